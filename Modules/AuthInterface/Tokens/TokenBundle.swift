@@ -1,0 +1,92 @@
+public import Foundation
+
+/// The tokens of one session, as they are stored.
+///
+/// A bundle is a value: a refresh does not change one, it makes the next *generation* of it. Together,
+/// ``session`` and ``generation`` answer the two questions every race comes down to: is this still the same login, and
+/// which of two bundles is newer? Neither needs a clock.
+///
+/// Descriptions, dumps and reflections of a bundle never contain a token.
+public struct TokenBundle: Sendable, Hashable, Codable {
+    /// The token that requests carry.
+    public let accessToken: String
+
+    /// The token that buys the next access token, where the server gave one.
+    public let refreshToken: String?
+
+    /// When the access token expires, on the server's clock as far as it is known. `nil`: the server did not say.
+    public let expiresAt: Date?
+
+    /// How far the server's clock was ahead of this device's when the bundle was received, in seconds.
+    /// Zero where the server's clock was not known.
+    public let clockSkew: TimeInterval
+
+    /// The login these tokens belong to. A new sign-in has a new identity, even of the same user.
+    public let session: SessionID
+
+    /// How many refreshes lie between the sign-in (0) and this bundle.
+    public let generation: Int
+
+    /// Creates a bundle from its parts.
+    ///
+    /// - Parameters:
+    ///   - accessToken: The token that requests carry.
+    ///   - refreshToken: The token that buys the next one, if there is one.
+    ///   - expiresAt: When the access token expires, on the server's clock as far as it is known.
+    ///   - clockSkew: The server's clock minus the device's at receipt, in seconds.
+    ///   - session: The login the tokens belong to.
+    ///   - generation: The number of refreshes since the sign-in.
+    public init(
+        accessToken: String,
+        refreshToken: String?,
+        expiresAt: Date? = nil,
+        clockSkew: TimeInterval = 0,
+        session: SessionID = SessionID(),
+        generation: Int = 0
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.expiresAt = expiresAt
+        self.clockSkew = clockSkew
+        self.session = session
+        self.generation = generation
+    }
+
+    /// Whether the access token has expired at an instant of the server's clock.
+    ///
+    /// A bundle without an expiry never has: such a token is good until the server refuses it.
+    ///
+    /// - Parameter date: The instant, on the server's clock.
+    /// - Returns: `true` from ``expiresAt`` on.
+    public func isExpired(at date: Date) -> Bool {
+        expiresAt.map { date >= $0 } ?? false
+    }
+
+    /// Whether this bundle replaces another of the same login.
+    ///
+    /// - Parameter other: The bundle to compare with.
+    /// - Returns: `true` when both belong to one session and this one came later.
+    public func supersedes(_ other: TokenBundle) -> Bool {
+        session == other.session && generation > other.generation
+    }
+
+    /// What a request needs of the bundle.
+    public var token: SessionToken {
+        SessionToken(value: accessToken, refreshToken: refreshToken, session: session, generation: generation)
+    }
+}
+
+extension TokenBundle: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The session and generation; never a token.
+    public var description: String {
+        "TokenBundle(session: \(session), generation: \(generation), refreshable: \(refreshToken != nil))"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows `dump` and debuggers what ``description`` shows.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["session": session, "generation": generation], displayStyle: .struct)
+    }
+}
