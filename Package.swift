@@ -1,0 +1,113 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Latchkey ships libraries only, and nothing from outside: every dependency below belongs to a trait that is off by
+// default, so `swift package show-dependencies` prints "No external dependencies found".
+
+/// The modules in dependency order: each names all it may import. `Tests/ArchitectureTests` holds the code against
+/// the same picture, so an arrow that turns back fails twice.
+let modules: [Target] = [
+    // The words and the seams. Must depend on nothing of ours, for ever: everyone depends on it.
+    .target(name: "AuthInterface", path: "Modules/AuthInterface"),
+
+    .target(name: "TokenRefresh", dependencies: ["AuthInterface"], path: "Modules/TokenRefresh"),
+    .target(name: "NetworkCore", dependencies: ["AuthInterface"], path: "Modules/NetworkCore"),
+    .target(name: "DataAPI", dependencies: ["NetworkCore", "AuthInterface"], path: "Modules/DataAPI"),
+    .target(name: "Storage", dependencies: ["AuthInterface"], path: "Modules/Storage"),
+    .target(
+        name: "Imaging",
+        dependencies: [
+            .target(name: "CTurboJPEG", condition: .when(platforms: [.linux], traits: ["TurboJPEG"])),
+            .target(name: "CPNG", condition: .when(platforms: [.linux], traits: ["TurboJPEG"])),
+        ],
+        path: "Modules/Imaging"
+    ),
+    .target(
+        name: "NetworkCombine",
+        dependencies: [
+            "NetworkCore",
+            .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+        ],
+        path: "Modules/NetworkCombine"
+    ),
+    .target(name: "AuthTesting", dependencies: ["AuthInterface"], path: "Modules/AuthTesting"),
+    .target(name: "NetworkTesting", dependencies: ["NetworkCore"], path: "Modules/NetworkTesting"),
+]
+
+/// Headers of C libraries the system provides. Needed only while their trait is on.
+let systemLibraries: [Target] = [
+    .systemLibrary(
+        name: "CTurboJPEG",
+        path: "Modules/CTurboJPEG",
+        pkgConfig: "libturbojpeg",
+        providers: [.apt(["libturbojpeg0-dev"])]
+    ),
+    .systemLibrary(name: "CPNG", path: "Modules/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+]
+
+/// One folder a module, mirrored. A test target sees its module, the doubles, and nothing else.
+let tests: [Target] = [
+    .testTarget(name: "AuthInterfaceTests", dependencies: ["AuthInterface"], path: "Tests/AuthInterfaceTests"),
+    .testTarget(
+        name: "TokenRefreshTests",
+        dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting"],
+        path: "Tests/TokenRefreshTests"
+    ),
+    .testTarget(
+        name: "NetworkCoreTests",
+        dependencies: ["NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting"],
+        path: "Tests/NetworkCoreTests"
+    ),
+    .testTarget(
+        name: "DataAPITests",
+        dependencies: ["DataAPI", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting"],
+        path: "Tests/DataAPITests"
+    ),
+    .testTarget(
+        name: "StorageTests",
+        dependencies: ["Storage", "AuthInterface", "AuthTesting"],
+        path: "Tests/StorageTests"
+    ),
+    .testTarget(name: "ImagingTests", dependencies: ["Imaging"], path: "Tests/ImagingTests"),
+    .testTarget(
+        name: "NetworkCombineTests",
+        dependencies: ["NetworkCombine", "NetworkCore", "NetworkTesting"],
+        path: "Tests/NetworkCombineTests"
+    ),
+    .testTarget(name: "AuthTestingTests", dependencies: ["AuthTesting", "AuthInterface"], path: "Tests/AuthTestingTests"),
+    .testTarget(
+        name: "NetworkTestingTests",
+        dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface"],
+        path: "Tests/NetworkTestingTests"
+    ),
+    .testTarget(name: "ArchitectureTests", path: "Tests/ArchitectureTests", exclude: ["Fixtures"]),
+]
+
+let package = Package(
+    name: "Latchkey",
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: modules.map { .library(name: $0.name, targets: [$0.name]) },
+    traits: [
+        .trait(name: "OpenCombine", description: "NetworkCombine where Combine is absent, over OpenCombine."),
+        .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")
+    ],
+    targets: modules + systemLibraries + tests,
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .treatAllWarnings(as: .error),
+        // SE-0335: `any` is written where a value is boxed.
+        .enableUpcomingFeature("ExistentialAny"),
+        // SE-0444: a file sees the members of the modules it imports itself.
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // SE-0409: an import is internal unless it says `public`.
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        // SE-0461: a nonisolated async function runs where its caller runs.
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+}
