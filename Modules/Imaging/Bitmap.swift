@@ -1,0 +1,31 @@
+public import Foundation
+
+/// A decoded picture: 8-bit red, green and blue, row by row from the top left, without padding and without alpha.
+public struct Bitmap: Sendable, Equatable {
+    /// Width and height.
+    public let size: PixelSize
+    /// Three bytes a pixel, `size.pixelCount * 3` in all.
+    public let pixels: [UInt8]
+    /// The ICC profile that gives the numbers their colours; `nil` means sRGB.
+    ///
+    /// A codec that does not convert colours passes the source's profile on here, so that a photo in Display P3 does
+    /// not turn pale when its profile is lost.
+    public var colorProfile: Data?
+
+    /// A picture over bytes you have.
+    ///
+    /// - Returns: `nil` unless `pixels` holds exactly three bytes for every pixel of `size`.
+    public init?(size: PixelSize, pixels: [UInt8], colorProfile: Data? = nil) {
+        let (expected, overflow) = size.pixelCount.multipliedReportingOverflow(by: 3)
+        guard !overflow, pixels.count == expected else { return nil }
+        self.init(size: size, filled: pixels, colorProfile: colorProfile)
+    }
+
+    /// For code of this module that has made the bytes to measure.
+    init(size: PixelSize, filled pixels: [UInt8], colorProfile: Data?) {
+        assert(pixels.count == size.pixelCount * 3)
+        self.size = size
+        self.pixels = pixels
+        self.colorProfile = colorProfile
+    }
+}

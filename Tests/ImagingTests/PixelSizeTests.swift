@@ -1,0 +1,55 @@
+import Imaging
+import Testing
+
+@Suite struct PixelSizeTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let from: (Int, Int)
+        let to: (Int, Int)
+        var testDescription: String { "\(from.0)×\(from.1) becomes \(to.0)×\(to.1)" }
+    }
+
+    @Test(arguments: [
+        Case(from: (4000, 3000), to: (1024, 768)),
+        Case(from: (3000, 4000), to: (768, 1024)),
+        Case(from: (2048, 2048), to: (1024, 1024)),
+        Case(from: (1025, 1024), to: (1024, 1023)),
+        Case(from: (4032, 3021), to: (1024, 767)),
+        Case(from: (3333, 1111), to: (1024, 341)),
+        Case(from: (1, 5000), to: (1, 1024)),
+        Case(from: (5000, 1), to: (1024, 1)),
+        Case(from: (100_000_000, 1), to: (1024, 1)),
+        Case(from: (1024, 1024), to: (1024, 1024)),
+        Case(from: (1000, 10), to: (1000, 10)),
+        Case(from: (1, 1), to: (1, 1)),
+    ])
+    func theAspectIsKeptAndNothingIsEnlarged(_ size: Case) {
+        let fitted = PixelSize(width: size.from.0, height: size.from.1).fitted(into: FittingPolicy().maximumSize)
+        #expect(fitted == PixelSize(width: size.to.0, height: size.to.1))
+    }
+
+    @Test func everySizeFitsItsBoxToTheNearestPixel() {
+        var generator = SeededGenerator(state: 1)
+        for _ in 0..<2000 {
+            func side() -> Int { Int.random(in: 1...6000, using: &generator) }
+            let (size, box) = (PixelSize(width: side(), height: side()), PixelSize(width: side(), height: side()))
+            let fitted = size.fitted(into: box)
+            #expect(fitted.width <= min(box.width, size.width) && fitted.height <= min(box.height, size.height))
+            #expect(fitted == size || fitted.width == box.width || fitted.height == box.height)
+            let scale = min(1, Double(box.width) / Double(size.width), Double(box.height) / Double(size.height))
+            #expect(abs(Double(fitted.width) - max(1, Double(size.width) * scale)) <= 0.5)
+            #expect(abs(Double(fitted.height) - max(1, Double(size.height) * scale)) <= 0.5)
+        }
+    }
+
+    @Test func aSideOfNoPixelsIsNoSize() {
+        #expect(PixelSize(exactly: 0, 5) == nil)
+        #expect(PixelSize(exactly: 5, -1) == nil)
+        #expect(PixelSize(exactly: 5, 1)?.description == "5×1")
+    }
+
+    @Test func aBitmapHoldsThreeBytesForEveryPixelOrIsNone() {
+        #expect(Bitmap(size: PixelSize(width: 2, height: 1), pixels: [1, 2, 3, 4, 5, 6]) != nil)
+        #expect(Bitmap(size: PixelSize(width: 2, height: 1), pixels: [1, 2, 3, 4, 5]) == nil)
+        #expect(Bitmap(size: PixelSize(width: .max, height: 2), pixels: []) == nil)
+    }
+}
