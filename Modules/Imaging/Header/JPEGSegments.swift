@@ -1,0 +1,103 @@
+import Foundation
+
+/// The marker segments of a JPEG from its start up to the first scan (ITU-T T.81, B.1.1).
+///
+/// Everything a reader wants to know before decoding stands there: size, orientation, colour profile. The walk is
+/// lazy and as forgiving as decoders are: it skips fill bytes and stray bytes between segments, and just ends where
+/// the file does.
+struct JPEGSegments: Sequence {
+    static let startOfImage: [UInt8] = [0xFF, 0xD8]
+
+    private let file: ByteView
+
+    /// `nil` where the bytes do not begin as a JPEG does.
+    init?(_ file: ByteView) {
+        guard file.holds(Self.startOfImage), file[2] == 0xFF else { return nil }
+        self.file = file
+    }
+
+    func makeIterator() -> Iterator { Iterator(file: file) }
+
+    struct Iterator: IteratorProtocol {
+        let file: ByteView
+        private var offset = JPEGSegments.startOfImage.count
+        private var ended = false
+
+        init(file: ByteView) { self.file = file }
+
+        mutating func next() -> JPEGSegment? {
+            while !ended, let lead = file[offset], let code = file[offset + 1] {
+                let marker = JPEGMarker(rawValue: code)
+                if lead != 0xFF || code == 0xFF || marker.standsAlone {
+                    offset += lead == 0xFF && code != 0xFF ? 2 : 1
+                    continue
+                }
+                guard marker != .endOfImage, let length = file.uint16(at: offset + 2).map(Int.init), length >= 2,
+                    let payload = file.slice(at: offset + 4, count: length - 2)
+                else { break }
+                defer { offset += 2 + length }
+                ended = marker == .startOfScan
+                return JPEGSegment(marker: marker, offset: offset, payload: payload)
+            }
+            ended = true
+            return nil
+        }
+    }
+}
+
+/// One segment: marker, two bytes of length, payload.
+struct JPEGSegment {
+    let marker: JPEGMarker
+    /// Where its marker begins in the file.
+    let offset: Int
+    let payload: ByteView
+
+    /// Its bytes in the file, marker included.
+    var count: Int { payload.count + 4 }
+
+    static let exifSignature = Array("Exif\0\0".utf8)
+    static let profileSignature = Array("ICC_PROFILE\0".utf8)
+
+    /// The TIFF structure of an Exif segment.
+    var exif: ByteView? {
+        guard marker == .app1, payload.holds(Self.exifSignature) else { return nil }
+        return payload.slice(at: Self.exifSignature.count, count: payload.count - Self.exifSignature.count)
+    }
+
+    /// Width and height of a frame header (T.81, B.2.2); either may be 0 in a damaged file.
+    var frameSize: (width: Int, height: Int)? {
+        guard marker.startsFrame, let height = payload.uint16(at: 1), let width = payload.uint16(at: 3) else {
+            return nil
+        }
+        return (Int(width), Int(height))
+    }
+
+    /// A segment's bytes; `nil` where the payload is longer than a segment can be.
+    static func bytes(_ marker: JPEGMarker, payload: some Collection<UInt8>) -> Data? {
+        guard let length = UInt16(exactly: payload.count + 2) else { return nil }
+        return Data([0xFF, marker.rawValue, UInt8(length >> 8), UInt8(length & 0xFF)]) + payload
+    }
+}
+
+/// The second byte of a marker (T.81, table B.1).
+struct JPEGMarker: RawRepresentable, Equatable {
+    let rawValue: UInt8
+
+    static let endOfImage = JPEGMarker(rawValue: 0xD9)
+    static let startOfScan = JPEGMarker(rawValue: 0xDA)
+    static let app0 = JPEGMarker(rawValue: 0xE0)
+    static let app1 = JPEGMarker(rawValue: 0xE1)
+    static let app2 = JPEGMarker(rawValue: 0xE2)
+    static let app14 = JPEGMarker(rawValue: 0xEE)
+    static let app15 = JPEGMarker(rawValue: 0xEF)
+    static let comment = JPEGMarker(rawValue: 0xFE)
+
+    /// Markers without a length: stuffed zeros, TEM, restarts, a second start of image.
+    var standsAlone: Bool { rawValue <= 0x01 || (0xD0...0xD8).contains(rawValue) }
+
+    /// SOF0 to SOF15, among which DHT, JPG and DAC have their places.
+    var startsFrame: Bool { (0xC0...0xCF).contains(rawValue) && ![0xC4, 0xC8, 0xCC].contains(rawValue) }
+
+    /// An application's own data or a comment: what a decoder can do without, mostly.
+    var isMetadata: Bool { (Self.app0.rawValue...Self.app15.rawValue).contains(rawValue) || self == .comment }
+}
