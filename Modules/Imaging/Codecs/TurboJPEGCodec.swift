@@ -1,0 +1,125 @@
+#if TurboJPEG && os(Linux)
+import CTurboJPEG
+public import Foundation
+
+/// JPEG by libjpeg-turbo and PNG by libpng: the codec for Linux, under the package trait `TurboJPEG`.
+///
+/// JPEGs are decoded at the smallest of libjpeg's scales (eighths) that covers what is needed, so that a photo of
+/// 12 megapixels never exists as 36 MB of pixels. Grayscale and CMYK become RGB. A JPEG's RGB colour profile is passed
+/// on; PNGs are converted to sRGB by their gamma. Safe to use from several threads at once: it holds no state.
+public struct TurboJPEGCodec: ImageCodec {
+    /// The codec; there is nothing to set.
+    public init() {}
+
+    /// Reads format, size and orientation from the header.
+    ///
+    /// - Throws: ``ImagingError``, as ``ImageHeader/init(parsing:)`` does.
+    public func inspect(_ data: Data) throws(ImagingError) -> ImageHeader {
+        try ImageHeader(parsing: data)
+    }
+
+    /// Decodes a JPEG or a PNG; a JPEG at a reduced scale where that is enough.
+    ///
+    /// - Throws: ``ImagingError`` with `notAnImage`, `unsupportedFormat` or `decodingFailed`.
+    public func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {
+        let header = try ImageHeader(parsing: data)
+        guard header.format == .jpeg else { return try PNGReader.decode(data, header: header) }
+        return try decodeJPEG(data, header: header, covering: size)
+    }
+
+    /// Writes a baseline JPEG with 4:2:0 chroma, the colour profile included.
+    ///
+    /// - Throws: ``ImagingError`` with `encodingFailed`, for instance for a side of more than 65,500 pixels.
+    public func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data {
+        let encoder = try TurboJPEGHandle(tjInitCompress(), .encodingFailed)
+        // The library takes over allocating the result; whatever it left here is freed in any case.
+        var output: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        defer { tjFree(output) }
+        let status = tjCompress2(
+            encoder.pointer, bitmap.pixels, Int32(clamping: bitmap.size.width), 0,
+            Int32(clamping: bitmap.size.height), Int32(TJPF_RGB.rawValue), &output, &count,
+            Int32(TJSAMP_420.rawValue), Int32(min(max(quality, 0.01), 1) * 100 + 0.5), 0
+        )
+        guard status == 0, let output else { throw encoder.failure() }
+        let jpeg = Data(bytes: output, count: Int(count))
+        return bitmap.colorProfile.map { JPEGMetadata.adding(colorProfile: $0, to: jpeg) } ?? jpeg
+    }
+
+    /// The size a JPEG of `size` has at the smallest scale of n/8 that still covers `needed`.
+    package static func scaled(_ size: PixelSize, covering needed: PixelSize) -> PixelSize {
+        for eighths in 1..<8 {
+            let scaled = PixelSize(width: (size.width * eighths + 7) / 8, height: (size.height * eighths + 7) / 8)
+            if scaled.width >= needed.width, scaled.height >= needed.height { return scaled }
+        }
+        return size
+    }
+
+    private func decodeJPEG(
+        _ data: Data, header: ImageHeader, covering needed: PixelSize
+    ) throws(ImagingError) -> Bitmap {
+        let decoder = try TurboJPEGHandle(tjInitDecompress(), .decodingFailed)
+        return try data.withBytes { raw throws(ImagingError) in
+            let bytes = raw.bindMemory(to: UInt8.self)
+            let inks = try usesInks(bytes, decoder: decoder, header: header)
+            let size = Self.scaled(header.size, covering: needed)
+            var status: Int32 = 0
+            let pixels = [UInt8](unsafeUninitializedCapacity: size.pixelCount * (inks ? 4 : 3)) { buffer, count in
+                // A failing decoder may leave rows untouched; they must not show what the memory held before.
+                buffer.initialize(repeating: 0)
+                count = buffer.count
+                status = tjDecompress2(
+                    decoder.pointer, bytes.baseAddress, UInt(bytes.count), buffer.baseAddress, Int32(size.width), 0,
+                    Int32(size.height), Int32((inks ? TJPF_CMYK : TJPF_RGB).rawValue), TJFLAG_LIMITSCANS
+                )
+            }
+            // Warnings are for oddities that every viewer lives with, such as stray bytes before a marker.
+            guard status == 0 || tjGetErrorCode(decoder.pointer) == Int32(TJERR_WARNING.rawValue) else {
+                throw decoder.failure(header.size)
+            }
+            return inks
+                ? Bitmap(size: size, filled: InkConversion(jpeg: data).rgb(pixels), colorProfile: nil)
+                : Bitmap(size: size, filled: pixels, colorProfile: JPEGMetadata.colorProfile(of: data))
+        }
+    }
+
+    /// Whether the JPEG has four components (CMYK or YCCK), which the library does not turn into RGB.
+    private func usesInks(
+        _ bytes: UnsafeBufferPointer<UInt8>, decoder: TurboJPEGHandle, header: ImageHeader
+    ) throws(ImagingError) -> Bool {
+        var (width, height, subsampling, colorspace): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        let status = tjDecompressHeader3(
+            decoder.pointer, bytes.baseAddress, UInt(bytes.count), &width, &height, &subsampling, &colorspace
+        )
+        guard status == 0 else { throw decoder.failure(header.size) }
+        // The limits were checked against the header as parsed here: a file that two parsers read differently is
+        // out to get past them.
+        guard header.size == PixelSize(exactly: Int(width), Int(height)) else {
+            throw ImagingError(.decodingFailed, "The JPEG contradicts itself on its size: choose another file.")
+        }
+        return [TJCS_CMYK.rawValue, TJCS_YCCK.rawValue].contains(UInt32(bitPattern: colorspace))
+    }
+}
+
+/// A compressor or decompressor of the library, destroyed with its last reference.
+private final class TurboJPEGHandle {
+    let pointer: tjhandle
+    private let code: ImagingError.Code
+
+    init(_ pointer: tjhandle?, _ code: ImagingError.Code) throws(ImagingError) {
+        guard let pointer else { throw ImagingError(code, "libturbojpeg has no memory left: try again later.") }
+        self.pointer = pointer
+        self.code = code
+    }
+
+    deinit { tjDestroy(pointer) }
+
+    /// The last failure, in the library's words.
+    func failure(_ sourceSize: PixelSize? = nil) -> ImagingError {
+        let reason = tjGetErrorStr2(pointer).map { String(cString: $0) } ?? "unknown reason"
+        return ImagingError(
+            code, "libturbojpeg refused the picture (\(reason)): choose another.", sourceSize: sourceSize
+        )
+    }
+}
+#endif

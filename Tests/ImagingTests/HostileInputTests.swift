@@ -1,0 +1,101 @@
+#if TurboJPEG && os(Linux)
+import Foundation
+import Imaging
+import Testing
+
+/// Files made to break a decoder: the answer is a photo within the policy or a typed error, and always an answer.
+@Suite struct HostileInputTests {
+    private let codec = TurboJPEGCodec()
+
+    private var policy: FittingPolicy {
+        var policy = FittingPolicy()
+        policy.maximumSize = PixelSize(width: 16, height: 16)
+        // Flipped bytes can claim any size; this keeps the run short.
+        policy.maximumSourcePixels = 250_000
+        return policy
+    }
+
+    private func jpeg() throws -> Data {
+        try EXIFOrientation.right.tagging(
+            codec.encodeJPEG(.noise(PixelSize(width: 24, height: 20), seed: 1), quality: 0.7)
+        )
+    }
+
+    private var png: Data {
+        let noise = Bitmap.noise(PixelSize(width: 12, height: 10), seed: 2)
+        let rows = (0..<10).map { Array(noise.pixels[$0 * 36..<($0 + 1) * 36]) }
+        return PlainPNG(width: 12, height: 10, kind: .rgb, rows: rows).data
+    }
+
+    /// The code thrown, or `nil` for a photo that keeps to the policy.
+    private func outcome(of data: Data) -> ImagingError.Code? {
+        do {
+            let photo = try PhotoFitter(codec: codec, policy: policy).fit(data)
+            #expect(photo.size.width <= 16 && photo.size.height <= 16)
+            #expect(photo.jpeg.count <= policy.maximumBytes)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func everyTruncatedJPEGIsRefused() throws {
+        let file = try jpeg()
+        #expect(outcome(of: file) == nil)
+        for count in 0..<file.count {
+            #expect([.notAnImage, .decodingFailed].contains(outcome(of: file.prefix(count))), "\(count) bytes")
+        }
+    }
+
+    @Test func everyPNGWithoutAllItsPixelsIsRefused() {
+        #expect(outcome(of: png) == nil)
+        // What comes after the pixels, a check sum and the end chunk, is not missed.
+        for count in 0..<png.count - 20 {
+            #expect([.notAnImage, .decodingFailed].contains(outcome(of: png.prefix(count))), "\(count) bytes")
+        }
+    }
+
+    @Test(arguments: [11, 12, 13] as [UInt64])
+    func flippedBytesNeverCrash(seed: UInt64) throws {
+        var generator = SeededGenerator(state: seed)
+        for original in try [jpeg(), png] {
+            for _ in 0..<400 {
+                var file = original
+                for _ in 0..<Int.random(in: 1...8, using: &generator) {
+                    file[Int.random(in: 0..<file.count, using: &generator)] = .random(in: 0...255, using: &generator)
+                }
+                let code = outcome(of: file)
+                let expected: [ImagingError.Code?] = [
+                    nil, .notAnImage, .unsupportedFormat, .tooManyPixels, .decodingFailed,
+                ]
+                #expect(expected.contains(code))
+            }
+        }
+    }
+
+    @Test func garbageBehindAGoodSignatureIsRefused() {
+        var generator = SeededGenerator(state: 99)
+        for signature in [Data([0xFF, 0xD8, 0xFF]), png.prefix(8)] {
+            for count in [0, 1, 10, 100, 5000] {
+                let garbage = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+                #expect(outcome(of: signature + garbage) == .decodingFailed)
+            }
+        }
+    }
+
+    @Test func aJPEGThatClaimsALargeSizeIsRefusedByItsHeader() throws {
+        var file = try jpeg()
+        let frame = try #require(file.range(of: Data([0xFF, 0xC0])))
+        file.replaceSubrange(frame.lowerBound + 5..<frame.lowerBound + 9, with: [0x75, 0x30, 0x4E, 0x20])
+        let error = #expect(throws: ImagingError.self) { try PhotoFitter(codec: codec).fit(file) }
+        #expect(error?.code == .tooManyPixels)
+        #expect(error?.sourceSize == PixelSize(width: 20_000, height: 30_000))
+    }
+
+    @Test func aPNGThatClaimsALargeSizeIsRefusedByItsHeader() {
+        let bomb = PlainPNG(width: 30_000, height: 20_000, kind: .rgb, rows: [[]]).data
+        #expect(throws: ImagingError.self) { try PhotoFitter(codec: codec).fit(bomb) }
+            .map { #expect($0.code == .tooManyPixels) }
+    }
+}
+#endif

@@ -1,0 +1,85 @@
+#if TurboJPEG && os(Linux)
+import Foundation
+import Imaging
+import Testing
+
+/// Every kind of JPEG and PNG that turns up becomes the RGB that a viewer shows.
+@Suite struct PictureKindTests {
+    private let codec = TurboJPEGCodec()
+
+    private func firstPixel(of file: Data) throws -> [UInt8] {
+        let header = try codec.inspect(file)
+        return try codec.decode(file, covering: header.size)[0, 0]
+    }
+
+    @Test(arguments: [0, 77, 128, 255] as [UInt8])
+    func aGrayscaleJPEGIsGray(value: UInt8) throws {
+        #expect(try firstPixel(of: FlatJPEG(components: [value]).data) == [value, value, value])
+    }
+
+    /// Cyan at full strength, half black: stored upside down by Adobe, straight by others.
+    @Test func inksBecomeLight() throws {
+        let adobe = FlatJPEG(components: [0, 255, 255, 128], adobeTransform: 0)
+        #expect(try isNear(firstPixel(of: adobe.data), [0, 128, 128], within: 1))
+        let plain = FlatJPEG(components: [255, 0, 0, 127])
+        #expect(try isNear(firstPixel(of: plain.data), [0, 128, 128], within: 1))
+    }
+
+    @Test func inksCodedAsLumaAndChromaBecomeLightToo() throws {
+        // Luma 0 and neutral chroma decode to 255, which Adobe's files mean as no ink: only black counts.
+        let coded = FlatJPEG(components: [0, 128, 128, 100], adobeTransform: 2)
+        #expect(try isNear(firstPixel(of: coded.data), [100, 100, 100], within: 1))
+    }
+
+    @Test func aFittedPhotoOfInksIsAnOrdinaryJPEG() throws {
+        let file = FlatJPEG(components: [0, 255, 255, 255], adobeTransform: 0).data
+        let photo = try PhotoFitter(codec: codec).fit(file)
+        #expect(try isNear(firstPixel(of: photo.jpeg), [0, 255, 255]))
+    }
+
+    @Test func transparencyIsFlattenedOnWhite() throws {
+        let png = PlainPNG(width: 3, height: 1, kind: .rgba, rows: [[9, 8, 7, 255, 9, 8, 7, 0, 0, 0, 0, 128]])
+        let bitmap = try codec.decode(png.data, covering: PixelSize(width: 3, height: 1))
+        #expect(bitmap[0, 0] == [9, 8, 7])
+        #expect(bitmap[1, 0] == [255, 255, 255])
+        #expect((100...200).contains(bitmap[2, 0][0]))
+    }
+
+    @Test func aPaletteIsLookedUpWithItsTransparency() throws {
+        let png = PlainPNG(
+            width: 3, height: 1, kind: .palette, rows: [[2, 0, 1]],
+            extras: [("PLTE", [10, 20, 30, 40, 50, 60, 70, 80, 90]), ("tRNS", [255, 0])]
+        )
+        let bitmap = try codec.decode(png.data, covering: PixelSize(width: 3, height: 1))
+        #expect(bitmap.pixels == [70, 80, 90, 10, 20, 30, 255, 255, 255])
+    }
+
+    @Test func sixteenBitsKeepTheirUpperEight() throws {
+        let png = PlainPNG(width: 1, height: 1, kind: .rgb, bitDepth: 16, rows: [[0x80, 0x80, 0xFF, 0xFF, 0x10, 0x10]])
+        #expect(try isNear(firstPixel(of: png.data), [0x80, 0xFF, 0x10], within: 1))
+    }
+
+    @Test func oneBitIsBlackAndWhite() throws {
+        let png = PlainPNG(width: 8, height: 1, kind: .grayscale, bitDepth: 1, rows: [[0b0100_0000]])
+        let bitmap = try codec.decode(png.data, covering: PixelSize(width: 8, height: 1))
+        #expect(bitmap[0, 0] == [0, 0, 0])
+        #expect(bitmap[1, 0] == [255, 255, 255])
+    }
+
+    @Test func aPNGIsFittedAndTurnedLikeAJPEG() throws {
+        let tiff: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
+        let stored = Bitmap.quadrants(PixelSize(width: 80, height: 120)).oriented(by: EXIFOrientation.right.inverse)
+        let rows = (0..<stored.size.height).map { y in (0..<stored.size.width).flatMap { x in stored[x, y] } }
+        let png = PlainPNG(
+            width: stored.size.width, height: stored.size.height, kind: .rgb, rows: rows, extras: [("eXIf", tiff)]
+        )
+        var policy = FittingPolicy()
+        policy.maximumSize = PixelSize(width: 60, height: 60)
+        let photo = try PhotoFitter(codec: codec, policy: policy).fit(png.data)
+        #expect(photo.size == PixelSize(width: 40, height: 60))
+        let colors = try codec.decode(photo.jpeg, covering: photo.size).quadrantColors
+        let expected: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]
+        #expect(zip(colors, expected).allSatisfy { isNear($0, $1, within: 12) })
+    }
+}
+#endif

@@ -1,0 +1,113 @@
+#if TurboJPEG && os(Linux)
+import Foundation
+import Imaging
+import Testing
+
+@Suite struct TurboJPEGCodecTests {
+    private let codec = TurboJPEGCodec()
+
+    private func fitter(_ side: Int) -> PhotoFitter {
+        var policy = FittingPolicy()
+        policy.maximumSize = PixelSize(width: side, height: side)
+        return PhotoFitter(codec: codec, policy: policy)
+    }
+
+    private func decoded(_ photo: FittedPhoto) throws -> Bitmap {
+        try codec.decode(photo.jpeg, covering: photo.size)
+    }
+
+    @Test func thePlatformsCodecIsThisOne() throws {
+        #expect(try PlatformCodec.make() is TurboJPEGCodec)
+    }
+
+    @Test(arguments: EXIFOrientation.allCases)
+    func allOrientationsGiveTheSameUprightPhoto(orientation: EXIFOrientation) throws {
+        let stored = Bitmap.quadrants(PixelSize(width: 301, height: 201)).oriented(by: orientation.inverse)
+        let file = try orientation.tagging(codec.encodeJPEG(stored, quality: 0.95))
+        let photo = try fitter(90).fit(file)
+        #expect(photo.size == PixelSize(width: 90, height: 60))
+        let expected: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]
+        #expect(try zip(decoded(photo).quadrantColors, expected).allSatisfy { isNear($0, $1) })
+    }
+
+    @Test func noMetadataLeavesTheDevice() throws {
+        let picture = Bitmap.flat(PixelSize(width: 40, height: 20), [9, 9, 9])
+        let file = try EXIFOrientation.right.tagging(codec.encodeJPEG(picture, quality: 1))
+        let comment = Data([0xFF, 0xFE, 0, 8]) + Data("SECRET".utf8)
+        let photo = try fitter(30).fit(file.prefix(2) + comment + file.dropFirst(2))
+        #expect(photo.size == PixelSize(width: 15, height: 30))
+        #expect(photo.jpeg.range(of: Data("Exif".utf8)) == nil)
+        #expect(photo.jpeg.range(of: Data("SECRET".utf8)) == nil)
+        #expect(try codec.inspect(photo.jpeg).orientation == .up)
+    }
+
+    @Test func noiseStepsDownToTheHighestQualityThatFits() throws {
+        let file = try codec.encodeJPEG(.noise(PixelSize(width: 200, height: 150), seed: 3), quality: 0.9)
+        let picture = try codec.decode(file, covering: PixelSize(width: 200, height: 150))
+        let sizes = try FittingPolicy().qualities.map { try codec.encodeJPEG(picture, quality: $0).count }
+        #expect(sizes == sizes.sorted(by: >))
+
+        var policy = FittingPolicy()
+        policy.maximumBytes = sizes[3]
+        let photo = try PhotoFitter(codec: codec, policy: policy).fit(file)
+        #expect(photo.quality == 0.5)
+        #expect(photo.jpeg.count == sizes[3])
+
+        policy.maximumBytes = sizes[7] - 1
+        let error = #expect(throws: ImagingError.self) { try PhotoFitter(codec: codec, policy: policy).fit(file) }
+        #expect(error?.code == .cannotFit)
+        #expect(error?.bytes == sizes[7])
+    }
+
+    @Test func aSmallPhotoIsNotEnlarged() throws {
+        let file = try codec.encodeJPEG(.quadrants(PixelSize(width: 33, height: 17)), quality: 0.9)
+        #expect(try fitter(1024).fit(file).size == PixelSize(width: 33, height: 17))
+    }
+
+    @Test(arguments: [(5000, 1, 1024, 1), (1, 5000, 1, 1024), (2049, 3, 1024, 1), (1500, 1125, 1024, 768)])
+    func extremeShapesKeepAtLeastAPixel(width: Int, height: Int, fittedWidth: Int, fittedHeight: Int) throws {
+        let file = try codec.encodeJPEG(.flat(PixelSize(width: width, height: height), [200, 100, 50]), quality: 0.9)
+        let photo = try fitter(1024).fit(file)
+        #expect(photo.size == PixelSize(width: fittedWidth, height: fittedHeight))
+        #expect(try isNear(decoded(photo)[0, 0], [200, 100, 50]))
+    }
+
+    @Test(arguments: [
+        (4000, 3000, 1024, 768, 1500, 1125), (4000, 3000, 4000, 3000, 4000, 3000),
+        (8000, 6000, 1000, 750, 1000, 750), (8000, 6000, 1001, 750, 2000, 1500), (9, 9, 1, 1, 2, 2),
+    ])
+    func aJPEGIsDecodedAtTheSmallestScaleThatCovers(w: Int, h: Int, neededW: Int, neededH: Int, sw: Int, sh: Int) {
+        let scaled = TurboJPEGCodec.scaled(
+            PixelSize(width: w, height: h), covering: PixelSize(width: neededW, height: neededH)
+        )
+        #expect(scaled == PixelSize(width: sw, height: sh))
+    }
+
+    @Test func theEncoderTakesAnyQuality() throws {
+        let picture = Bitmap.noise(PixelSize(width: 32, height: 32), seed: 8)
+        let sizes = try [-1, 0, 0.5, 1, 7].map { try codec.encodeJPEG(picture, quality: $0).count }
+        #expect(sizes[0] == sizes[1] && sizes[1] < sizes[2] && sizes[2] < sizes[3] && sizes[3] == sizes[4])
+    }
+
+    @Test func aPictureTooWideForJPEGIsATypedError() {
+        let wide = Bitmap.flat(PixelSize(width: 70_000, height: 1), [0, 0, 0])
+        #expect(throws: ImagingError.self) { try codec.encodeJPEG(wide, quality: 0.5) }
+            .map { #expect($0.code == .encodingFailed) }
+    }
+
+    @Test func aColorProfileOutlivesTheFitting() throws {
+        var profile = Data(count: 200)
+        profile[3] = 200
+        profile.replaceSubrange(16..<20, with: Data("RGB ".utf8))
+        profile.replaceSubrange(36..<40, with: Data("acsp".utf8))
+        var picture = Bitmap.quadrants(PixelSize(width: 50, height: 50))
+        picture.colorProfile = profile
+        let file = try EXIFOrientation.left.tagging(codec.encodeJPEG(picture, quality: 0.9))
+        #expect(try decoded(fitter(20).fit(file)).colorProfile == profile)
+
+        profile.replaceSubrange(16..<20, with: Data("GRAY".utf8))
+        picture.colorProfile = profile
+        #expect(try decoded(fitter(20).fit(codec.encodeJPEG(picture, quality: 0.9))).colorProfile == nil)
+    }
+}
+#endif
