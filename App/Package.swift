@@ -1,0 +1,76 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The application: everything that runs, as opposed to the libraries of the root package, and therefore the one place
+// with dependencies. They are well-kept, pinned to a floor that was tested, and never reach what ships.
+
+/// The real server that the demo and the end-to-end tests run against. A library, so that a test boots it on port 0.
+let devBackend: Target = .target(
+    name: "DevBackend",
+    dependencies: [
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "JWTKit", package: "jwt-kit"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+    ]
+)
+
+let tests: [Target] = [
+    .testTarget(
+        name: "DevBackendTests",
+        dependencies: [
+            "DevBackend",
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ]
+    )
+]
+
+let package = Package(
+    name: "LatchkeyApp",
+    // Hummingbird's floor on Apple systems. The libraries of the root package go lower.
+    platforms: [.macOS(.v14)],
+    products: [
+        .library(name: "DevBackend", targets: ["DevBackend"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // The rest come along with those above; named because DevBackend imports them itself.
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [devBackend] + tests,
+    swiftLanguageModes: [.v6]
+)
+
+// One policy for every target, tests included.
+for target in package.targets {
+    target.swiftSettings = [
+        // SE-0443: a warning is a decision nobody has taken yet.
+        .treatAllWarnings(as: .error),
+        // SE-0335: `any` marks where a value is boxed.
+        .enableUpcomingFeature("ExistentialAny"),
+        // SE-0409: an import is a module's own business unless it says `public`.
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        // SE-0444: a member is visible only where its module is imported.
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // SE-0461: an async function stays on its caller's actor unless it says otherwise.
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+}
