@@ -1,0 +1,79 @@
+import Foundation
+
+/// Splits a whole multipart/form-data body into its parts (RFC 7578 over RFC 2046 §5.1).
+///
+/// The body's size is bounded by whoever collected it; this bounds the number of parts and the size of their headers.
+/// Line ends are CRLF and nothing else. A delimiter counts only at the start of a line, so the boundary's characters
+/// inside a part's content are content.
+struct MultipartParser: Sendable {
+    private let delimiter: Data
+    private let maximumParts: Int
+    private let maximumHeaderBytes: Int
+
+    /// A parser for bodies with this boundary.
+    ///
+    /// - Throws: `MultipartError.invalidBoundary` unless it has 1 to 70 of the characters RFC 2046 §5.1.1 allows.
+    init(boundary: String, maximumParts: Int, maximumHeaderBytes: Int) throws(MultipartError) {
+        let allowed = Set("'()+_,-./:=? ").union("0123456789").union("abcdefghijklmnopqrstuvwxyz")
+            .union("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        guard (1...70).contains(boundary.utf8.count), boundary.last != " ", boundary.allSatisfy(allowed.contains)
+        else { throw .invalidBoundary }
+        delimiter = Data("\r\n--\(boundary)".utf8)
+        self.maximumParts = maximumParts
+        self.maximumHeaderBytes = maximumHeaderBytes
+    }
+
+    /// The parts, in their order.
+    ///
+    /// - Throws: `MultipartError` at the first thing that is not as it must be.
+    func parse(_ body: Data) throws(MultipartError) -> [MultipartPart] {
+        var parts: [MultipartPart] = []
+        var position = try opening(in: body)
+        while !isClosing(body, at: position) {
+            guard parts.count < maximumParts else { throw .tooManyParts }
+            let start = try lineEnd(in: body, at: position)
+            guard let next = body.range(of: delimiter, in: start..<body.endIndex) else { throw .truncated }
+            parts.append(try part(body[start..<next.lowerBound]))
+            position = next.upperBound
+        }
+        return parts
+    }
+
+    /// The position behind the first delimiter. A preamble before it is ignored (RFC 2046 §5.1.1).
+    private func opening(in body: Data) throws(MultipartError) -> Data.Index {
+        let atStart = delimiter.dropFirst(2)
+        if body.starts(with: atStart) { return body.startIndex + atStart.count }
+        guard let first = body.range(of: delimiter) else { throw .missingOpening }
+        return first.upperBound
+    }
+
+    private func isClosing(_ body: Data, at position: Data.Index) -> Bool {
+        body[position...].starts(with: "--".utf8)
+    }
+
+    /// The position behind a delimiter's line end. Blanks may come before it (RFC 2046 §5.1.1).
+    private func lineEnd(in body: Data, at position: Data.Index) throws(MultipartError) -> Data.Index {
+        let afterBlanks = body[position...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard afterBlanks.count >= 2 else { throw .truncated }
+        guard afterBlanks.starts(with: "\r\n".utf8) else { throw .malformedDelimiter }
+        return afterBlanks.startIndex + 2
+    }
+
+    private func part(_ bytes: Data) throws(MultipartError) -> MultipartPart {
+        let (header, content) = try split(bytes)
+        let fields = try MultipartHeader(header)
+        guard let name = fields.name else { throw .missingName }
+        return MultipartPart(
+            name: name, filename: fields.filename, contentType: fields.contentType, content: Data(content))
+    }
+
+    /// Header fields and content, divided by the first empty line. A part that starts with it has no fields.
+    private func split(_ bytes: Data) throws(MultipartError) -> (header: Data, content: Data) {
+        if bytes.starts(with: "\r\n".utf8) { return (Data(), bytes.dropFirst(2)) }
+        let window = bytes.prefix(maximumHeaderBytes + 4)
+        guard let end = window.range(of: Data("\r\n\r\n".utf8)) else {
+            throw bytes.count > window.count ? .headerTooLarge : .malformedHeader
+        }
+        return (bytes[..<end.lowerBound], bytes[end.upperBound...])
+    }
+}
