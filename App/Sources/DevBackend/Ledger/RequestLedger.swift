@@ -1,0 +1,77 @@
+import NIOConcurrencyHelpers
+
+/// Counts and journals every request.
+///
+/// A request is entered when its head has arrived and completed before its answer is sent, so that whoever has the
+/// answer finds it counted.
+final class RequestLedger: Sendable {
+    private struct State {
+        var statistics = ServerStatistics()
+        var entries: [JournalEntry] = []
+        var lastSequence = 0
+
+        /// The place of an entry that is still remembered.
+        func index(of sequence: Int) -> Int? {
+            guard let first = entries.first?.sequence, sequence >= first else { return nil }
+            return sequence - first
+        }
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let capacity: Int
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+
+    init(capacity: Int) {
+        self.capacity = max(0, capacity)
+        start = clock.now
+    }
+
+    var statistics: ServerStatistics { state.withLockedValue(\.statistics) }
+
+    var journal: [JournalEntry] { state.withLockedValue { Array($0.entries.suffix(capacity)) } }
+
+    /// Enters a request and returns its sequence number.
+    func arrived(method: String, path: String, requestID: String, credentialFields: [String], isRefresh: Bool) -> Int {
+        let offset = offset
+        return state.withLockedValue { state in
+            state.lastSequence += 1
+            state.statistics.requests += 1
+            state.statistics.inProgress += 1
+            state.statistics.maxConcurrent = max(state.statistics.maxConcurrent, state.statistics.inProgress)
+            if isRefresh { state.statistics.refreshes.received += 1 }
+            state.entries.append(
+                JournalEntry(
+                    sequence: state.lastSequence, method: method, path: path, requestID: requestID,
+                    arrivedAt: offset, credentialFields: credentialFields))
+            // Trimmed in bulk, so that remembering a request costs the same on average however many there were.
+            if state.entries.count > 2 * capacity { state.entries.removeFirst(state.entries.count - capacity) }
+            return state.lastSequence
+        }
+    }
+
+    /// Completes a request; a nil status is a connection closed without an answer.
+    func completed(_ sequence: Int, method: String, route: String, status: Int?) {
+        let offset = offset
+        state.withLockedValue { state in
+            state.statistics.inProgress -= 1
+            state.statistics.countAnswer(method: method, route: route, status: status)
+            guard let index = state.index(of: sequence) else { return }
+            state.entries[index].status = status
+            state.entries[index].completedAt = offset
+        }
+    }
+
+    func noteGeneration(_ generation: Int, of sequence: Int) {
+        state.withLockedValue { state in
+            guard let index = state.index(of: sequence) else { return }
+            state.entries[index].tokenGeneration = generation
+        }
+    }
+
+    func count(_ counter: any WritableKeyPath<ServerStatistics, Int> & Sendable) {
+        state.withLockedValue { $0.statistics[keyPath: counter] += 1 }
+    }
+
+    private var offset: Double { (clock.now - start).milliseconds }
+}
