@@ -1,0 +1,56 @@
+import HTTPTypes
+
+/// A refusal, as it goes into the envelope. Whatever else is thrown becomes a 500 that tells nothing.
+struct APIError: Error {
+    /// What is wrong with one field of the request.
+    struct FieldError: Encodable, Sendable, Hashable {
+        let field: String?
+        let message: String
+    }
+
+    let status: HTTPResponse.Status
+    let code: String
+    let message: String
+    var errors: [FieldError]?
+    var headers = HTTPFields()
+
+    init(_ status: HTTPResponse.Status, _ code: String, _ message: String, errors: [FieldError]? = nil) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.errors = errors
+    }
+
+    func with(_ field: HTTPField.Name, _ value: String) -> APIError {
+        var error = self
+        error.headers[field] = value
+        return error
+    }
+}
+
+extension APIError {
+    static func validation(_ errors: [FieldError]) -> APIError {
+        APIError(.badRequest, "VALIDATION_FAILED", "The request has invalid fields.", errors: errors)
+    }
+
+    static func validation(_ field: String, _ message: String) -> APIError {
+        validation([FieldError(field: field, message: message)])
+    }
+
+    static let malformedJSON = APIError(.badRequest, "MALFORMED_JSON", "The body is not valid JSON.")
+    static let notFound = APIError(.notFound, "NOT_FOUND", "There is nothing here.")
+    static let internalError = APIError(.internalServerError, "INTERNAL", "Something went wrong.")
+
+    static func bodyTooLarge(_ limit: Int) -> APIError {
+        APIError(.contentTooLarge, "BODY_TOO_LARGE", "The body is larger than \(limit) bytes.")
+    }
+
+    static func imageTooLarge(_ limit: Int) -> APIError {
+        APIError(.contentTooLarge, "IMAGE_TOO_LARGE", "The image is larger than \(limit) bytes.")
+    }
+
+    static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> APIError {
+        APIError(.methodNotAllowed, "METHOD_NOT_ALLOWED", "This path does not answer this method.")
+            .with(.allow, allowed.map(\.rawValue).joined(separator: ", "))
+    }
+}

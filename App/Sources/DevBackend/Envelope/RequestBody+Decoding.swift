@@ -1,0 +1,48 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOFoundationCompat
+
+extension Request {
+    /// Collects the body.
+    ///
+    /// - Throws: `tooLarge` as soon as the declared or the received length is over the limit.
+    func bodyData(upTo limit: Int, orThrow tooLarge: @autoclosure () -> APIError) async throws -> Data {
+        if let declared = headers[.contentLength].flatMap({ Int($0) }), declared > limit { throw tooLarge() }
+        var collected = ByteBuffer()
+        for try await chunk in body {
+            guard collected.readableBytes + chunk.readableBytes <= limit else { throw tooLarge() }
+            collected.writeImmutableBuffer(chunk)
+        }
+        return Data(buffer: collected)
+    }
+
+    /// Decodes a JSON body.
+    ///
+    /// - Throws: `MALFORMED_JSON` for what is no JSON object, `VALIDATION_FAILED` for a field of the wrong type.
+    func json<Value: Decodable>(_ type: Value.Type, upTo limit: Int) async throws -> Value {
+        let data = try await bodyData(upTo: limit, orThrow: .bodyTooLarge(limit))
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch DecodingError.typeMismatch(_, let context) where !context.codingPath.isEmpty {
+            throw APIError.validation(context.fieldName, "Has the wrong type.")
+        } catch DecodingError.keyNotFound(let key, let context) {
+            throw APIError.validation(context.fieldName(appending: key), "Is required.")
+        } catch DecodingError.valueNotFound(_, let context) where !context.codingPath.isEmpty {
+            throw APIError.validation(context.fieldName, "Is required.")
+        } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
+            throw APIError.validation(context.fieldName, context.debugDescription)
+        } catch is DecodingError {
+            throw APIError.malformedJSON
+        }
+    }
+}
+
+extension DecodingError.Context {
+    fileprivate var fieldName: String { codingPath.map(\.stringValue).joined(separator: ".") }
+
+    fileprivate func fieldName(appending key: any CodingKey) -> String {
+        (codingPath + [key]).map(\.stringValue).joined(separator: ".")
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// `/articles`: everyone signed in reads all of them and writes their own.
+struct ArticleRoutes: Sendable {
+    let articles: Articles
+    let authenticator: Authenticator
+    let limits: DevBackend.Limits
+    let now: @Sendable () -> Date
+
+    var routes: [Route] {
+        [
+            Route(.get, "/articles") { try await list($0, $1) },
+            Route(.post, "/articles") { try await create($0, $1) },
+            Route(.get, "/articles/{id}") { try await show($0, $1) },
+            Route(.patch, "/articles/{id}") { try await change($0, $1) },
+            Route(.delete, "/articles/{id}") { try await delete($0, $1) },
+        ]
+    }
+
+    private struct CreateRequest: Decodable {
+        let title: String
+        let body: String
+    }
+
+    private struct ChangeRequest: Decodable {
+        let title: String?
+        let body: String?
+    }
+
+    private func list(_ request: Request, _ context: BackendContext) async throws -> Response {
+        _ = try await authenticator.principal(of: request, in: context.exchange)
+        var limit = limits.defaultPageItems
+        if let text = request.uri.queryParameters["limit"] {
+            guard let number = Int(text), (1...limits.pageItems).contains(number) else {
+                throw APIError.validation("limit", "Must be between 1 and \(limits.pageItems).")
+            }
+            limit = number
+        }
+        var cursor: ArticleCursor?
+        if let text = request.uri.queryParameters["cursor"], !text.isEmpty {
+            guard let parsed = ArticleCursor(String(text)) else {
+                throw APIError.validation("cursor", "Is not a cursor of this list.")
+            }
+            cursor = parsed
+        }
+        return try context.exchange.answer(try await articles.page(after: cursor, limit: limit))
+    }
+
+    private func show(_ request: Request, _ context: BackendContext) async throws -> Response {
+        _ = try await authenticator.principal(of: request, in: context.exchange)
+        return try context.exchange.answer(try await articles.article(try articleID(context)))
+    }
+
+    private func create(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let principal = try await authenticator.principal(of: request, in: context.exchange)
+        let key = request.headers[.idempotencyKey]
+        if let key, !(1...limits.idempotencyKeyCharacters).contains(key.count) {
+            throw APIError.validation(
+                "Idempotency-Key", "Must have 1 to \(limits.idempotencyKeyCharacters) characters.")
+        }
+        let body = try await request.json(CreateRequest.self, upTo: limits.bodyBytes)
+        try validate(title: body.title, body: body.body)
+        let draft = Articles.Draft(title: body.title, body: body.body)
+        let (article, isNew) = try await articles.create(draft, by: principal.userID, idempotencyKey: key, now: now())
+        return try context.exchange.answer(
+            article, status: isNew ? .created : .ok,
+            headers: [.location: "\(RouteTable.basePath)/articles/\(article.id)"])
+    }
+
+    private func change(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let principal = try await authenticator.principal(of: request, in: context.exchange)
+        let id = try articleID(context)
+        let body = try await request.json(ChangeRequest.self, upTo: limits.bodyBytes)
+        try validate(title: body.title, body: body.body)
+        let article = try await articles.change(
+            id, title: body.title, body: body.body, by: principal.userID, now: now())
+        return try context.exchange.answer(article)
+    }
+
+    private func delete(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let principal = try await authenticator.principal(of: request, in: context.exchange)
+        try await articles.delete(try articleID(context), by: principal.userID)
+        return Response(status: .noContent)
+    }
+
+    private func articleID(_ context: BackendContext) throws -> Int64 {
+        guard let id = Int64(try context.parameters.require("id")) else { throw APIError.notFound }
+        return id
+    }
+
+    private func validate(title: String?, body: String?) throws {
+        var errors: [APIError.FieldError] = []
+        if let title, !(1...limits.titleCharacters).contains(title.count) {
+            errors.append(.init(field: "title", message: "Must have 1 to \(limits.titleCharacters) characters."))
+        }
+        if let body, !(1...limits.articleCharacters).contains(body.count) {
+            errors.append(.init(field: "body", message: "Must have 1 to \(limits.articleCharacters) characters."))
+        }
+        guard errors.isEmpty else { throw APIError.validation(errors) }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import GRDB
+import HTTPTypes
+import Hummingbird
+
+/// `/auth`: signing in, refreshing, logging out.
+struct AuthRoutes: Sendable {
+    let sessions: Sessions
+    let provider: DevelopmentProvider
+    let limits: DevBackend.Limits
+
+    var routes: [Route] {
+        [
+            Route(.post, "/auth/guest/register") { try await registerGuest($0, $1) },
+            Route(.post, "/auth/social/login") { try await signInSocially($0, $1) },
+            Route(.post, "/auth/refresh") { try await refresh($0, $1) },
+            Route(.post, "/auth/logout") { try await logOut($0, $1) },
+        ]
+    }
+
+    private struct RefreshRequest: Decodable {
+        let refreshToken: String
+    }
+
+    private struct SocialLoginRequest: Decodable {
+        let provider: String
+        let token: String
+    }
+
+    private func registerGuest(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let registration = try await GuestRegistration(request, limits: limits)
+        let now = sessions.now()
+        let file = FileRecord(
+            key: "\(UUID().uuidString.lowercased()).jpg", bytes: registration.image,
+            width: registration.header.width, height: registration.header.height, createdAt: now)
+        let (user, grant) = try await sessions.database.writer.write { [families = sessions.families] database in
+            try file.insert(database)
+            var user = UserRecord(name: registration.name, imageKey: file.key, createdAt: now)
+            try user.insert(database)
+            return (user, try families.begin(for: user.requireID(), now: now, in: database))
+        }
+        sessions.ledger.count(\.registrations)
+        return try await signedIn(user, grant, status: .created, context)
+    }
+
+    private func signInSocially(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let login = try await request.json(SocialLoginRequest.self, upTo: limits.bodyBytes)
+        guard DevelopmentProvider.names.contains(login.provider) else {
+            let names = DevelopmentProvider.names.joined(separator: ", ")
+            throw APIError.validation("provider", "Must be one of: \(names).")
+        }
+        let now = sessions.now()
+        guard let identity = await provider.identity(in: login.token, provider: login.provider, now: now) else {
+            throw APIError(.unauthorized, "PROVIDER_TOKEN_INVALID", "The provider's token is not valid.")
+        }
+        let name = String(identity.name.prefix(limits.nameCharacters))
+        let (user, grant) = try await sessions.database.writer.write { [families = sessions.families] database in
+            let known = Column("provider") == login.provider && Column("providerSubject") == identity.sub
+            var user =
+                try UserRecord.filter(known).fetchOne(database)
+                ?? UserRecord(
+                    name: name, provider: login.provider, providerSubject: identity.sub, createdAt: now)
+            if user.id == nil { try user.insert(database) }
+            return (user, try families.begin(for: user.requireID(), now: now, in: database))
+        }
+        sessions.ledger.count(\.socialLogins)
+        return try await signedIn(user, grant, status: .ok, context)
+    }
+
+    private func refresh(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let body: RefreshRequest
+        do {
+            body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes)
+        } catch {
+            sessions.ledger.count(\.refreshes.rejected)
+            throw error
+        }
+        do {
+            let pair = try await sessions.refresh(body.refreshToken, in: context.exchange)
+            return try context.exchange.answer(pair, headers: [.cacheControl: "no-store"])
+        } catch let refusal as RefreshRefusal {
+            throw APIError(refusal)
+        }
+    }
+
+    /// Possession of the refresh token is the authorisation: a client must be able to leave with an expired access
+    /// token. An unknown token is answered like any other, so that nobody learns which tokens exist.
+    private func logOut(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes)
+        try await sessions.end(refreshToken: body.refreshToken)
+        return try context.exchange.answer(NoPayload?.none)
+    }
+
+    private func signedIn(
+        _ user: UserRecord, _ grant: TokenGrant, status: HTTPResponse.Status, _ context: BackendContext
+    ) async throws -> Response {
+        let pair = try await sessions.pair(for: grant)
+        let payload = SignedInPayload(
+            user: try UserPayload(user, origin: context.exchange.origin), accessToken: pair.accessToken,
+            refreshToken: pair.refreshToken)
+        return try context.exchange.answer(payload, status: status, headers: [.cacheControl: "no-store"])
+    }
+}

@@ -1,0 +1,59 @@
+import HTTPTypes
+import Hummingbird
+
+/// A refusal in the form of RFC 6749 §5.2.
+struct OAuth2Error: Error, Sendable {
+    private struct Body: Encodable {
+        let error: String
+        let description: String
+
+        private enum CodingKeys: String, CodingKey {
+            case error
+            case description = "error_description"
+        }
+    }
+
+    let status: HTTPResponse.Status
+    let error: String
+    let description: String
+    var headers = HTTPFields()
+
+    init(_ status: HTTPResponse.Status, _ error: String, _ description: String) {
+        self.status = status
+        self.error = error
+        self.description = description
+    }
+
+    /// The nearest word of RFC 6749 §5.2 (or §4.1.2.1, for what a server cannot help) for a refusal of ours.
+    init(_ error: APIError) {
+        let word =
+            switch error.status.code {
+            case 503, 429: "temporarily_unavailable"
+            case 500...: "server_error"
+            case 401: "invalid_client"
+            default: "invalid_request"
+            }
+        self.init(error.status, word, error.message)
+        headers = error.headers
+    }
+
+    static func invalidRequest(_ description: String) -> OAuth2Error {
+        OAuth2Error(.badRequest, "invalid_request", description)
+    }
+
+    static func invalidGrant(_ description: String) -> OAuth2Error {
+        OAuth2Error(.badRequest, "invalid_grant", description)
+    }
+
+    static let invalidClient = {
+        var error = OAuth2Error(.unauthorized, "invalid_client", "The client is unknown or did not prove itself.")
+        error.headers[.wwwAuthenticate] = #"Basic realm="latchkey", charset="UTF-8""#
+        return error
+    }()
+
+    func response() throws -> Response {
+        var headers = headers
+        headers[.cacheControl] = "no-store"
+        return try .json(Body(error: error, description: description), status: status, headers: headers)
+    }
+}

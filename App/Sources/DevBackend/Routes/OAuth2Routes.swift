@@ -1,0 +1,89 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// `/oauth2`: the same token families in the form of RFC 6749 and RFC 7009.
+struct OAuth2Routes: Sendable {
+    let sessions: Sessions
+    let client: DevBackend.OAuth2Client
+    let limits: DevBackend.Limits
+
+    var routes: [Route] {
+        [
+            Route(.post, "/oauth2/token") { request, context in
+                try await answering { try await token(request, context) }
+            },
+            Route(.post, "/oauth2/revoke") { request, _ in
+                try await answering { try await revoke(request) }
+            },
+        ]
+    }
+
+    /// RFC 6749 §5.1.
+    private struct TokenAnswer: Encodable {
+        let access_token: String
+        let token_type = "Bearer"
+        let expires_in: Int
+        let refresh_token: String
+    }
+
+    private func token(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let refreshToken: String
+        do {
+            let form = try await form(of: request)
+            guard let type = form["grant_type"] else { throw OAuth2Error.invalidRequest("grant_type is missing.") }
+            guard type == "refresh_token" else {
+                throw OAuth2Error(.badRequest, "unsupported_grant_type", "Only refresh_token is supported.")
+            }
+            guard let token = form["refresh_token"] else {
+                throw OAuth2Error.invalidRequest("refresh_token is missing.")
+            }
+            refreshToken = token
+        } catch {
+            sessions.ledger.count(\.refreshes.rejected)
+            throw error
+        }
+        do {
+            let pair = try await sessions.refresh(refreshToken, in: context.exchange)
+            let answer = TokenAnswer(
+                access_token: pair.accessToken, expires_in: sessions.accessTokens.expiresIn,
+                refresh_token: pair.refreshToken)
+            return try .json(answer, headers: [.cacheControl: "no-store"])
+        } catch let refusal as RefreshRefusal {
+            throw OAuth2Error.invalidGrant(APIError(refusal).message)
+        }
+    }
+
+    /// Revokes by refresh or access token; either ends the whole family (RFC 7009 §2.1). A token that is unknown or
+    /// dead already is no error (§2.2), and the hint is not needed to tell the two kinds apart.
+    private func revoke(_ request: Request) async throws -> Response {
+        let form = try await form(of: request)
+        guard let token = form["token"] else { throw OAuth2Error.invalidRequest("token is missing.") }
+        if let claims = await sessions.accessTokens.claims(of: token) {
+            try await sessions.end(family: claims.sid)
+        } else {
+            try await sessions.end(refreshToken: token)
+        }
+        return Response(status: .ok, headers: [.cacheControl: "no-store"])
+    }
+
+    /// The parameters of a request whose client has proved itself.
+    private func form(of request: Request) async throws -> OAuth2Form {
+        let type = request.headers[.contentType].flatMap { ParameterizedValue($0) }
+        guard type?.value.lowercased() == "application/x-www-form-urlencoded" else {
+            throw OAuth2Error.invalidRequest("The body must be application/x-www-form-urlencoded.")
+        }
+        let body = try await request.bodyData(upTo: limits.bodyBytes, orThrow: .bodyTooLarge(limits.bodyBytes))
+        let form = try OAuth2Form(String(decoding: body, as: UTF8.self))
+        try client.authenticate(form, authorization: request.headers[.authorization])
+        return form
+    }
+
+    private func answering(_ body: () async throws -> Response) async throws -> Response {
+        do {
+            return try await body()
+        } catch let error as OAuth2Error {
+            return try error.response()
+        }
+    }
+}

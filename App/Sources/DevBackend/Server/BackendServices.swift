@@ -1,0 +1,45 @@
+import Foundation
+import HTTPTypes
+
+/// The server's object graph: everything a route needs, built once from the configuration.
+struct BackendServices: Sendable {
+    let database: BackendDatabase
+    let sessions: Sessions
+    let faults: FaultInjector
+    let ledger: RequestLedger
+    let pipeline: RequestPipeline
+
+    init(_ configuration: DevBackend.Configuration) async throws {
+        database = try await BackendDatabase(configuration)
+        faults = FaultInjector(plan: configuration.faults)
+        ledger = RequestLedger(capacity: configuration.journalCapacity)
+        let accessTokens = await AccessTokens(
+            signingKey: database.signingKey, lifetime: configuration.accessTokenLifetime)
+        sessions = Sessions(
+            database: database,
+            families: TokenFamilies(
+                succession: RefreshTokenSuccession(key: database.successionKey),
+                lifetime: configuration.refreshTokenLifetime, grace: configuration.rotationGrace),
+            accessTokens: accessTokens, ledger: ledger, now: configuration.now)
+        let authenticator = Authenticator(
+            database: database, accessTokens: accessTokens, faults: faults, ledger: ledger,
+            expiredTokenStatus: configuration.expiredTokenStatus,
+            accessTokenField: configuration.accessTokenField.flatMap { HTTPField.Name($0) }, now: configuration.now)
+        let limits = configuration.limits
+        var routes = AuthRoutes(sessions: sessions, provider: configuration.provider, limits: limits).routes
+        routes += UserRoutes(database: database, authenticator: authenticator).routes
+        routes +=
+            ArticleRoutes(
+                articles: Articles(database: database), authenticator: authenticator, limits: limits,
+                now: configuration.now
+            ).routes
+        routes += OAuth2Routes(sessions: sessions, client: configuration.oauth2Client, limits: limits).routes
+        if configuration.allowsDevEndpoints {
+            routes += DevRoutes(database: database, faults: faults, ledger: ledger, limits: limits).routes
+        }
+        pipeline = RequestPipeline(
+            routes: RouteTable(routes), faults: faults, ledger: ledger,
+            credentialFields: CredentialFields(accessTokenField: configuration.accessTokenField),
+            logger: configuration.logger, now: configuration.now)
+    }
+}

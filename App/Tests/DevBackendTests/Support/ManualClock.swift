@@ -1,0 +1,17 @@
+import Foundation
+import NIOConcurrencyHelpers
+
+/// A wall clock that moves when a test says so.
+final class ManualClock: Sendable {
+    private let time: NIOLockedValueBox<Date>
+
+    init(_ start: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
+        time = NIOLockedValueBox(start)
+    }
+
+    var now: Date { time.withLockedValue { $0 } }
+
+    func advance(by duration: Duration) {
+        time.withLockedValue { $0.addTimeInterval(Double(duration.components.seconds)) }
+    }
+}
