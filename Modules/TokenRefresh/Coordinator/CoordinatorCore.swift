@@ -1,0 +1,51 @@
+import AuthInterface
+
+/// What the shell keeps behind its lock: the machine, and the handles of what the machine has set going.
+struct CoordinatorCore {
+    typealias Waiter = CheckedContinuation<RefreshAnswer, Never>
+
+    var machine: RefreshStateMachine
+    var worker: StoreWorker?
+    var waiters: [WaiterID: Waiter] = [:]
+    var calls: [AttemptID: Task<Void, Never>] = [:]
+    var timers: [RefreshTimer: Task<Void, Never>] = [:]
+    var revocations: [Int: Task<Void, Never>] = [:]
+    var subscribers: [Int: AsyncStream<SessionState>.Continuation] = [:]
+    private var number = 0
+
+    init(machine: RefreshStateMachine) {
+        self.machine = machine
+    }
+
+    mutating func nextNumber() -> Int {
+        number += 1
+        return number
+    }
+}
+
+extension RefreshAnswer {
+    /// The token that was asked for.
+    var token: SessionToken {
+        get throws {
+            if case .token(let token) = try get() { return token }
+            preconditionFailure("a request for a token was answered with \(self)")
+        }
+    }
+
+    /// The state that was asked for.
+    var state: SessionState {
+        get throws {
+            if case .state(let state) = try get() { return state }
+            preconditionFailure("a request for the state was answered with \(self)")
+        }
+    }
+
+    /// The answer, unless it is an error.
+    func get() throws -> RefreshAnswer {
+        switch self {
+        case .token, .state, .done: return self
+        case .failed(let error): throw error
+        case .cancelled: throw CancellationError()
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import AuthInterface
+import Foundation
+
+/// How long an access token that has just been issued is good, from its receipt.
+///
+/// What the server says beside the token comes first. Where it says nothing, a JWT says it itself (T11). Its `exp` is an
+/// instant of the server's clock, so it is compared with another instant of that clock: the `Date` of the answer, or
+/// the token's own `iat`; with the device's clock only when there is neither.
+///
+/// A lifetime that is not positive is not believed: the server has just issued the token, so it cannot be over. Such a
+/// token is used until it is refused, as one without an expiry is. That is what keeps a device with a wrong clock from
+/// refreshing before every request (G19).
+struct TokenLifetime {
+    /// The lifetime from receipt; `nil` when nothing believable is known.
+    let duration: Duration?
+
+    init(of result: TokenRefreshResult, receivedAt date: Date, limit: Duration) {
+        let claims = result.expiresIn == nil ? JSONWebTokenClaims(result.accessToken) : nil
+        let issued = result.serverDate ?? claims?.issuedAt ?? date
+        let claimed = claims?.expiresAt.map { Duration.seconds($0.timeIntervalSince(issued)) }
+        duration = (result.expiresIn ?? claimed).flatMap { $0 > .zero && $0 <= limit ? $0 : nil }
+    }
+}
+
+extension TokenBundle {
+    /// The bundle a login begins with.
+    init(_ result: TokenRefreshResult, session: SessionID, receivedAt date: Date, lifetime: Duration?) {
+        self.init(result, refreshToken: nil, session: session, generation: 0, receivedAt: date, lifetime: lifetime)
+    }
+
+    /// The bundle that a refresh makes of this one. A server that sends no refresh token lets the old one stay.
+    func renewed(by result: TokenRefreshResult, receivedAt date: Date, lifetime: Duration?) -> TokenBundle {
+        TokenBundle(
+            result,
+            refreshToken: refreshToken,
+            session: session,
+            generation: generation + 1,
+            receivedAt: date,
+            lifetime: lifetime
+        )
+    }
+
+    private init(
+        _ result: TokenRefreshResult,
+        refreshToken old: String?,
+        session: SessionID,
+        generation: Int,
+        receivedAt date: Date,
+        lifetime: Duration?
+    ) {
+        let new = result.refreshToken.flatMap { $0.isEmpty ? nil : $0 }
+        let skew = result.serverDate.map { $0.timeIntervalSince(date) } ?? 0
+        self.init(
+            accessToken: result.accessToken,
+            refreshToken: new ?? old,
+            expiresAt: lifetime.map { date + skew + $0 / .seconds(1) },
+            clockSkew: skew,
+            session: session,
+            generation: generation
+        )
+    }
+}
+
+extension String {
+    /// Whether a header field can carry the text (RFC 9110 §5.5): not empty, printable ASCII, no space.
+    ///
+    /// Anything else would be refused by the server at best, and at worst make two header fields of one.
+    var isHeaderSafe: Bool {
+        !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
