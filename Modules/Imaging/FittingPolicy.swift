@@ -7,8 +7,8 @@ public struct FittingPolicy: Sendable, Hashable {
     public var maximumBytes = 5 * 1024 * 1024
     /// The JPEG qualities to try, in this order; the first that fits is taken. 0 is the worst and 1 the best.
     public var qualities = FittingPolicy.steps(from: 8, downTo: 1)
-    /// The pixels a source may claim in its header. A picture of 100 megapixels takes about 300 MB once decoded, and
-    /// a file of a few kilobytes can claim it.
+    /// The pixels a source may claim in its header. A file of a few kilobytes can claim 100 megapixels, which take
+    /// 300 MB once decoded from a PNG and as much or more from a progressive JPEG: choose less where memory is short.
     public var maximumSourcePixels = 100_000_000
     /// The size of a source file at most, in bytes.
     public var maximumSourceBytes = 64 * 1024 * 1024

@@ -57,7 +57,7 @@ public struct ImageIOCodec: ImageCodec {
         guard CGImageDestinationFinalize(destination) else {
             throw ImagingError(.encodingFailed, "ImageIO could not write the JPEG: make the picture smaller.")
         }
-        return output as Data
+        return Data(referencing: output)
     }
 
     private func systemHeader(of data: Data) -> ImageHeader? {
