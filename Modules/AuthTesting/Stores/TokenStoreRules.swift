@@ -1,0 +1,159 @@
+import AuthInterface
+
+/// The rules of ``TokenStoreContract``.
+enum TokenStoreRules {
+    static let all = answers + writing + concurrency + places
+
+    private static let answers: [ContractRule<StoreUnderTest>] = [
+        ContractRule("an empty store answers none") { subject in
+            try await subject.store.expectStored(nil, "before any save")
+        },
+        ContractRule("what is saved is loaded again, field by field") { subject in
+            for (what, bundle) in TokenBundle.remarkable {
+                try await subject.store.save(bundle)
+                try await subject.store.expectStored(bundle, "after saving a bundle (\(what))")
+            }
+        },
+        ContractRule("loading changes nothing") { subject in
+            let bundle = TokenBundle.numbered(1)
+            try await subject.store.save(bundle)
+            for time in 1...3 { try await subject.store.expectStored(bundle, "at load \(time)") }
+        },
+        ContractRule("G17: no description or dump of the store shows a token") { subject in
+            let bundle = TokenBundle.numbered(1)
+            try await subject.store.save(bundle)
+            _ = try await subject.store.load()
+            if let view = leak(of: bundle, in: subject.store) { throw RuleBroken("its \(view) shows a token") }
+        },
+    ]
+
+    private static let writing: [ContractRule<StoreUnderTest>] = [
+        ContractRule("a save replaces what was saved before") { subject in
+            let session = SessionID()
+            try await subject.store.save(.numbered(1, session: session))
+            let next = TokenBundle.numbered(2, session: session, generation: 1)
+            try await subject.store.save(next)
+            try await subject.store.expectStored(next, "after the next generation was saved")
+            let other = TokenBundle(accessToken: "contract-access-3", refreshToken: nil)
+            try await subject.store.save(other)
+            try await subject.store.expectStored(other, "after another session was saved")
+        },
+        ContractRule("the same bundle can be saved twice") { subject in
+            let bundle = TokenBundle.numbered(1)
+            try await subject.store.save(bundle)
+            try await subject.store.save(bundle)
+            try await subject.store.expectStored(bundle, "after two saves")
+        },
+        ContractRule("a deleted bundle is gone") { subject in
+            try await subject.store.save(.numbered(1))
+            try await subject.store.delete()
+            try await subject.store.expectStored(nil, "after delete")
+        },
+        ContractRule("deleting nothing, or twice, is no error") { subject in
+            try await subject.store.delete()
+            try await subject.store.save(.numbered(1))
+            try await subject.store.delete()
+            try await subject.store.delete()
+            try await subject.store.expectStored(nil, "after deleting twice")
+        },
+        ContractRule("a bundle can be saved after a delete") { subject in
+            try await subject.store.save(.numbered(1))
+            try await subject.store.delete()
+            let bundle = TokenBundle.numbered(2)
+            try await subject.store.save(bundle)
+            try await subject.store.expectStored(bundle, "after delete and save")
+        },
+    ]
+
+    private static let concurrency: [ContractRule<StoreUnderTest>] = [
+        ContractRule("concurrent saves leave one of the bundles, whole") { subject in
+            let store = subject.store
+            let bundles = (0..<24).map(TokenBundle.bulky)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for bundle in bundles {
+                    group.addTask { try await store.save(bundle) }
+                    group.addTask { try await expectWhole(store, oneOf: bundles, mayBeNone: true) }
+                }
+                try await group.waitForAll()
+            }
+            try await expectWhole(store, oneOf: bundles, mayBeNone: false)
+        },
+        ContractRule("G12: a save whose task is cancelled leaves the old bundle or the new one") { subject in
+            let store = subject.store
+            let bundles = [TokenBundle.bulky(1), .bulky(2)]
+            try await store.save(bundles[0])
+            let save = Task { try await store.save(bundles[1]) }
+            save.cancel()
+            _ = await save.result
+            try await expectWhole(store, oneOf: bundles, mayBeNone: false)
+        },
+    ]
+
+    private static let places: [ContractRule<StoreUnderTest>] = [
+        ContractRule("a second store over the same place sees what the first did") { subject in
+            guard let reopen = subject.reopen else { return }
+            let bundle = TokenBundle.numbered(1)
+            try await subject.store.save(bundle)
+            let second = try await reopen()
+            try await second.expectStored(bundle, "in a store opened after the save")
+            let next = TokenBundle.numbered(2)
+            try await subject.store.save(next)
+            try await second.expectStored(next, "in a store opened before the save")
+            try await subject.store.delete()
+            try await second.expectStored(nil, "in a store opened before the delete")
+            try await reopen().expectStored(nil, "in a store opened after the delete")
+        },
+        ContractRule("G14: a store that cannot answer throws; it never answers none") { subject in
+            guard let makeUnavailable = subject.makeUnavailable else { return }
+            try await subject.store.save(.numbered(1))
+            let store = try await makeUnavailable()
+            let answer: TokenBundle?
+            do { answer = try await store.load() } catch { return }
+            throw RuleBroken("load answered \(answer.map { "\($0)" } ?? "none") and threw nothing")
+        },
+        ContractRule("a save or delete that could not be made throws") { subject in
+            guard let makeUnavailable = subject.makeUnavailable else { return }
+            try await subject.store.save(.numbered(1))
+            let store = try await makeUnavailable()
+            try expect(await failure { try await store.save(.numbered(2)) } != nil, otherwise: "save threw nothing")
+            try expect(await failure { try await store.delete() } != nil, otherwise: "delete threw nothing")
+        },
+        ContractRule("G17: no error shows a token") { subject in
+            guard let makeUnavailable = subject.makeUnavailable else { return }
+            let bundle = TokenBundle.numbered(1)
+            try await subject.store.save(bundle)
+            let store = try await makeUnavailable()
+            let errors = [
+                ("load", await failure { _ = try await store.load() }),
+                ("save", await failure { try await store.save(bundle) }),
+                ("delete", await failure { try await store.delete() }),
+            ]
+            for (call, error) in errors {
+                guard let error, let view = leak(of: bundle, in: error) else { continue }
+                throw RuleBroken("the \(view) of what \(call) threw shows a token")
+            }
+        },
+    ]
+
+    private static func expectWhole(
+        _ store: any TokenStore,
+        oneOf bundles: [TokenBundle],
+        mayBeNone: Bool
+    ) async throws {
+        guard let loaded = try await store.load() else {
+            return try expect(mayBeNone, otherwise: "the store answers none")
+        }
+        let isWhole = bundles.contains { loaded.fieldsThatDiffer(from: $0).isEmpty }
+        try expect(isWhole, otherwise: "the store answers \(loaded), which is none of the saved bundles")
+    }
+}
+
+/// What a call throws, if it throws.
+func failure(of call: () async throws -> Void) async -> (any Error)? {
+    do {
+        try await call()
+        return nil
+    } catch {
+        return error
+    }
+}
