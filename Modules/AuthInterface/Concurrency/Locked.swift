@@ -19,6 +19,7 @@ package final class Locked<Value>: @unchecked Sendable {  // every access to `va
     ///
     /// - Parameter body: What to do with the value.
     /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws.
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

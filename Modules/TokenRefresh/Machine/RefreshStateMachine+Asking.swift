@@ -35,8 +35,8 @@ extension RefreshStateMachine {
 
     mutating func waiterCancelled(_ waiter: WaiterID) {
         let waited =
-            session?.attempt?.waiters.removeValue(forKey: waiter) != nil
-            || session?.queue.removeValue(forKey: waiter) != nil
+            waiting.removeValue(forKey: waiter) != nil
+            || queue.removeValue(forKey: waiter) != nil
             || restoring.askers.remove(waiter) != nil
             || restoring.restorers.remove(waiter) != nil
             || desk.remove(waiter)
@@ -71,10 +71,10 @@ extension RefreshStateMachine {
                 emit(.answer(waiter, .failed(.unavailable(cooldown.error, retryAfter: left))))
                 return
             }
-            if session?.queue.isEmpty == true, let id = session?.bundle.session {
+            if queue.isEmpty, let id = session?.bundle.session {
                 emit(.startTimer(.cooldown(id), at: cooldown.until))
             }
-            session?.queue[waiter] = kind
+            queue[waiter] = kind
             return
         }
         if session?.attempt == nil || !rules.joinsRefreshInFlight { startAttempt(now) }
@@ -83,22 +83,19 @@ extension RefreshStateMachine {
 
     private mutating func wait(_ waiter: WaiterID, _ kind: Waiting) {
         if session?.attempt != nil {
-            session?.attempt?.waiters[waiter] = kind
+            waiting[waiter] = kind
         } else {
-            session?.queue[waiter] = kind
+            queue[waiter] = kind
         }
     }
 
     mutating func cooldownEnded(_ id: SessionID, _ now: Instant) {
-        guard let session, session.bundle.session == id, session.activation == nil, !session.queue.isEmpty else { return }
-        serveQueue(now)
+        if let session, session.bundle.session == id, session.activation == nil { serveQueue(now) }
     }
 
     /// Lets those who waited for a pause to end, or for a login to be stored, ask again.
     mutating func serveQueue(_ now: Instant) {
-        guard let queue = session?.queue, !queue.isEmpty else { return }
-        session?.queue = [:]
-        for (waiter, kind) in queue.sorted(by: { $0.key.number < $1.key.number }) {
+        for (waiter, kind) in take(\.queue) {
             switch kind {
             case .asked: giveToken(to: waiter, now)
             case .refused(let token): tokenRefused(token, waiter, now)

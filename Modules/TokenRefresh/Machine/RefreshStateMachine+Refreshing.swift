@@ -5,12 +5,11 @@ import Foundation
 extension RefreshStateMachine {
     mutating func startAttempt(_ now: Instant) {
         guard let base = session?.bundle else { return }
-        var attempt = Attempt(id: nextAttemptID(), base: base, stage: .leasing)
+        let attempt = Attempt(id: nextAttemptID(), base: base, stage: .leasing)
         emit(.report(.refreshStarted(session: base.session, generation: base.generation)))
         if rules.hasDeadline { emit(.startTimer(.deadline(attempt.id), at: now.uptime + policy.deadline)) }
         // Whoever waited for a pause to end is served by this attempt.
-        attempt.waiters = session?.queue ?? [:]
-        session?.queue = [:]
+        for (waiter, kind) in take(\.queue) { waiting[waiter] = kind }
         session?.attempt = attempt
         if isShared {
             emit(.lease(attempt.id))
@@ -103,7 +102,8 @@ extension RefreshStateMachine {
 
     /// G22: an adopted bundle may have no refresh token; then there is nothing to ask the server.
     private mutating func giveUpWithoutRefreshToken() {
-        for waiter in dropAttempt() { emit(.answer(waiter, .failed(AuthenticationError(.noRefreshToken)))) }
+        dropAttempt()
+        for (waiter, _) in take(\.waiting) { emit(.answer(waiter, .failed(AuthenticationError(.noRefreshToken)))) }
     }
 
     /// The handler has answered.
@@ -162,13 +162,11 @@ extension RefreshStateMachine {
     /// G8: the answer of an overdue call is still good. It becomes the attempt under way; a call made since is overdue
     /// in its turn, and its answer about an older bundle will be dropped.
     private mutating func takeOver(with id: AttemptID, base: TokenBundle) {
-        var late = Attempt(id: id, base: base, stage: .calling)
         if let current = session?.attempt {
-            late.waiters = current.waiters
-            _ = dropAttempt()
+            dropAttempt()
             session?.overdue[current.id] = current.base
         }
-        session?.attempt = late
+        session?.attempt = Attempt(id: id, base: base, stage: .calling)
         emit(.report(.lateAnswerKept(session: base.session, generation: base.generation + 1)))
     }
 
@@ -199,9 +197,9 @@ extension RefreshStateMachine {
     /// All who waited go on with the current token.
     mutating func finishAttempt(_ now: Instant) {
         session?.cooldown = nil
-        let waiters = dropAttempt()
+        dropAttempt()
         guard let token = session?.bundle.token else { return }
-        for waiter in waiters { emit(.answer(waiter, .token(token))) }
+        for (waiter, _) in take(\.waiting) { emit(.answer(waiter, .token(token))) }
         serveQueue(now)
     }
 
@@ -215,8 +213,8 @@ extension RefreshStateMachine {
         self.session?.cooldown = .init(until: now.uptime + pause, error: error, failures: failures)
         emit(.report(.refreshFailed(session: attempt.base.session, error: error, retryAfter: pause)))
         let isValid = session.expiry.urgency(at: now.uptime) != .expired
-        _ = dropAttempt()
-        for (waiter, kind) in attempt.waiters.sorted(by: { $0.key.number < $1.key.number }) {
+        dropAttempt()
+        for (waiter, kind) in take(\.waiting) {
             if case .asked = kind, isValid {
                 emit(.answer(waiter, .token(session.bundle.token)))
             } else {
@@ -241,12 +239,11 @@ extension RefreshStateMachine {
         }
     }
 
-    /// Takes the attempt down and says who waited for it.
-    mutating func dropAttempt() -> [WaiterID] {
-        guard let attempt = session?.attempt else { return [] }
+    /// Takes the attempt down. Those who waited for it are still to be told.
+    mutating func dropAttempt() {
+        guard let attempt = session?.attempt else { return }
         session?.attempt = nil
         emit(.stopTimer(.deadline(attempt.id)))
         if isShared { emit(.release(attempt.id)) }
-        return attempt.waiters.keys.sorted { $0.number < $1.number }
     }
 }

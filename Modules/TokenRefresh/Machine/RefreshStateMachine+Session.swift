@@ -160,8 +160,8 @@ extension RefreshStateMachine {
 
     /// G23: nobody who waits in one session goes on in another.
     private mutating func failAllWaiters() {
-        let queued = session.map { $0.queue.keys.sorted { $0.number < $1.number } } ?? []
-        for waiter in dropAttempt() + queued + takeAskers() {
+        dropAttempt()
+        for waiter in (take(\.waiting) + take(\.queue)).map(\.waiter) + takeAskers() {
             emit(.answer(waiter, .failed(AuthenticationError(.sessionEnded))))
         }
     }

@@ -31,6 +31,11 @@ struct RefreshStateMachine: Sendable {
     var random: SplitMix64
     var standing: Standing = .unknown
     var session: Session?
+    /// Those who wait for the refresh under way. They are kept beside the session, not in it: a rule that looks at the
+    /// session copies the value, and with ten thousand waiters in it each new one would copy all the others.
+    var waiting: [WaiterID: Waiting] = [:]
+    /// Those who wait for a pause to end, or for a login to be stored.
+    var queue: [WaiterID: Waiting] = [:]
     var desk = StoreDesk()
     var restoring = Restoring()
     /// How far the server's clock is ahead of the device's, once an answer has said so.
@@ -95,6 +100,14 @@ struct RefreshStateMachine: Sendable {
 
     mutating func emit(_ action: RefreshAction) {
         actions.append(action)
+    }
+
+    /// Takes out all who wait somewhere, in the order they came.
+    mutating func take(
+        _ place: WritableKeyPath<RefreshStateMachine, [WaiterID: Waiting]>
+    ) -> [(waiter: WaiterID, kind: Waiting)] {
+        defer { self[keyPath: place] = [:] }
+        return self[keyPath: place].sorted { $0.key.number < $1.key.number }.map { ($0.key, $0.value) }
     }
 
     mutating func nextAttemptID() -> AttemptID {

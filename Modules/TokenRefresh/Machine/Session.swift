@@ -34,9 +34,6 @@ struct Session: Sendable {
     /// Refreshes that have missed their deadline, and may yet be answered.
     var overdue: [AttemptID: TokenBundle] = [:]
 
-    /// Those who wait for a pause to end.
-    var queue: [WaiterID: Waiting] = [:]
-
     var cooldown: Cooldown?
     var refusal: Refusal?
 
@@ -80,7 +77,6 @@ struct Attempt: Sendable {
     var base: TokenBundle
     var stage: Stage
     var isLeased = false
-    var waiters: [WaiterID: Waiting] = [:]
 }
 
 /// When an access token is too old to use, on the clock nobody can set.
@@ -115,9 +111,8 @@ struct Expiry: Sendable {
         )
     }
 
-    /// The expiry of a token that was stored with a wall-clock expiry, as far as the clocks can be trusted (G19).
-    ///
-    /// - Parameter skew: How far the server's clock is ahead of the device's now.
+    /// The expiry of a token that was stored with a wall-clock expiry, as far as the clocks can be trusted (G19): `skew`
+    /// is how far the server's clock is ahead of the device's now.
     init(restored bundle: TokenBundle, at now: Instant, skew: TimeInterval, policy: TokenRefreshPolicy) {
         guard bundle.accessToken.isHeaderSafe else {
             self.init(aheadFrom: .zero, leewayFrom: .zero, end: .zero)

@@ -1,0 +1,188 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G3, G10, G19: what the clock says, and what it must not be asked.
+@Suite struct ExpiryTests {
+    @Test("G3: far from its expiry a token is given and nothing else happens")
+    func fresh() {
+        var script = MachineScript.signedIn()
+        _ = script.pass(.seconds(3_539))
+        #expect(script.ask(1) == ["1: ada g0"])
+        #expect(script.machine.readyToken(at: script.uptime)?.generation == 0)
+    }
+
+    @Test("G3: in the ahead window requests use the token they have while one refresh runs in the background")
+    func ahead() {
+        var script = MachineScript.signedIn()
+        _ = script.pass(.seconds(3_540))
+        #expect(script.machine.readyToken(at: script.uptime) == nil)
+        #expect(script.ask(1) == ["1: ada g0", "call g0"])
+        #expect(script.ask(2) == ["2: ada g0"])
+        _ = script.answer()
+        _ = script.wrote()
+        #expect(script.ask(3) == ["3: ada g1"])
+    }
+
+    @Test("G3: in the leeway requests wait")
+    func leeway() {
+        var script = MachineScript.signedIn()
+        _ = script.pass(.seconds(3_595))
+        #expect(script.ask(1) == ["call g0"])
+    }
+
+    @Test("G3: a token that is still valid is used when its refresh is unavailable, then and in the pause")
+    func stillValid() {
+        var script = MachineScript.signedIn()
+        _ = script.pass(.seconds(3_596))
+        #expect(script.ask(1) == ["call g0"])
+        #expect(script.answer(TokenRefreshError(.unavailable, retryAfter: .seconds(100))) == ["1: ada g0"])
+        #expect(script.ask(2) == ["2: ada g0"])
+        _ = script.pass(.seconds(10))
+        #expect(script.ask(3) == ["3: refreshUnavailable"])
+    }
+
+    @Test("G3: both windows shrink with a short lifetime, so that a new token is never refreshed at once")
+    func shortLifetime() {
+        for lifetime in [1, 3, 10, 60] {
+            var script = MachineScript.signedIn(lifetime: .seconds(lifetime))
+            #expect(script.ask(1) == ["1: ada g0"])
+            #expect(script.machine.readyToken(at: script.uptime + .seconds(lifetime) / 2) != nil)
+        }
+    }
+
+    @Test("G10: a token refused while just refreshed causes no refresh until its pause ends")
+    func loopBreaker() {
+        var script = MachineScript.refreshedOnce()
+        #expect(script.refused(1, generation: 1) == ["1: unauthorized"])
+        for waiter in 2...20 { #expect(script.refused(waiter, generation: 1) == ["\(waiter): unauthorized"]) }
+        #expect(script.ask(21) == ["21: ada g1"], "others go on using it")
+        _ = script.pass(.seconds(9))
+        #expect(script.refused(22, generation: 1) == ["22: unauthorized"])
+        _ = script.pass(.seconds(1))
+        #expect(script.refused(23, generation: 1) == ["call g1"])
+    }
+
+    @Test("G10: when the next token fares the same the pause doubles")
+    func loopBreakerGrows() {
+        var script = MachineScript.refreshedOnce()
+        _ = script.refused(1, generation: 1)
+        _ = script.pass(.seconds(10))
+        _ = script.refused(2, generation: 1)
+        _ = script.answer()
+        _ = script.wrote()
+        #expect(script.refused(3, generation: 2) == ["3: unauthorized"])
+        _ = script.pass(.seconds(19))
+        #expect(script.refused(4, generation: 2) == ["4: unauthorized"])
+        _ = script.pass(.seconds(1))
+        #expect(script.refused(5, generation: 2) == ["call g2"])
+    }
+
+    @Test("G10: a token that has been in use for a while is refreshed when it is refused, as is that of a login")
+    func provenToken() {
+        var script = MachineScript.refreshedOnce()
+        _ = script.pass(.seconds(10))
+        #expect(script.refused(1, generation: 1) == ["call g1"])
+        var login = MachineScript.signedIn()
+        #expect(login.refused(1, generation: 0) == ["call g0"])
+    }
+
+    @Test("G19: setting the wall clock by days in either direction causes no refresh", arguments: [-30, -1, 1, 30])
+    func wallClockSet(days: Int) {
+        var script = MachineScript.signedIn()
+        script.date += Double(days) * 86_400
+        #expect(script.ask(1) == ["1: ada g0"])
+        _ = script.pass(.seconds(1_800))
+        #expect(script.ask(2) == ["2: ada g0"])
+        #expect(script.machine.readyToken(at: script.uptime) != nil)
+    }
+
+    @Test("G19: a new token that looks expired to the device's clock is used until it is refused")
+    func looksExpired() {
+        let past = Date(timeIntervalSince1970: 1_700_000_000)
+        let odd: [TokenRefreshResult] = [
+            TokenRefreshResult(accessToken: "a", expiresIn: .seconds(-5)),
+            TokenRefreshResult(accessToken: "a", expiresIn: .zero),
+            TokenRefreshResult(accessToken: "a", expiresIn: .seconds(Int64.max)),
+            TokenRefreshResult(accessToken: .jwt(exp: past.timeIntervalSince1970)),
+            TokenRefreshResult(accessToken: .jwt(exp: 1e300)),
+        ]
+        for tokens in odd {
+            var script = MachineScript()
+            _ = script.tell(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
+            _ = script.wrote()
+            #expect(script.ask(2) == ["2: ada g0"])
+            _ = script.pass(.seconds(100_000))
+            #expect(script.ask(3) == ["3: ada g0"])
+        }
+    }
+
+    @Test("G19: the lifetime of a JWT is counted between two instants of the server's clock")
+    func jwtLifetime() {
+        let wrongClock = Date(timeIntervalSince1970: 2_000_000_000)
+        let issued = 1_800_000_000.0
+        let token = String.jwt(exp: issued + 900, iat: issued)
+        let limit = TokenRefreshPolicy().maximumLifetime
+        let byClaim = TokenLifetime(of: .init(accessToken: token), receivedAt: wrongClock, limit: limit)
+        #expect(byClaim.duration == .seconds(900))
+        let served = TokenRefreshResult(
+            accessToken: .jwt(exp: issued + 900),
+            serverDate: Date(timeIntervalSince1970: issued)
+        )
+        #expect(TokenLifetime(of: served, receivedAt: wrongClock, limit: limit).duration == .seconds(900))
+        let said = TokenRefreshResult(accessToken: token, expiresIn: .seconds(60))
+        #expect(TokenLifetime(of: said, receivedAt: wrongClock, limit: limit).duration == .seconds(60))
+    }
+
+    @Test("T11: a token that is no JWT, or a strange one, has no claims and does no harm")
+    func strangeTokens() {
+        let strange = [
+            "", ".", "..", "...", "a.b.c", "a.!!!.c", "a.e30.c", "\(String.jwt(exp: -1))", ".bnVsbA.",
+            String(repeating: "a", count: 100_000), "a.\(Data("{\"exp\":\"soon\"}".utf8).base64EncodedString()).c",
+        ]
+        for token in strange {
+            let claims = JSONWebTokenClaims(token)
+            #expect(claims?.expiresAt == nil)
+        }
+        #expect(JSONWebTokenClaims(.jwt(exp: 5))?.expiresAt == Date(timeIntervalSince1970: 5))
+    }
+
+    @Test("G19: the expiry of a stored token is read with the server's clock once that is known")
+    func restoredOnAWrongClock() {
+        var script = MachineScript()
+        let serverNow = script.date
+        // The device's clock was set back by two days while the app was away; the token expired an hour ago.
+        script.date -= 2 * 86_400
+        _ = script.ask(1)
+        let stored = TokenBundle.stored("ada", 4, expiresAt: serverNow - 3_600)
+        #expect(script.tell(.loaded(.success(stored))) == ["signed in ada", "1: ada g4"])
+        _ = script.tell(.serverDateNoted(serverNow))
+        #expect(script.ask(2) == ["call g4"])
+    }
+
+    @Test("G19: a clock set forward while the app was away costs one refresh and no more")
+    func restoredOnAFastClock() {
+        var script = MachineScript()
+        let expiresAt = script.date + 3_600
+        script.date += 2 * 86_400
+        _ = script.ask(1)
+        let stored = TokenBundle.stored("ada", 4, expiresAt: expiresAt)
+        #expect(script.tell(.loaded(.success(stored))) == ["signed in ada", "call g4"])
+        _ = script.answer()
+        _ = script.wrote()
+        for waiter in 2...50 { #expect(script.ask(waiter) == ["\(waiter): ada g5"]) }
+    }
+}
+
+extension String {
+    /// An unsigned token with these claims.
+    static func jwt(exp: Double, iat: Double? = nil) -> String {
+        let claims = iat.map { "{\"exp\":\(exp),\"iat\":\($0)}" } ?? "{\"exp\":\(exp)}"
+        let payload = Data(claims.utf8).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+        return "e30.\(payload).c2ln"
+    }
+}

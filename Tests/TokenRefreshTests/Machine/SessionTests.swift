@@ -1,0 +1,160 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G4, G5, G9, G12, G22, G23: when a session ends, and what of it must not outlive it.
+@Suite struct SessionTests {
+    static let unavailable: [TokenRefreshError] = [
+        .unavailable,
+        TokenRefreshError(.unavailable, retryAfter: .seconds(3)),
+        .verdict(of: CancellationError()),
+        .verdict(of: URLError(.notConnectedToInternet)),
+        TokenRefreshError(.init(rawValue: "somebody's own code")),
+    ]
+
+    @Test("G4: whatever is not a rejection leaves the session alone", arguments: unavailable)
+    func unavailableKeepsSession(error: TokenRefreshError) {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        #expect(script.answer(error) == ["1: refreshUnavailable"])
+        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+    }
+
+    @Test("G5: a rejection ends the session once, for however many waiters, and later requests ask nobody")
+    func oneEnding() {
+        var script = MachineScript.signedIn()
+        for waiter in 1...100 { _ = script.refused(waiter, generation: 0) }
+        #expect(script.answer(.rejected) == ["reread"])
+        let ending = script.reread(.success(.stored("ada", 0)))
+        #expect(ending.filter { $0.hasPrefix("signedOut") } == ["signedOut(AuthInterface.SignOutReason.expired)"])
+        #expect(ending.filter { $0.hasSuffix("sessionEnded") }.count == 100)
+        #expect(ending.filter { $0 == "delete" }.count == 1)
+        for waiter in 101...105 { #expect(script.ask(waiter) == ["\(waiter): notSignedIn"]) }
+        #expect(script.refused(106, generation: 0) == ["106: sessionEnded"])
+    }
+
+    @Test("G9: an answer that comes after the logout is dropped, nothing is stored, and its tokens are revoked")
+    func logoutDuringRefresh() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        #expect(
+            script.signOut(2) == [
+                "delete", "1: sessionEnded", "signedOut(AuthInterface.SignOutReason.byUser)", "revoke ada g0",
+            ]
+        )
+        #expect(script.wrote() == ["2: done"])
+        #expect(script.answer() == ["revoke ada g1"])
+        #expect(script.ask(3) == ["3: notSignedIn"])
+    }
+
+    @Test("G9: a logout while the new tokens are being stored deletes them again, and revokes the newest")
+    func logoutWhileStoring() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        #expect(script.answer() == ["save ada g1"])
+        #expect(
+            script.signOut(2) == ["1: sessionEnded", "signedOut(AuthInterface.SignOutReason.byUser)", "revoke ada g1"]
+        )
+        #expect(script.wrote() == ["delete"])
+        #expect(script.wrote() == ["2: done"])
+    }
+
+    @Test("G9: the failure of the last user's refresh does not sign the next user out")
+    func rejectionAfterSwitch() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        #expect(script.signIn(2, as: "bob") == ["1: sessionEnded", "save bob g0"])
+        #expect(script.answer(.rejected) == [])
+        #expect(script.wrote() == ["signed in bob", "2: done"])
+        #expect(script.ask(3) == ["3: bob g0"])
+    }
+
+    @Test("G9: the success of the last user's refresh does not bring the last user back")
+    func successAfterSwitch() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.signIn(2, as: "bob")
+        #expect(script.answer() == ["revoke ada g1"])
+        _ = script.wrote()
+        #expect(script.ask(3) == ["3: bob g0"])
+    }
+
+    @Test("G12: a refresh whose answer was lost is tried again with the same refresh token")
+    func replay() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.answer(.unavailable)
+        #expect(script.call?.base.refreshToken == "refresh-ada-0")
+        _ = script.pass(.seconds(1))
+        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.call?.base.refreshToken == "refresh-ada-0")
+    }
+
+    @Test("G22: without a refresh token there is a clear error at once, and no call")
+    func noRefreshToken() {
+        var script = MachineScript.signedIn(refreshToken: nil)
+        #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
+        _ = script.pass(.seconds(3_600))
+        #expect(script.ask(2) == ["2: noRefreshToken"])
+        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+    }
+
+    @Test("G22: an empty refresh token is none")
+    func emptyRefreshToken() {
+        var script = MachineScript.signedIn(refreshToken: "")
+        #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
+    }
+
+    @Test("G23: a request of the user who left is not sent again as the user who came")
+    func foreignRefusal() {
+        var script = MachineScript.signedIn()
+        _ = script.signIn(1, as: "bob")
+        _ = script.wrote()
+        #expect(script.refused(2, generation: 0, of: "ada") == ["2: sessionEnded"])
+        _ = script.signOut(3)
+        #expect(script.refused(4, generation: 0, of: "bob") == ["4: sessionEnded"])
+    }
+
+    @Test("A login whose access token no header field can carry is refused, and the session there was stays")
+    func invalidLogin() {
+        for bad in ["", "two words", "line\r\nbreak", "nul\0", "naïve"] {
+            var script = MachineScript.signedIn()
+            let tokens = TokenRefreshResult(accessToken: bad)
+            #expect(script.tell(.signIn(tokens, SessionID(), WaiterID(number: 1))) == ["1: invalidTokens"])
+            #expect(script.ask(2) == ["2: ada g0"])
+        }
+    }
+
+    @Test("A handler that returns an unusable access token has failed, and the session stays")
+    func unusableAnswer() {
+        for bad in ["", "two words", "line\r\nbreak"] {
+            var script = MachineScript.signedIn()
+            _ = script.refused(1, generation: 0)
+            #expect(script.answer(accessToken: bad) == ["1: refreshUnavailable"])
+            #expect(script.ask(2) == ["2: ada g0"])
+        }
+    }
+
+    @Test("A logout before the store has answered holds, whatever the store then says")
+    func logoutBeforeRestore() {
+        var script = MachineScript()
+        #expect(script.ask(1) == ["load"])
+        #expect(
+            script.signOut(2) == ["delete", "1: sessionEnded", "signedOut(AuthInterface.SignOutReason.byUser)"]
+        )
+        #expect(script.tell(.loaded(.success(.stored("ada", 3)))) == [])
+        #expect(script.wrote() == ["2: done"])
+        #expect(script.ask(3) == ["3: notSignedIn"])
+    }
+
+    @Test("A second logout while the first one's deletion is on its way waits for it")
+    func secondLogout() {
+        var script = MachineScript.signedIn()
+        _ = script.signOut(1)
+        #expect(script.signOut(2) == [])
+        #expect(script.wrote() == ["1: done", "2: done"])
+        #expect(script.signOut(3) == ["3: done"])
+    }
+}

@@ -1,0 +1,161 @@
+import AuthInterface
+import Testing
+
+@testable import TokenRefresh
+
+/// G1, G2, G6 to G8: one refresh, whoever asks, however it ends.
+@Suite struct SingleFlightTests {
+    @Test("G1: however many requests are refused together, one call is made and all go on with its result")
+    func singleFlight() {
+        var script = MachineScript.signedIn()
+        #expect(script.refused(1, generation: 0) == ["call g0"])
+        for waiter in 2...10_000 { #expect(script.refused(waiter, generation: 0) == []) }
+        #expect(script.answer() == ["save ada g1"])
+        #expect(script.wrote() == (1...10_000).map { "\($0): ada g1" })
+    }
+
+    @Test("G1: requests that find the token expired join the refresh a refusal has started")
+    func askersJoin() {
+        var script = MachineScript.signedIn(lifetime: .seconds(100))
+        #expect(script.refused(1, generation: 0) == ["call g0"])
+        _ = script.pass(.seconds(20))
+        #expect(script.ask(2) == ["2: ada g0"])
+        var expired = MachineScript.signedIn(lifetime: .seconds(100))
+        _ = expired.pass(.seconds(100))
+        #expect(expired.ask(1) == ["call g0"])
+        #expect(expired.ask(2) == [])
+        _ = expired.answer()
+        #expect(expired.wrote() == ["1: ada g1", "2: ada g1"])
+    }
+
+    @Test("G2: a refusal that arrives after the refresh is done is answered with the new token, without a refresh")
+    func lateRefusal() {
+        var script = MachineScript.refreshedOnce()
+        for waiter in 10...29 { #expect(script.refused(waiter, generation: 0) == ["\(waiter): ada g1"]) }
+    }
+
+    @Test("G2: a refusal that arrives while the new tokens are being stored waits for them")
+    func refusalWhileStoring() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        #expect(script.answer() == ["save ada g1"])
+        #expect(script.refused(2, generation: 0) == [])
+        #expect(script.wrote() == ["1: ada g1", "2: ada g1"])
+    }
+
+    @Test("G6: all who wait share one failure, and those who come in the pause get it without another call")
+    func sharedFailure() {
+        var script = MachineScript.signedIn()
+        for waiter in 1...100 { _ = script.refused(waiter, generation: 0) }
+        let asked = TokenRefreshError(.unavailable, retryAfter: .seconds(20))
+        #expect(script.answer(asked) == (1...100).map { "\($0): refreshUnavailable" })
+        #expect(script.refused(101, generation: 0) == ["101: refreshUnavailable"])
+        #expect(script.pass(.seconds(20)) == [])
+        #expect(script.refused(102, generation: 0) == ["call g0"])
+    }
+
+    @Test("G6: a request that comes in a short pause waits for its end and is served by the next refresh")
+    func patience() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        #expect(script.answer(.unavailable) == ["1: refreshUnavailable"])
+        #expect(script.refused(2, generation: 0) == [])
+        #expect(script.refused(3, generation: 0) == [])
+        #expect(script.pass(.seconds(1)) == ["call g0"])
+        _ = script.answer()
+        #expect(script.wrote() == ["2: ada g1", "3: ada g1"])
+    }
+
+    @Test("G6: pauses grow with each failure, are jittered, and never pass their limits")
+    func backoff() {
+        var generator = SplitMix64(seed: 1)
+        let backoff = Backoff(base: .milliseconds(500), limit: .seconds(60))
+        for failures in [1, 2, 5, 8, 100, Int.max] {
+            let delays = (0..<200).map { _ in backoff.delay(afterFailures: failures, using: &generator) }
+            let bound = min(Duration.milliseconds(500) * (1 << min(failures - 1, 10)), .seconds(60))
+            #expect(delays.allSatisfy { $0 >= .zero && $0 <= bound })
+            #expect(Set(delays).count > 100)
+            #expect((delays.max() ?? .zero) > bound / 2)
+        }
+    }
+
+    @Test("G6: a Retry-After beyond the limit is not believed")
+    func boundedRetryAfter() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.answer(TokenRefreshError(.unavailable, retryAfter: .seconds(86_400)))
+        #expect(script.pass(.seconds(299)) == [])
+        #expect(script.refused(2, generation: 0) == [])
+        #expect(script.pass(.seconds(1)) == ["call g0"])
+    }
+
+    @Test("G7: whoever leaves is told at once, and the others get the result; so does the store if all have left")
+    func cancellation() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.refused(2, generation: 0)
+        #expect(script.cancel(1) == ["1: cancelled"])
+        #expect(script.cancel(1) == [])
+        #expect(script.cancel(2) == ["2: cancelled"])
+        #expect(script.answer() == ["save ada g1"])
+        #expect(script.wrote() == [])
+        #expect(script.ask(3) == ["3: ada g1"])
+    }
+
+    @Test("G8: a refresh that hangs fails its waiters at the deadline, and the session stays")
+    func deadline() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        #expect(script.pass(.milliseconds(29_999)) == [])
+        #expect(script.pass(.milliseconds(1)) == ["1: refreshUnavailable"])
+        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+    }
+
+    @Test("G8: an answer after the deadline is kept if the session has not moved on")
+    func lateAnswer() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.pass(.seconds(30))
+        #expect(script.answer() == ["save ada g1"])
+        _ = script.wrote()
+        #expect(script.ask(2) == ["2: ada g1"])
+    }
+
+    @Test("G8: a late answer serves those who wait for the call made since, whose own answer is then dropped")
+    func lateAnswerBeatsTheNextCall() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        let hung = script.call
+        _ = script.pass(.seconds(31))
+        #expect(script.refused(2, generation: 0) == ["cancel call", "call g0"])
+        let second = script.call
+        #expect(script.answer(call: hung) == ["save ada g1"])
+        #expect(script.wrote() == ["2: ada g1"])
+        #expect(script.answer(.rejected, call: second) == [])
+        #expect(script.ask(3) == ["3: ada g1"])
+    }
+
+    @Test("G8: a late no is not acted upon")
+    func lateRejection() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.pass(.seconds(30))
+        #expect(script.answer(.rejected) == [])
+        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+    }
+}
+
+extension MachineScript {
+    /// A machine in which ada's token has been refreshed once, just now.
+    static func refreshedOnce(lifetime: Duration? = .seconds(3_600), isShared: Bool = false) -> MachineScript {
+        var script = signedIn(isShared: isShared)
+        _ = script.refused(901, generation: 0)
+        if isShared {
+            _ = script.leased()
+            _ = script.reread(.success(.stored("ada", 0)))
+        }
+        _ = script.answer(lifetime: lifetime)
+        _ = script.wrote()
+        return script
+    }
+}
