@@ -1,0 +1,138 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+
+extension Mutant {
+    /// Stores that each break a rule of ``TokenStoreContract``.
+    static let tokenStores = forgetful + stubborn + torn + displaced
+
+    private static let forgetful = [
+        Mutant("an empty store answers none", by: "an empty store that answers an empty bundle") { store in
+            store.onLoad = { try await $0.loadProperly() ?? TokenBundle(accessToken: "", refreshToken: nil) }
+        },
+        fieldwise("drops the refresh token") { TokenBundle(copying: $0, refreshToken: .some(nil)) },
+        fieldwise("makes up an expiry") { TokenBundle(copying: $0, expiresAt: $0.expiresAt ?? .distantFuture) },
+        fieldwise("keeps whole seconds") { bundle in
+            let seconds = bundle.expiresAt?.timeIntervalSince1970.rounded(.down)
+            return TokenBundle(copying: bundle, expiresAt: seconds.map(Date.init(timeIntervalSince1970:)))
+        },
+        fieldwise("forgets the clock's skew") { TokenBundle(copying: $0, clockSkew: 0) },
+        fieldwise("makes up a session") { TokenBundle(copying: $0, session: SessionID()) },
+        fieldwise("forgets the generation") { TokenBundle(copying: $0, generation: 0) },
+        fieldwise("cuts tokens at 4 KB") { bundle in
+            TokenBundle(copying: bundle, accessToken: String(bundle.accessToken.prefix(4_096)))
+        },
+        fieldwise("composes accents") { bundle in
+            TokenBundle(copying: bundle, refreshToken: bundle.refreshToken?.precomposedStringWithCanonicalMapping)
+        },
+        fieldwise("takes an empty refresh token for none") { bundle in
+            TokenBundle(copying: bundle, refreshToken: bundle.refreshToken.flatMap { $0.isEmpty ? nil : $0 })
+        },
+        Mutant("loading changes nothing", by: "a store that hands its bundle out once") { store in
+            store.onLoad = { store in
+                let bundle = try await store.loadProperly()
+                await store.place.delete()
+                return bundle
+            }
+        },
+        Mutant("G17: no description or dump of the store shows a token", by: "a talkative description") { store in
+            store.shown = "holds contract-access-1"
+        },
+    ]
+
+    private static let stubborn = [
+        Mutant("a save replaces what was saved before", by: "a store that ignores a duplicate") { store in
+            store.onSave = { if $0.place.bundle == nil { try await $0.saveProperly($1) } }
+        },
+        Mutant("the same bundle can be saved twice", by: "a store that refuses what it has") { store in
+            store.onSave = { store, bundle in
+                if store.place.bundle == bundle { throw TokenStoreError(.unavailable, reason: "duplicate item") }
+                try await store.saveProperly(bundle)
+            }
+        },
+        Mutant("a deleted bundle is gone", by: "a store that deletes nothing") { $0.onDelete = { _ in } },
+        Mutant("deleting nothing, or twice, is no error", by: "a store that misses what it deletes") { store in
+            store.onDelete = { store in
+                if store.place.bundle == nil { throw TokenStoreError(.unavailable, reason: "item not found") }
+                try await store.deleteProperly()
+            }
+        },
+        Mutant("a bundle can be saved after a delete", by: "a store that stays deleted") { store in
+            store.onSave = { if !$0.place.events.contains(.delete) { try await $0.saveProperly($1) } }
+        },
+    ]
+
+    private static let torn = [
+        Mutant("concurrent saves leave one of the bundles, whole", by: "a store that keeps two items") { store in
+            store.onSave = { store, bundle in
+                await store.place.save(TokenBundle(copying: bundle, refreshToken: store.place.bundle?.refreshToken))
+                for _ in 1...5 { await Task.yield() }
+                await store.place.save(bundle)
+            }
+        },
+        Mutant(
+            "G12: a save whose task is cancelled leaves the old bundle or the new one",
+            by: "a store that deletes, then adds"
+        ) { store in
+            store.onSave = { store, bundle in
+                await store.place.delete()
+                try Task.checkCancellation()
+                await store.place.save(bundle)
+            }
+        },
+    ]
+
+    private static let displaced = [
+        Mutant("a second store over the same place sees what the first did", by: "a store that caches") { store in
+            store.onReopen = { old in
+                var new = old
+                let cached = old.place.bundle
+                new.onLoad = { _ in cached }
+                return new
+            }
+        },
+        Mutant("G14: a store that cannot answer throws; it never answers none", by: "`try?` in load") { store in
+            store.onLoad = { try? await $0.loadProperly() }
+        },
+        Mutant("a save or delete that could not be made throws", by: "`try?` in save") { store in
+            store.onSave = { try? await $0.saveProperly($1) }
+        },
+        Mutant("a save or delete that could not be made throws", by: "`try?` in delete") { store in
+            store.onDelete = { try? await $0.deleteProperly() }
+        },
+        Mutant("G17: no error shows a token", by: "an error that quotes what it was to save") { store in
+            store.onSave = { store, bundle in
+                guard store.isUnavailable else { return try await store.saveProperly(bundle) }
+                throw TokenStoreError(.unavailable, reason: "could not write \(bundle.accessToken)")
+            }
+        },
+    ]
+
+    private static func fieldwise(_ fault: String, _ bend: @escaping @Sendable (TokenBundle) -> TokenBundle) -> Mutant {
+        Mutant("what is saved is loaded again, field by field", by: "a store that \(fault)") { store in
+            store.onLoad = { try await $0.loadProperly().map(bend) }
+        }
+    }
+}
+
+extension TokenBundle {
+    /// A bundle with some fields changed.
+    fileprivate init(
+        copying bundle: TokenBundle,
+        accessToken: String? = nil,
+        refreshToken: String?? = nil,
+        expiresAt: Date?? = nil,
+        clockSkew: TimeInterval? = nil,
+        session: SessionID? = nil,
+        generation: Int? = nil
+    ) {
+        self.init(
+            accessToken: accessToken ?? bundle.accessToken,
+            refreshToken: refreshToken ?? bundle.refreshToken,
+            expiresAt: expiresAt ?? bundle.expiresAt,
+            clockSkew: clockSkew ?? bundle.clockSkew,
+            session: session ?? bundle.session,
+            generation: generation ?? bundle.generation
+        )
+    }
+}
