@@ -1,8 +1,101 @@
 import AuthInterface
 
-/// Places tokens, and gets a better one when the server refuses one. One call, one interceptor.
+/// Places tokens, and gets a better one when the server refuses one. It lives for one call.
+///
+/// It is not public: only ``NetworkClient/authenticated(by:policy:)`` makes one, so that none can end up in the client
+/// a refresh goes through (G20).
 struct AuthenticationInterceptor: RequestInterceptor {
-    let provider: any TokenProvider
-    let policy: AuthenticationPolicy
-    let origins: OriginPolicy
+    private struct State {
+        /// The session the call began with. It stays with that session whatever becomes of it (G23).
+        var session: SessionID?
+        /// The token of the attempt under way. `nil`: the attempt went without.
+        var carried: SessionToken?
+        /// The token to try next, after a refusal.
+        var replacement: SessionToken?
+        var wasReplaced = false
+    }
+
+    private let provider: any TokenProvider
+    private let policy: AuthenticationPolicy
+    private let origins: OriginPolicy
+    private let state = Locked(State())
+
+    init(provider: any TokenProvider, policy: AuthenticationPolicy, origins: OriginPolicy) {
+        self.provider = provider
+        self.policy = policy
+        self.origins = origins
+    }
+
+    /// Whether the attempt under way began with a token.
+    var carriesToken: Bool { state.withLock { $0.carried != nil } }
+
+    func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        state.withLock { $0.carried = nil }
+        guard context.requiresAuthentication, let url = request.url else { return request }
+        switch origins.verdict(on: url) {
+        case .foreign:
+            return request
+        case .cleartext:
+            throw NetworkError(.cleartextRefused, reason: "a token would go over plain http")
+        case .allowed:
+            let token = try await nextToken()
+            state.withLock { $0.carried = token }
+            return policy.placement.place(token, in: request)
+        }
+    }
+
+    private func nextToken() async throws -> SessionToken {
+        let (replacement, session) = state.withLock { state in
+            defer { state.replacement = nil }
+            return (state.replacement, state.session)
+        }
+        let token: SessionToken
+        do {
+            token = if let replacement { replacement } else { try await provider.token() }
+        } catch let error as AuthenticationError where error.code == .notSignedIn && session != nil {
+            // The user left between two attempts. That nobody is here now is not this call's news.
+            throw NetworkError(AuthenticationError(.sessionEnded, cause: error))
+        } catch {
+            throw try NetworkError(describing: error, otherwise: .authenticationFailed)
+        }
+        guard session == nil || session == token.session else {
+            throw NetworkError(AuthenticationError(.sessionEnded))
+        }
+        state.withLock { $0.session = token.session }
+        return token
+    }
+
+    func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
+        let (carried, wasReplaced) = state.withLock { ($0.carried, $0.wasReplaced) }
+        guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried else {
+            return .doNotRetry
+        }
+        guard !wasReplaced else {
+            let error = AuthenticationError(.unauthorized)
+            throw NetworkError(error, response: failure.response, envelope: failure.envelope)
+        }
+        guard context.isReplayable else {
+            // This call is lost. The next one should not be, so the token is replaced now, and nobody waits for it.
+            Task { [provider] in _ = try? await provider.replacement(for: refused) }
+            throw failure.becauseOfOneShotBody()
+        }
+        do {
+            let replacement = try await provider.replacement(for: refused)
+            state.withLock { state in
+                state.replacement = replacement
+                state.wasReplaced = true
+            }
+            return .retry(after: .zero)
+        } catch let error as AuthenticationError {
+            throw NetworkError(error, response: failure.response, envelope: failure.envelope)
+        } catch {
+            throw try NetworkError(describing: error, otherwise: .authenticationFailed)
+        }
+    }
+
+    /// Tells the provider the time on the server's clock. Only an answer to a request with a token counts: another
+    /// origin has no say in how long a session's tokens live.
+    func note(_ head: HTTPResponseHead) {
+        if let date = head.serverDate { provider.noteServerDate(date) }
+    }
 }

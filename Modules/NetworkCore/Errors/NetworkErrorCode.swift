@@ -51,8 +51,11 @@ extension NetworkError.Code {
 
 /// There was an answer, and it was not good.
 extension NetworkError.Code {
-    /// The status is outside the accepted range (row N6), or the answer itself says that the call failed.
+    /// The status is outside the accepted range (row N6).
     public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
+
+    /// The status was accepted, and the answer itself says that the call failed: `"success": false` (row N7).
+    public static let unsuccessful = Self(rawValue: "unsuccessful")
 
     /// The answer could not be read as what was expected.
     public static let decodingFailed = Self(rawValue: "decodingFailed")

@@ -1,0 +1,95 @@
+import Foundation
+
+/// Decides where a redirect may lead and what goes along. Pure, so that every transport and platform does the same.
+///
+/// The platforms do not agree: one takes `Authorization` off at another host, another copies every field there; one
+/// drops a body it should keep. Here a redirect to another origin carries only fields that are the same for every
+/// server, and never a body: bodies hold refresh tokens (G15).
+struct RedirectPolicy: Sendable {
+    /// What to do with an answer.
+    enum Decision: Equatable {
+        /// It is no redirect, or one that leads nowhere: it is the answer.
+        case none
+
+        /// Send this next.
+        case follow(Hop)
+
+        /// Do not go there.
+        case refuse(NetworkError.Code, reason: String)
+    }
+
+    /// Where a request goes next.
+    struct Hop: Equatable {
+        var request: URLRequest
+        var keepsBody: Bool
+        var leavesOrigin: Bool
+    }
+
+    /// The fields that may go to any origin, in lower case: they say what kind of client asks, and nothing of who.
+    static let fieldsForAnyOrigin: Set = ["accept", "accept-language", "accept-encoding", "user-agent"]
+
+    /// The fields that describe a body, in lower case. They go when the body goes (RFC 9110 §15.4).
+    private static let bodyFields: Set = [
+        "content-type", "content-length", "content-encoding", "content-language", "content-location", "digest",
+        "content-digest", "transfer-encoding", "last-modified",
+    ]
+
+    let cleartextExceptions: Set<Origin>
+
+    /// Decides about an answer.
+    ///
+    /// - Parameters:
+    ///   - response: The answer.
+    ///   - request: What was asked.
+    ///   - hasBody: Whether it had a body.
+    ///   - isReplayable: Whether that can be sent again.
+    /// - Returns: What to do.
+    func decision(
+        for response: HTTPResponseHead,
+        to request: URLRequest,
+        hasBody: Bool,
+        isReplayable: Bool
+    ) -> Decision {
+        guard [301, 302, 303, 307, 308].contains(response.status),
+            let location = response.headers["Location"], let url = request.url, let origin = Origin(url)
+        else { return .none }
+        guard let target = URL(string: location, relativeTo: url)?.absoluteURL, let targetOrigin = Origin(target) else {
+            return .refuse(.redirectRefused, reason: "it leads to no http or https address")
+        }
+        guard target.user == nil, target.password == nil else {
+            return .refuse(.redirectRefused, reason: "its address holds user information")
+        }
+        guard targetOrigin.mayBeSpokenTo(exceptions: cleartextExceptions) else {
+            return .refuse(.redirectRefused, reason: "it leads to plain http")
+        }
+        let method = Self.method(after: response.status, of: request.httpMethod ?? "GET")
+        let keepsBody = hasBody && method == request.httpMethod
+        let leavesOrigin = targetOrigin != origin
+        if keepsBody, leavesOrigin {
+            return .refuse(.redirectRefused, reason: "it would take the body to another origin, \(targetOrigin)")
+        }
+        if keepsBody, !isReplayable {
+            return .refuse(.bodyNotReplayable, reason: "a redirect asks for the body again, and it is a one-shot stream")
+        }
+        var next = request
+        next.url = target
+        next.httpMethod = method
+        for name in (request.allHTTPHeaderFields ?? [:]).keys {
+            let field = name.lowercased()
+            let stays = leavesOrigin ? Self.fieldsForAnyOrigin.contains(field) : true
+            if !stays || (!keepsBody && Self.bodyFields.contains(field)) {
+                next.setValue(nil, forHTTPHeaderField: name)
+            }
+        }
+        return .follow(Hop(request: next, keepsBody: keepsBody, leavesOrigin: leavesOrigin))
+    }
+
+    /// The method of the next request, as browsers choose it and RFC 9110 §15.4 allows.
+    private static func method(after status: Int, of method: String) -> String {
+        switch status {
+        case 303: method == "HEAD" ? "HEAD" : "GET"
+        case 301, 302: method == "POST" ? "GET" : method
+        default: method
+        }
+    }
+}
