@@ -74,7 +74,8 @@ let tests: [Target] = [
         dependencies: ["NetworkCombine", "NetworkCore", "NetworkTesting"],
         path: "Tests/NetworkCombineTests"
     ),
-    .testTarget(name: "AuthTestingTests", dependencies: ["AuthTesting", "AuthInterface"], path: "Tests/AuthTestingTests"),
+    .testTarget(
+        name: "AuthTestingTests", dependencies: ["AuthTesting", "AuthInterface"], path: "Tests/AuthTestingTests"),
     .testTarget(
         name: "NetworkTestingTests",
         dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface"],

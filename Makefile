@@ -1,0 +1,78 @@
+# One word a chore. `make` alone lists them.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# What the app, and what the tests, need of a Debian system.
+RUN_PACKAGES := libsqlite3-dev libturbojpeg0-dev libpng-dev
+TEST_PACKAGES := $(RUN_PACKAGES)
+
+SOURCES := Package.swift Modules Tests App/Package.swift App/Sources App/Tests
+ARGS ?= demo
+SEED ?= 1
+STEPS ?= 50000000
+
+.PHONY: help
+help: ## List the chores
+	@grep -hE '^[a-zA-Z%<>-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+
+.PHONY: run
+run: setup-run ## Run the demonstration, or anything else: make run ARGS="list --json"
+	@echo "building the app; the first time this takes some minutes" >&2
+	@swift build --package-path App --product articles >&2
+	@"$$(swift build --package-path App --show-bin-path)/articles" $(ARGS)
+
+.PHONY: test
+test: test-root test-traits test-app ## Run all tests: the modules without and with all traits, and the app
+
+.PHONY: test-root
+test-root: setup-test ## Run the modules' tests without any trait
+	swift build --build-tests --explicit-target-dependency-import-check error
+	swift test --skip-build
+
+.PHONY: test-traits
+test-traits: setup-test ## Run the modules' tests with all traits
+	swift test --enable-all-traits --scratch-path .build-traits
+
+.PHONY: test-app
+test-app: setup-test ## Run the app's tests, end to end against the real server
+	swift test --package-path App
+
+test-%: setup-test ## Run one module's tests, with all traits: make test-TokenRefresh
+	swift test --enable-all-traits --scratch-path .build-traits --filter '^$*Tests\.'
+
+.PHONY: tsan
+tsan: setup-test ## Run the modules' tests under the thread sanitizer
+	swift test --sanitize=thread --scratch-path .build-tsan
+
+.PHONY: simulate
+simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000
+	SEED=$(SEED) STEPS=$(STEPS) swift test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+		--filter Simulation
+
+.PHONY: lint
+lint: ## Check the format of every source
+	swift format lint --strict --parallel --recursive $(SOURCES)
+
+.PHONY: format
+format: ## Format every source in place
+	swift format --in-place --parallel --recursive $(SOURCES)
+
+.PHONY: boundaries
+boundaries: ## Check who imports whom, and that nothing from outside ships
+	@swift package show-dependencies 2>/dev/null | grep -q 'No external dependencies found' \
+		|| { echo "what ships has a dependency: see 'swift package show-dependencies'" >&2; exit 1; }
+	swift test --filter '^ArchitectureTests\.'
+
+.PHONY: ci
+ci: lint boundaries test ## Everything that has to pass before a change lands
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf .build .build-* App/.build
+
+.PHONY: setup-run setup-test
+setup-run:
+	@.ci/setup $(RUN_PACKAGES)
+setup-test:
+	@.ci/setup $(TEST_PACKAGES)

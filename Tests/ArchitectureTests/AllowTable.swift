@@ -1,0 +1,61 @@
+/// Who may import whom: the architecture's picture, as a table.
+///
+/// ```
+///                      AuthInterface
+///           ┌───────────┬──────┴──────┬─────────────┐
+///     TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
+///                              ┌──────┼───────────┐
+///                           DataAPI  NetworkCombine  NetworkTesting
+///
+///     Composition sees them all; articles sees Composition, the words and the services.
+/// ```
+///
+/// An arrow that is not here is a design decision: change the picture in the README with it.
+enum AllowTable {
+    /// What a target may import of ours.
+    static let ours: [String: Set<String>] = [
+        "AuthInterface": [],
+        "TokenRefresh": ["AuthInterface"],
+        "NetworkCore": ["AuthInterface"],
+        "DataAPI": ["NetworkCore", "AuthInterface"],
+        "Storage": ["AuthInterface", "CPostgreSQL"],
+        "Imaging": ["CTurboJPEG", "CPNG"],
+        "NetworkCombine": ["NetworkCore"],
+        "AuthTesting": ["AuthInterface"],
+        "NetworkTesting": ["NetworkCore"],
+        "DevBackend": [],
+        "Composition": ["AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage", "Imaging"],
+        "articles": ["Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging", "DevBackend"],
+    ]
+
+    /// What a module may import of the system. The outside packages of a trait are here too.
+    static let system: [String: Set<String>] = [
+        "AuthInterface": ["Foundation"],
+        "TokenRefresh": ["Foundation"],
+        "NetworkCore": ["Foundation", "FoundationNetworking"],
+        "DataAPI": ["Foundation"],
+        "Storage": ["Foundation", "Dispatch", "Security", "Darwin", "Glibc", "Musl"],
+        "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],
+        "NetworkCombine": ["Foundation", "Combine", "OpenCombine"],
+        "AuthTesting": ["Foundation"],
+        "NetworkTesting": ["Foundation", "FoundationNetworking", "Testing"],
+    ]
+
+    /// Modules that one file, or the files of one folder, may import and no other.
+    static let confined: [String: String] = [
+        "FoundationNetworking": "NetworkCore/FoundationNetworking.swift",
+        "Security": "Storage/Keychain/",
+        "ImageIO": "Imaging/Codecs/",
+        "CPostgreSQL": "Storage/PostgreSQL/",
+    ]
+
+    /// What a target of ours may not import: everything of ours that its row does not name.
+    static func forbids(_ module: String, in target: String) -> Bool {
+        if ours.keys.contains(module) || module.hasPrefix("C") && ours.values.contains(where: { $0.contains(module) }) {
+            return ours[target]?.contains(module) != true
+        }
+        // The app's packages are its own business; what ships has none.
+        guard let system = system[target] else { return false }
+        return !system.contains(module)
+    }
+}
