@@ -59,7 +59,7 @@ public struct AuthenticationError: Error, Sendable {
     }
 }
 
-extension AuthenticationError: CustomStringConvertible {
+extension AuthenticationError: SecretBearing {
     /// One line that says what to do, without a secret.
     public var description: String {
         var text = "\(code): \(advice)"

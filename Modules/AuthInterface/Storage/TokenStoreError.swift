@@ -53,7 +53,7 @@ public struct TokenStoreError: Error, Sendable {
     }
 }
 
-extension TokenStoreError: CustomStringConvertible {
+extension TokenStoreError: SecretBearing {
     /// One line without a secret.
     public var description: String { "token store \(code): \(reason)" }
 }

@@ -31,15 +31,7 @@ public struct SessionToken: Sendable, Hashable {
     }
 }
 
-extension SessionToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SessionToken: SecretBearing {
     /// The session and generation; never the token.
     public var description: String { "SessionToken(session: \(session), generation: \(generation))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["session": session, "generation": generation], displayStyle: .struct)
-    }
 }

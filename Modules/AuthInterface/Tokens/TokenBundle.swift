@@ -76,17 +76,9 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 }
 
-extension TokenBundle: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenBundle: SecretBearing {
     /// The session and generation; never a token.
     public var description: String {
         "TokenBundle(session: \(session), generation: \(generation), refreshable: \(refreshToken != nil))"
-    }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["session": session, "generation": generation], displayStyle: .struct)
     }
 }

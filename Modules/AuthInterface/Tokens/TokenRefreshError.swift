@@ -64,7 +64,7 @@ public struct TokenRefreshError: Error, Sendable {
     }
 }
 
-extension TokenRefreshError: CustomStringConvertible {
+extension TokenRefreshError: SecretBearing {
     /// One line without a secret. The cause is named by type only: its text is not ours to vouch for.
     public var description: String {
         var text = "token refresh \(code)"

@@ -37,18 +37,10 @@ public struct TokenRefreshResult: Sendable, Hashable {
     }
 }
 
-extension TokenRefreshResult: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenRefreshResult: SecretBearing {
     /// What was issued; never a token.
     public var description: String {
         let lifetime = expiresIn.map { "\($0)" } ?? "unknown"
         return "TokenRefreshResult(expiresIn: \(lifetime), rotated: \(refreshToken != nil))"
-    }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["rotated": refreshToken != nil], displayStyle: .struct)
     }
 }

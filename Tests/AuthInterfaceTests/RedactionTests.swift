@@ -1,0 +1,60 @@
+import AuthInterface
+import Foundation
+import Testing
+
+/// G17: a token is in none of the texts that end up in logs.
+@Suite struct RedactionTests {
+    private static let access = "canary-access"
+    private static let refresh = "canary-refresh"
+
+    private struct Leaky: Error {
+        let secret = RedactionTests.access
+    }
+
+    private static let bundle = TokenBundle(accessToken: access, refreshToken: refresh)
+
+    @Test("G17: no description, debug description or dump of a token value shows a token")
+    func values() {
+        let result = TokenRefreshResult(accessToken: Self.access, refreshToken: Self.refresh, expiresIn: .seconds(5))
+        let token = SessionToken(
+            value: Self.access, refreshToken: Self.refresh, session: SessionID(), generation: 0)
+        for text in texts(of: Self.bundle) + texts(of: result) + texts(of: token) + texts(of: Self.bundle.token)
+            + texts(of: [Self.bundle]) + texts(of: ["tokens": token]) + texts(of: Optional(result))
+        {
+            #expect(!text.contains("canary"), "\(text)")
+        }
+    }
+
+    @Test("G17: an error names its cause by type, because the cause's own text may hold anything")
+    func errors() {
+        let errors: [any Error] = [
+            TokenRefreshError(.unavailable, cause: Leaky()),
+            AuthenticationError(.refreshUnavailable, cause: Leaky()),
+            AuthenticationError(.refreshUnavailable, cause: TokenRefreshError(.unavailable, cause: Leaky())),
+            TokenStoreError(.unavailable, reason: "the disk is full", cause: Leaky()),
+        ]
+        for error in errors {
+            for text in texts(of: error) { #expect(!text.contains("canary"), "\(text)") }
+            #expect(!error.localizedDescription.contains("canary"))
+        }
+    }
+
+    @Test("Every authentication error says what to do in one line")
+    func advice() {
+        let codes: [AuthenticationError.Code] = [
+            .notSignedIn, .sessionEnded, .unauthorized, .noRefreshToken, .refreshUnavailable, .storeUnavailable,
+            .invalidTokens,
+        ]
+        let texts = codes.map { AuthenticationError($0).description }
+        #expect(Set(texts).count == codes.count)
+        for (code, text) in zip(codes, texts) {
+            #expect(text.hasPrefix("\(code): ") && text.count > 20 && !text.contains("\n"), "\(text)")
+        }
+    }
+
+    private func texts(of value: some Any) -> [String] {
+        var dumped = ""
+        dump(value, to: &dumped)
+        return [String(describing: value), String(reflecting: value), dumped, "\(value)"]
+    }
+}
