@@ -6,15 +6,18 @@ import Testing
 
 @Suite("Every store keeps the contract")
 struct StoreContractTests {
-    @Test func `the memory store is a token store`() async throws {
-        try await TokenStoreContract.check { MemoryTokenStore() }
+    @Test("The memory store is a token store")
+    func memory() async throws {
+        try await TokenStoreContract.check(reopen: { $0 }, makeEmptyStore: { MemoryTokenStore() })
     }
 
-    @Test func `the memory store can be shared`() async throws {
+    @Test("The memory store can be shared by the coordinators of a process")
+    func sharedMemory() async throws {
         try await SharedTokenStoreContract.check { MemoryTokenStore() }
     }
 
-    @Test func `the file store is a token store`() async throws {
+    @Test("The file store is a token store")
+    func file() async throws {
         let folder = try TemporaryFolder()
         try await TokenStoreContract.check(
             reopen: { FileTokenStore(folder: $0.file.deletingLastPathComponent()) },
@@ -28,7 +31,8 @@ struct StoreContractTests {
         )
     }
 
-    @Test func `the file store can be shared`() async throws {
+    @Test("The file store can be shared by processes")
+    func sharedFile() async throws {
         let folder = try TemporaryFolder()
         try await SharedTokenStoreContract.check(
             reopen: { FileTokenStore(folder: $0.file.deletingLastPathComponent()) },

@@ -1,0 +1,55 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("Accounts side by side")
+struct AccountNameTests {
+    @Test("Deleting one account leaves the others")
+    func independence() async throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.fresh()
+        let accounts = ["default", "", "Ada", "ada", "../ada", "ada/lovelace", ".", "ada.json", "e\u{301}", "\u{e9}"]
+        let stores = accounts.map { FileTokenStore(folder: folder, account: $0) }
+        for (number, store) in stores.enumerated() { try await store.save(.numbered(number)) }
+        for (number, store) in stores.enumerated() {
+            #expect(try await store.load() == .numbered(number))
+            try await store.delete()
+            #expect(try await store.load() == nil)
+        }
+        #expect(try temporary.url.names == [folder.lastPathComponent])
+    }
+
+    @Test(
+        "A file is named after its account",
+        arguments: [
+            ("default", "default.json"), ("ada_lovelace-2", "ada_lovelace-2.json"), ("", "%.json"),
+            ("Ada", "%41da.json"), ("a@b.c", "a%40b%2ec.json"), ("\n", "%0a.json"), ("\u{e9}", "%c3%a9.json"),
+        ]
+    )
+    func names(account: String, name: String) {
+        #expect(AccountName.fileName(for: account) == name)
+    }
+
+    @Test("No two accounts share a file, not even where capitals and small letters are the same")
+    func injective() {
+        let alphabet: [Character] = ["a", "A", "%", ".", "/", "4", "1", "\u{e9}", "\0", "-"]
+        var accounts: [String] = [""]
+        for _ in 1...3 { accounts += accounts.flatMap { account in alphabet.map { account + [$0] } } }
+        let distinct = Set(accounts)
+        #expect(distinct.count == 1_111)
+        #expect(Set(distinct.map { AccountName.fileName(for: $0).lowercased() }).count == distinct.count)
+    }
+
+    @Test("An account whose name no file can have is `unavailable`, and never none")
+    func longName() async throws {
+        let temporary = try TemporaryFolder()
+        let store = FileTokenStore(folder: temporary.fresh(), account: String(repeating: "a", count: 201))
+        let calls: [() async throws -> Void] = [
+            { _ = try await store.load() }, { try await store.save(.numbered(1)) }, { try await store.delete() },
+            { _ = try await store.lease(waitingAtMost: .zero) },
+        ]
+        for call in calls { #expect(await storeError(of: call)?.code == .unavailable) }
+    }
+}

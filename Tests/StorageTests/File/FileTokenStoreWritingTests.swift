@@ -1,0 +1,135 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("What a save leaves behind")
+struct FileTokenStoreWritingTests {
+    private let temporary: TemporaryFolder
+    private let folder: URL
+    private let store: FileTokenStore
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+        store = FileTokenStore(folder: folder, account: "ada")
+    }
+
+    @Test("The unfinished files of killed writers are removed by the next save and the next delete")
+    func leftovers() async throws {
+        try await store.save(.numbered(1))
+        let clean = try folder.names
+        let foreign = folder.appendingPathComponent("bob.json.tmp-1")
+        try foreign.writePrivately(Data("of another account".utf8))
+        let calls: [() async throws -> Void] = [{ try await store.save(.numbered(2)) }, { try await store.delete() }]
+        for call in calls {
+            let leftover = folder.appendingPathComponent("ada.json.tmp-1")
+            try leftover.writePrivately(Data("half a bund".utf8))
+            try await call()
+            #expect(!FileManager.default.fileExists(atPath: leftover.path))
+        }
+        #expect(try folder.names == clean.filter { $0 != "ada.json" } + [foreign.lastPathComponent])
+    }
+
+    @Test("Bytes arrive whole although calls are interrupted and write less than they are asked to")
+    func shortWrites() throws {
+        var written = Data()
+        var calls = 0
+        let file = Descriptor(number: open("/dev/null", O_WRONLY))
+        let data = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        try file.writeAll(data) { _, bytes, count in
+            calls += 1
+            if calls.isMultiple(of: 3) {
+                errno = EINTR
+                return -1
+            }
+            let part = min(count, calls)
+            written.append(Data(bytes: bytes, count: part))
+            return part
+        }
+        #expect(written == data)
+    }
+
+    @Test("A call that fails for good is not tried again, and its errno comes through")
+    func failedWrite() {
+        var calls = 0
+        let file = Descriptor(number: open("/dev/null", O_WRONLY))
+        let error = #expect(throws: SystemCallError.self) {
+            try file.writeAll(Data([1])) { _, _, _ in
+                calls += 1
+                errno = ENOSPC
+                return -1
+            }
+        }
+        #expect(error?.number == ENOSPC)
+        #expect(calls == 1)
+    }
+
+    @Test("A failed call is `unavailable`, and says what was tried and why it failed")
+    func failedCall() {
+        let error = TokenStoreError.system(SystemCallError(number: ENOSPC), "write", "/tokens/ada.json")
+        #expect(error.code == .unavailable)
+        #expect(error.reason == "could not write /tokens/ada.json: No space left on device")
+        #expect((error.cause as? POSIXError)?.code == .ENOSPC)
+    }
+
+    @Test("A save whose task is cancelled is made all the same: its tokens may be the only good ones")
+    func cancelledSave() async throws {
+        let save = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await store.save(.numbered(1))
+        }
+        save.cancel()
+        try await save.value
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test("A late answer of the same session is refused with `superseded`; the same bundle again is not")
+    func superseded() async throws {
+        try await store.save(.numbered(5))
+        try await store.save(.numbered(5))
+        let rival = TokenBundle(
+            accessToken: "access-rival",
+            refreshToken: "refresh-rival",
+            session: SessionID(rawValue: "session-1"),
+            generation: 5
+        )
+        for late in [.numbered(4), rival] {
+            let error = await storeError { try await store.save(late) }
+            #expect(error?.code == .superseded)
+        }
+        #expect(try await store.load() == .numbered(5))
+        try await store.save(.numbered(0, of: SessionID(rawValue: "session-2")))
+        #expect(try await store.load()?.session.rawValue == "session-2")
+    }
+
+    @Test("A save that waits for another process in vain is `busy`, and loads do not wait with it")
+    func stuckWriter() async throws {
+        try await store.save(.numbered(1))
+        guard let open = try PrivateFolder.open(folder.path), let lock = try open.tryLock("ada.json.lock") else {
+            Issue.record("the lock is not free")
+            return
+        }
+        let error = #expect(throws: TokenStoreError.self) {
+            try open.lock("ada.json.lock", waitingAtMost: .milliseconds(5))
+        }
+        #expect(error?.code == .busy)
+        let save = Task { try await store.save(.numbered(2)) }
+        #expect(try await store.load() == .numbered(1))
+        lock.release()
+        try await save.value
+        #expect(try await store.load() == .numbered(2))
+    }
+
+    @Test("A lock file that was removed under its holder is found out: the lock is on the file that has the name")
+    func removedLockFile() async throws {
+        let first = try await store.lease(waitingAtMost: .zero)
+        try FileManager.default.removeItem(at: store.file.appendingPathExtension("lease"))
+        let second = try await store.lease(waitingAtMost: .zero)
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
+        await first.release()
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
+        await second.release()
+    }
+}

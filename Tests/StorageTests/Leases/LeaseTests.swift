@@ -1,0 +1,110 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("Leases")
+struct LeaseTests {
+    private let time = ManualTimeSource()
+
+    @Test("Waiters of the memory store have it in the order in which they came")
+    func fairness() async throws {
+        let store = MemoryTokenStore(time: time)
+        let order = Locked<[Int]>([])
+        let first = try await store.lease(waitingAtMost: .zero)
+        var waiters: [Task<Void, any Error>] = []
+        for number in 1...5 {
+            waiters.append(
+                Task {
+                    let lease = try await store.lease(waitingAtMost: .seconds(60))
+                    order.withLock { $0.append(number) }
+                    await lease.release()
+                }
+            )
+            await time.sleepers(atLeast: number)
+        }
+        await first.release()
+        for waiter in waiters { try await waiter.value }
+        #expect(order.withLock { $0 } == [1, 2, 3, 4, 5])
+    }
+
+    @Test("A waiter of the memory store gives up exactly when its limit has passed, and those behind it do not")
+    func memoryLimit() async throws {
+        let store = MemoryTokenStore(time: time)
+        let first = try await store.lease(waitingAtMost: .zero)
+        let impatient = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
+        await time.sleepers(atLeast: 1)
+        let patient = Task { await (try await store.lease(waitingAtMost: .seconds(6))).release() }
+        await time.sleepers(atLeast: 2)
+        time.advance(by: .seconds(5))
+        let error = await #expect(throws: TokenStoreError.self) { try await impatient.value }
+        #expect(error?.code == .busy)
+        await first.release()
+        try await patient.value
+    }
+
+    @Test("A lease that is dropped is released, of the memory store as of the file store")
+    func dropped() async throws {
+        let temporary = try TemporaryFolder()
+        let stores: [any SharedTokenStore] = [MemoryTokenStore(), FileTokenStore(folder: temporary.fresh())]
+        for store in stores {
+            for _ in 1...3 { _ = try await store.lease(waitingAtMost: .zero) }
+        }
+    }
+
+    @Test("A released lease answers nothing any more, not even a load", arguments: [true, false])
+    func released(isMemory: Bool) async throws {
+        let temporary = try TemporaryFolder()
+        let store: any SharedTokenStore = isMemory ? MemoryTokenStore() : FileTokenStore(folder: temporary.fresh())
+        let lease = try await store.lease(waitingAtMost: .zero)
+        await lease.release()
+        #expect(await storeError { _ = try await lease.load() }?.reason.contains("released") == true)
+    }
+
+    @Test("A waiter of the file store asks less and less often, and gives up exactly when its limit has passed")
+    func pollingPauses() async throws {
+        let asked = Locked<[Duration]>([])
+        let start = time.uptime
+        let wait = Task { [time] in
+            _ = try await LeasePolling(time: time).wait(atMost: .milliseconds(200)) {
+                asked.withLock { $0.append(time.uptime - start) }
+                return nil
+            }
+        }
+        for _ in 1...200 {
+            await time.sleepers(atLeast: 1)
+            time.advance(by: .milliseconds(1))
+            let isOver = time.uptime - start >= .milliseconds(200)
+            if isOver { break }
+        }
+        let error = await #expect(throws: TokenStoreError.self) { try await wait.value }
+        #expect(error?.code == .busy)
+        #expect(asked.withLock { $0 } == [0, 2, 6, 14, 30, 62, 112, 162, 200].map { .milliseconds($0) })
+    }
+
+    @Test("A waiter of the file store has it at its next asking after the release")
+    func pollingSuccess() async throws {
+        let temporary = try TemporaryFolder()
+        let store = FileTokenStore(folder: temporary.fresh(), time: time)
+        let first = try await store.lease(waitingAtMost: .zero)
+        let waiter = Task { try await store.lease(waitingAtMost: .seconds(60)) }
+        await time.sleepers(atLeast: 1)
+        await first.release()
+        time.advance(by: .milliseconds(2))
+        let second = try await waiter.value
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
+        await second.release()
+    }
+
+    @Test("Accounts have leases of their own")
+    func accounts() async throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.fresh()
+        let ada = try await FileTokenStore(folder: folder, account: "ada").lease(waitingAtMost: .zero)
+        let bob = try await FileTokenStore(folder: folder, account: "bob").lease(waitingAtMost: .zero)
+        await ada.release()
+        await bob.release()
+    }
+}

@@ -1,0 +1,54 @@
+import AuthInterface
+import Foundation
+
+extension URL {
+    /// The permissions of a file or folder, in the way they are usually written.
+    var permissions: String {
+        get throws {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            return String((attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0, radix: 8)
+        }
+    }
+
+    func setPermissions(_ permissions: Int) throws {
+        try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+    }
+
+    /// The names of the files in a folder, in order.
+    var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+    }
+
+    /// Writes a file that a store would accept, but for what is in it.
+    func writePrivately(_ data: Data) throws {
+        let folder = deletingLastPathComponent()
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
+        try data.write(to: self)
+        try setPermissions(0o600)
+    }
+}
+
+extension TokenBundle {
+    /// A bundle of a session, with a generation that its tokens repeat.
+    static func numbered(_ generation: Int, of session: SessionID = SessionID(rawValue: "session-1")) -> TokenBundle {
+        TokenBundle(
+            accessToken: "access-\(generation)",
+            refreshToken: "refresh-\(generation)",
+            expiresAt: Date(timeIntervalSinceReferenceDate: 800_000_000.25),
+            clockSkew: -1.5,
+            session: session,
+            generation: generation
+        )
+    }
+}
+
+/// The code and the reason of what a call throws.
+func storeError(of call: () async throws -> Void) async -> (code: TokenStoreError.Code, reason: String)? {
+    do {
+        try await call()
+        return nil
+    } catch {
+        return (error as? TokenStoreError).map { ($0.code, $0.reason) }
+    }
+}
