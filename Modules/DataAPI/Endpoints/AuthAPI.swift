@@ -1,0 +1,73 @@
+public import Foundation
+public import NetworkCore
+
+// The calls that begin, renew and end sessions. None of them takes an access token: they are how one is got, and a
+// client must be able to leave with an expired one.
+
+extension Endpoint where Response == SignedIn {
+    /// Signs in a new guest (row F1).
+    ///
+    /// - Parameters:
+    ///   - name: What the guest is to be called.
+    ///   - photo: The guest's picture: a JPEG of at most 5 MB. `Imaging` makes one of any photo.
+    /// - Returns: The endpoint.
+    public static func registerGuest(name: String, photo: Data) -> Self {
+        var form = MultipartForm()
+        form.append("name", name)
+        form.append("image", data: photo, filename: "photo.jpg", contentType: "image/jpeg")
+        return .post("auth/guest/register", body: .multipart(form)).unauthenticatedTokens()
+    }
+
+    /// Signs in somebody whom a provider vouches for (row F2).
+    ///
+    /// - Parameters:
+    ///   - provider: The provider.
+    ///   - token: The provider's token. It goes into the body and nowhere else.
+    /// - Returns: The endpoint.
+    public static func socialLogin(_ provider: SocialProvider, token: String) -> Self {
+        .post("auth/social/login", json: SocialLoginBody(provider: provider, token: token)).unauthenticatedTokens()
+    }
+}
+
+extension Endpoint where Response == IssuedTokens {
+    /// Exchanges a refresh token for new tokens. `RESTTokenRefreshHandler` makes this call; nobody else should.
+    ///
+    /// It has no idempotency key, so it is never sent twice by a retry policy: a rotating server would take the second
+    /// for a theft.
+    ///
+    /// - Parameter refreshToken: The refresh token.
+    /// - Returns: The endpoint.
+    public static func refresh(_ refreshToken: String) -> Self {
+        .post("auth/refresh", json: RefreshTokenBody(refreshToken: refreshToken)).unauthenticatedTokens()
+    }
+}
+
+extension Endpoint where Response == Void {
+    /// Tells the server that a session is over. A refresh token that is dead already is no error.
+    ///
+    /// - Parameter refreshToken: The session's refresh token.
+    /// - Returns: The endpoint.
+    public static func logout(refreshToken: String) -> Self {
+        .post("auth/logout", json: RefreshTokenBody(refreshToken: refreshToken)).withoutAuthentication()
+    }
+}
+
+extension Endpoint where Response == User {
+    /// Who the session's user is.
+    public static var me: Self { .get("users/me") }
+}
+
+extension Endpoint where Response: Decodable {
+    fileprivate func unauthenticatedTokens() -> Self {
+        withoutAuthentication().format(.dated(.envelope))
+    }
+}
+
+private struct SocialLoginBody: Encodable, Sendable {
+    let provider: SocialProvider
+    let token: String
+}
+
+private struct RefreshTokenBody: Encodable, Sendable {
+    let refreshToken: String
+}

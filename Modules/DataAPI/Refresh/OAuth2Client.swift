@@ -1,0 +1,92 @@
+public import AuthInterface
+import Foundation
+import NetworkCore
+
+/// How a client proves to an OAuth 2.0 server who it is (RFC 6749 §2.3.1).
+public struct OAuth2Client: Sendable, Hashable {
+    private enum Method: Hashable {
+        case basic(secret: String)
+        case body(secret: String)
+        case none
+    }
+
+    /// The client identifier (RFC 6749 §2.2). It is no secret.
+    public let id: String
+
+    private let method: Method
+
+    private init(id: String, method: Method) {
+        self.id = id
+        self.method = method
+    }
+
+    /// By HTTP Basic, which every server must support: identifier and secret are form-urlencoded, then joined.
+    ///
+    /// - Parameters:
+    ///   - id: The client identifier.
+    ///   - secret: The client secret.
+    /// - Returns: The client.
+    public static func basic(id: String, secret: String) -> OAuth2Client {
+        OAuth2Client(id: id, method: .basic(secret: secret))
+    }
+
+    /// By two more parameters in the body, for a server that cannot do Basic.
+    ///
+    /// - Parameters:
+    ///   - id: The client identifier.
+    ///   - secret: The client secret.
+    /// - Returns: The client.
+    public static func body(id: String, secret: String) -> OAuth2Client {
+        OAuth2Client(id: id, method: .body(secret: secret))
+    }
+
+    /// Not at all: a public client, such as an app that anybody can take apart, only says who it is.
+    ///
+    /// - Parameter id: The client identifier.
+    /// - Returns: The client.
+    public static func `public`(id: String) -> OAuth2Client {
+        OAuth2Client(id: id, method: .none)
+    }
+
+    /// Adds the proof to a call.
+    ///
+    /// - Parameters:
+    ///   - parameters: The parameters of the call's form.
+    ///   - make: Makes the call of a form.
+    /// - Returns: The call, without tokens, its answer read as plain JSON.
+    func call<Response>(
+        _ parameters: QueryItems,
+        make: (RequestBody) -> Endpoint<Response>
+    ) -> Endpoint<Response> {
+        var parameters = parameters
+        var authorization: String?
+        switch method {
+        case .basic(let secret):
+            let pair = "\(id.formEncoded):\(secret.formEncoded)"
+            authorization = "Basic \(Data(pair.utf8).base64EncodedString())"
+        case .body(let secret):
+            parameters.append("client_id", id)
+            parameters.append("client_secret", secret)
+        case .none:
+            parameters.append("client_id", id)
+        }
+        let endpoint = make(.form(parameters)).withoutAuthentication().format(.dated(.json))
+        return authorization.map { endpoint.header("Authorization", $0) } ?? endpoint
+    }
+}
+
+extension OAuth2Client: SecretBearing {
+    /// The identifier; never the secret (G17).
+    public var description: String { "OAuth2Client(\(id))" }
+}
+
+extension String {
+    /// The text as `application/x-www-form-urlencoded` has it (RFC 6749 appendix B).
+    fileprivate var formEncoded: String {
+        let unreserved = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._*~ "
+        )
+        let encoded = addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
+        return encoded.replacingOccurrences(of: " ", with: "+")
+    }
+}
