@@ -91,7 +91,7 @@ struct MultipartEncoder {
         if let filename = part.filename { lines += "; filename=\"\(filename.formQuoted)\"" }
         if let contentType = part.contentType {
             guard contentType.isFieldValue else {
-                throw NetworkError(.encodingFailed, reason: "a part's media type has characters no header field can carry")
+                throw NetworkError(.encodingFailed, reason: "a part's media type has a control character in it")
             }
             lines += "\r\nContent-Type: \(contentType)"
         }

@@ -69,7 +69,7 @@ struct RedirectPolicy: Sendable {
             return .refuse(.redirectRefused, reason: "it would take the body to another origin, \(targetOrigin)")
         }
         if keepsBody, !isReplayable {
-            return .refuse(.bodyNotReplayable, reason: "a redirect asks for the body again, and it is a one-shot stream")
+            return .refuse(.bodyNotReplayable, reason: "it asks for the body again, a one-shot stream")
         }
         var next = request
         next.url = target

@@ -12,6 +12,7 @@ extension HTTPResponseHead {
     /// A date is counted from the answer's own `Date`, so that a wrong clock here does not matter (G19).
     ///
     /// - Parameter now: The time of day here, for a server that does not send its own.
+    /// - Returns: The pause, never below zero; `nil` where the server asked for none, or in no form we know.
     func retryAfter(now: Date) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
         if let seconds = UInt64(text) {

@@ -1,0 +1,93 @@
+import AuthInterface
+import Foundation
+
+/// The delegate of a session: hands what happens to a task to its exchange.
+final class URLSessionRouter: NSObject, Sendable {
+    private let exchanges = Locked<[Int: URLSessionExchange]>([:])
+
+    func add(_ exchange: URLSessionExchange, for task: URLSessionTask) {
+        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    }
+
+    private func exchange(of task: URLSessionTask) -> URLSessionExchange? {
+        exchanges.withLock { $0[task.taskIdentifier] }
+    }
+}
+
+extension URLSessionRouter: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        // The redirect is the answer. The client decides where it leads.
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        // Asked here only about a 401 with `Basic` or `Digest`, and only when its body is complete: that is the
+        // answer. Default handling never ends the task; cancelling the challenge cancels it.
+        exchange(of: task)?.noteWhole()
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        #else
+        completionHandler(.performDefaultHandling, nil)
+        #endif
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
+    ) {
+        completionHandler(exchange(of: task)?.makeNewStream())
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchange(of: task)?.noteSent(totalBytesSent)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        if let head = HTTPResponseHead(response) { exchange(of: dataTask)?.receive(head) }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        // A refused redirect may be reported here only.
+        if error == nil, let head = task.response.flatMap(HTTPResponseHead.init) { exchange?.receive(head) }
+        exchange?.complete(with: error)
+    }
+}
+
+extension HTTPResponseHead {
+    fileprivate init?(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else { return nil }
+        let fields = response.allHeaderFields.compactMap { name, value in
+            (name as? String).map { ($0, "\(value)") }
+        }
+        self.init(status: response.statusCode, headers: HTTPHeaders(fields), url: response.url)
+    }
+}
