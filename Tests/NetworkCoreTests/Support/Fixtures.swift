@@ -1,0 +1,53 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+
+struct Article: Codable, Hashable, Sendable {
+    var id: Int
+    var title: String
+}
+
+extension Endpoint where Response == Article {
+    static func article(_ id: Int) -> Self { .get("articles/\(id)") }
+    static func create(_ article: Article) -> Self { .post("articles", json: article) }
+}
+
+let baseURL = url("https://api.example.com/api/v1")
+
+/// An address written in a test, where a mistake should end the test.
+func url(_ text: String) -> URL {
+    guard let url = URL(string: text) else { preconditionFailure("no address: \(text)") }
+    return url
+}
+
+/// Collects what an observer or a progress handler hears.
+final class Recorder<Value: Sendable>: Sendable {
+    private let state = Locked<[Value]>([])
+
+    var values: [Value] { state.withLock { $0 } }
+
+    func record(_ value: Value) {
+        state.withLock { $0.append(value) }
+    }
+}
+
+extension Recorder: NetworkObserver where Value == NetworkEvent {
+    func receive(_ event: NetworkEvent) { record(event) }
+}
+
+/// A file that goes with the test.
+final class TemporaryFile: Sendable {
+    let url: URL
+
+    init(_ content: Data, named name: String = "file.bin") throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("latchkey-tests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        url = folder.appendingPathComponent(name)
+        try content.write(to: url)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url.deletingLastPathComponent())
+    }
+}

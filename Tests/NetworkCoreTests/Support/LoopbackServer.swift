@@ -1,0 +1,144 @@
+import AuthInterface
+import Foundation
+
+/// A real HTTP/1.1 server on a loopback port, scripted by one closure: also one that does what no server should.
+final class LoopbackServer: Sendable {
+    /// A request as it arrived.
+    struct Request: Sendable {
+        let method: String
+        let target: String
+        let headers: [(name: String, value: String)]
+        var body = Data()
+        /// The number of the connection it came on, from 0.
+        let connection: Int
+
+        subscript(name: String) -> String? {
+            headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        }
+
+        func values(of name: String) -> [String] {
+            headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        }
+    }
+
+    /// What to do with a request.
+    enum Action: Sendable {
+        case respond(Int, headers: [String: String] = [:], body: Data = Data())
+        /// Bytes of the test's own making, then the end of the connection.
+        case raw(Data)
+        /// Bytes of the test's own making, then silence until the client goes.
+        case rawThenHold(Data)
+        /// The end of the connection, without an answer.
+        case close
+        /// The end of the connection as soon as the head is read: the body stays unread.
+        case closeAtHead
+        /// Silence until the client goes.
+        case hold
+
+        static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> Action {
+            .respond(
+                status,
+                headers: headers.merging(["Content-Type": "application/json"]) { own, _ in own },
+                body: Data(text.utf8)
+            )
+        }
+    }
+
+    private struct State {
+        var requests: [Request] = []
+        var connections: [Int: LoopbackConnection] = [:]
+        var connectionCount = 0
+        var stopped = false
+    }
+
+    let url: URL
+    private let listener: LoopbackListener
+    private let state = Locked(State())
+    private let script: @Sendable (Request) -> Action
+
+    /// Starts a server.
+    ///
+    /// - Parameter script: What to do with each request. It is called on the connection's thread, once the head is
+    ///   read for `closeAtHead`, and once more when the body is.
+    /// - Throws: `POSIXError` when there is no socket to be had.
+    init(_ script: @escaping @Sendable (Request) -> Action) throws {
+        listener = try LoopbackListener()
+        guard let url = URL(string: "http://127.0.0.1:\(listener.port)") else { throw URLError(.badURL) }
+        self.url = url
+        self.script = script
+        let thread = Thread { [self] in acceptConnections() }
+        thread.start()
+    }
+
+    /// What arrived so far, whole requests only.
+    var requests: [Request] { state.withLock { $0.requests } }
+
+    /// The number of connections that were made.
+    var connectionCount: Int { state.withLock { $0.connectionCount } }
+
+    /// Ends all connections and the server.
+    func stop() {
+        let connections = state.withLock { state in
+            state.stopped = true
+            return Array(state.connections.values)
+        }
+        listener.shutDown()
+        connections.forEach { $0.shutDown() }
+    }
+
+    private func acceptConnections() {
+        while let connection = listener.accept() {
+            let number: Int? = state.withLock { state in
+                guard !state.stopped else { return nil }
+                let number = state.connectionCount
+                state.connectionCount += 1
+                state.connections[number] = connection
+                return number
+            }
+            guard let number else { return connection.closeNow() }
+            let thread = Thread { [self] in serve(connection, number: number) }
+            thread.stackSize = 512 * 1_024
+            thread.start()
+        }
+    }
+
+    private func serve(_ connection: LoopbackConnection, number: Int) {
+        var reader = RequestReader(connection: connection, number: number)
+        while let head = reader.readHead() {
+            if case .closeAtHead = script(head) { break }
+            guard let request = reader.readBody(of: head) else { break }
+            state.withLock { $0.requests.append(request) }
+            guard perform(script(request), on: connection) else { break }
+        }
+        state.withLock { state in
+            state.connections[number] = nil
+            // Closed under the lock, so that `stop` never shuts down a descriptor that is somebody else's by then.
+            connection.closeNow()
+        }
+    }
+
+    /// - Returns: Whether the connection goes on.
+    private func perform(_ action: Action, on connection: LoopbackConnection) -> Bool {
+        switch action {
+        case .respond(let status, let headers, let body):
+            var head = "HTTP/1.1 \(status) Scripted\r\n"
+            for (name, value) in headers { head += "\(name): \(value)\r\n" }
+            if status != 204, status != 304, headers["Content-Length"] == nil {
+                head += "Content-Length: \(body.count)\r\n"
+            }
+            return connection.write(Data((head + "\r\n").utf8) + body)
+        case .raw(let data):
+            connection.write(data)
+            return false
+        case .rawThenHold(let data):
+            connection.write(data)
+            while !connection.read().isEmpty {}
+            return false
+        case .hold:
+            while !connection.read().isEmpty {}
+            return false
+        case .close, .closeAtHead:
+            return false
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+import Testing
+
+/// The re-used connection trap: see the documentation of `URLSessionTransport`.
+@Suite("URLSessionTransport and connections that the server closes", .timeLimit(.minutes(1)))
+struct ColdConnectionTests {
+    let transport = URLSessionTransport()
+
+    func send(_ method: String, _ url: URL, body: String? = nil) async throws -> Int {
+        var head = URLRequest(url: url)
+        head.httpMethod = method
+        let request = HTTPTransportRequest(
+            head: head,
+            body: body.map { .data(Data($0.utf8)) } ?? .none,
+            timeout: .seconds(30),
+            isIdempotent: HTTPMethod(rawValue: method).isIdempotent
+        )
+        let response = try await transport.perform(request)
+        for try await _ in response.body {}
+        return response.head.status
+    }
+
+    @Test(arguments: ["POST", "PATCH", "PUT"])
+    func failsSoonAndIsNotSentTwiceWhenTheServerClosesWithoutAnAnswer(method: String) async throws {
+        let server = try LoopbackServer { $0.target == "/close" ? .close : .respond(200) }
+        defer { server.stop() }
+        // A connection is left open, for the next request to fall into the trap.
+        #expect(try await send("GET", server.url.appendingPathComponent("ok")) == 200)
+        #expect(try await send(method, server.url.appendingPathComponent("ok"), body: "x") == 200)
+        let start = ContinuousClock.now
+        await #expect {
+            _ = try await send(method, server.url.appendingPathComponent("close"), body: "x")
+        } throws: { error in
+            (error as? HTTPTransportError)?.code == .connectionFailed
+        }
+        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(server.requests.filter { $0.target == "/close" }.count == 1)
+    }
+
+    @Test func aPostWithoutABodyIsNotSentTwice() async throws {
+        let server = try LoopbackServer { $0.target == "/close" ? .close : .respond(200) }
+        defer { server.stop() }
+        #expect(try await send("GET", server.url.appendingPathComponent("ok")) == 200)
+        await #expect(throws: HTTPTransportError.self) {
+            _ = try await send("POST", server.url.appendingPathComponent("close"))
+        }
+        #expect(server.requests.filter { $0.target == "/close" }.count == 1)
+    }
+
+    @Test func readsShareConnections() async throws {
+        let server = try LoopbackServer { _ in .respond(200) }
+        defer { server.stop() }
+        for _ in 0..<20 { _ = try await send("GET", server.url) }
+        #expect(server.requests.count == 20)
+        #expect(server.connectionCount < 3)
+    }
+
+    @Test(arguments: ["GET", "POST"])
+    func aThousandRequestsAtOnceAllGetTheirAnswer(method: String) async throws {
+        let server = try LoopbackServer { request in .respond(200, body: Data(request.target.utf8)) }
+        defer { server.stop() }
+        let answered = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<1_000 {
+                group.addTask {
+                    var head = URLRequest(url: server.url.appendingPathComponent("\(number)"))
+                    head.httpMethod = method
+                    let body: HTTPTransportBody = method == "POST" ? .data(Data("x".utf8)) : .none
+                    let request = HTTPTransportRequest(head: head, body: body, isIdempotent: method == "GET")
+                    var content = Data()
+                    guard let response = try? await transport.perform(request) else { return false }
+                    do { for try await piece in response.body { content += piece } } catch { return false }
+                    return content == Data("/\(number)".utf8)
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(answered == 1_000)
+        #expect(server.requests.count == 1_000)
+    }
+}

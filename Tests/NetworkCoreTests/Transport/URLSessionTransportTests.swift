@@ -1,0 +1,137 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+import Testing
+
+@Suite("URLSessionTransport, against real servers", .timeLimit(.minutes(1)))
+struct URLSessionTransportTests {
+    let transport = URLSessionTransport()
+
+    func perform(
+        _ method: String = "GET",
+        _ url: URL,
+        body: HTTPTransportBody = .none,
+        headers: [String: String] = [:],
+        timeout: Duration = .seconds(20),
+        isIdempotent: Bool? = nil,
+        progress: ProgressHandler? = nil
+    ) async throws -> HTTPResponse {
+        var head = URLRequest(url: url)
+        head.httpMethod = method
+        for (name, value) in headers { head.setValue(value, forHTTPHeaderField: name) }
+        let request = HTTPTransportRequest(
+            head: head,
+            body: body,
+            timeout: timeout,
+            isIdempotent: isIdempotent ?? HTTPMethod(rawValue: method).isIdempotent,
+            progress: progress
+        )
+        let response = try await transport.perform(request)
+        var content = Data()
+        for try await piece in response.body { content += piece }
+        return HTTPResponse(head: response.head, body: content)
+    }
+
+    @Test func deliversStatusFieldsAndBody() async throws {
+        let server = try LoopbackServer { _ in .respond(418, headers: ["X-Kettle": "on"], body: Data("short".utf8)) }
+        defer { server.stop() }
+        let response = try await perform("GET", server.url.appendingPathComponent("tea"))
+        #expect(response.status == 418)
+        #expect(response.headers["x-kettle"] == "on")
+        #expect(response.body == Data("short".utf8))
+        #expect(response.head.url?.path == "/tea")
+        #expect(server.requests.map(\.target) == ["/tea"])
+    }
+
+    @Test(arguments: ["data", "file", "stream"])
+    func sendsABodyWholeAndWithOneLength(kind: String) async throws {
+        let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
+        let file = try TemporaryFile(content)
+        let body: HTTPTransportBody =
+            switch kind {
+            case "data": .data(content)
+            case "file": .file(file.url)
+            default: .stream(length: Int64(content.count)) { InputStream(data: content) }
+            }
+        let server = try LoopbackServer { _ in .respond(200) }
+        defer { server.stop() }
+        let progress = Recorder<TransferProgress>()
+        let headers = ["Content-Type": "x/y"]
+        _ = try await perform("POST", server.url, body: body, headers: headers, progress: progress.record)
+        let request = try #require(server.requests.first)
+        #expect(request.body == content)
+        #expect(request["Content-Type"] == "x/y")
+        #expect(request.values(of: "Content-Length").count + request.values(of: "Transfer-Encoding").count == 1)
+        #expect(progress.values.last?.fraction == 1)
+        #expect(progress.values.map(\.completed) == progress.values.map(\.completed).sorted())
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func handsARedirectOverInsteadOfFollowingIt(status: Int) async throws {
+        let server = try LoopbackServer { request in
+            request.target == "/from" ? .respond(status, headers: ["Location": "/to"], body: Data("moved".utf8)) : .hold
+        }
+        defer { server.stop() }
+        let response = try await perform("GET", server.url.appendingPathComponent("from"))
+        #expect(response.status == status)
+        #expect(response.headers["Location"] == "/to")
+        #expect(server.requests.map(\.target) == ["/from"])
+    }
+
+    @Test func keepsNoCookies() async throws {
+        let server = try LoopbackServer { _ in .respond(200, headers: ["Set-Cookie": "visit=1; Path=/"]) }
+        defer { server.stop() }
+        for _ in 0..<2 { _ = try await perform("GET", server.url) }
+        #expect(server.requests.count == 2)
+        #expect(server.requests.allSatisfy { $0["Cookie"] == nil })
+    }
+
+    @Test(arguments: ["Basic realm=\"x\"", "Bearer", "Digest realm=\"x\", nonce=\"y\""])
+    func handsARefusalOverWhateverItAsksFor(challenge: String) async throws {
+        let server = try LoopbackServer { _ in .respond(401, headers: ["WWW-Authenticate": challenge]) }
+        defer { server.stop() }
+        #expect(try await perform("GET", server.url).status == 401)
+        #expect(try await perform("POST", server.url, body: .data(Data("x".utf8))).status == 401)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func countsATimeOutInFractionsOfASecond() async throws {
+        let server = try LoopbackServer { _ in .hold }
+        defer { server.stop() }
+        let start = ContinuousClock.now
+        await #expect {
+            _ = try await perform("GET", server.url, timeout: .milliseconds(50))
+        } throws: { error in
+            (error as? HTTPTransportError)?.code == .timedOut
+        }
+        #expect(ContinuousClock.now - start < .seconds(10))
+    }
+
+    @Test func timesOutWhenABodyFallsSilent() async throws {
+        let server = try LoopbackServer { _ in
+            .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8))
+        }
+        defer { server.stop() }
+        await #expect {
+            _ = try await perform("GET", server.url, timeout: .milliseconds(100))
+        } throws: { error in
+            (error as? HTTPTransportError)?.code == .timedOut
+        }
+    }
+
+    @Test func doesNotTakeABodyThatBreaksOffForAWholeOne() async throws {
+        let server = try LoopbackServer { _ in .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)) }
+        defer { server.stop() }
+        await #expect(throws: HTTPTransportError.self) { _ = try await perform("GET", server.url) }
+    }
+
+    @Test func saysThatNobodyTakesTheConnection() async throws {
+        let server = try LoopbackServer { _ in .respond(200) }
+        server.stop()
+        await #expect {
+            _ = try await perform("GET", server.url)
+        } throws: { error in
+            (error as? HTTPTransportError)?.code == .connectionFailed
+        }
+    }
+}
