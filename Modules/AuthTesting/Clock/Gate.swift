@@ -27,7 +27,7 @@ public final class Gate: Sendable {
 
     /// Waits until the gate is open, whether the task is cancelled or not: the double of a call that hangs.
     public func pass() async {
-        _ = await wait(id: nextID())
+        _ = await wait(id: nextID(), isDeaf: true)
     }
 
     /// Waits until the gate is open: the double of a call that honours cancellation.
@@ -36,7 +36,7 @@ public final class Gate: Sendable {
     public func passUnlessCancelled() async throws {
         let id = nextID()
         let passed = await withTaskCancellationHandler {
-            await wait(id: id)
+            await wait(id: id, isDeaf: false)
         } onCancel: {
             state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: false)
         }
@@ -80,18 +80,26 @@ public final class Gate: Sendable {
         }
     }
 
-    private func wait(id: Int) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let (isOpen, watchers) = state.withLock { state in
+    private func wait(id: Int, isDeaf: Bool) async -> Bool {
+        enum Outcome { case passes, waits, isCancelled }
+        return await withCheckedContinuation { continuation in
+            let (outcome, watchers) = state.withLock { state in
                 state.arrivals += 1
                 let arrived = state.arrivals
                 let content = state.watchers.filter { $0.count <= arrived }.map(\.continuation)
                 state.watchers.removeAll { $0.count <= arrived }
-                if !state.isOpen { state.waiting[id] = continuation }
-                return (state.isOpen, content)
+                if state.isOpen { return (Outcome.passes, content) }
+                // The handler of a task that was cancelled before this line found nobody to wake.
+                if !isDeaf, Task.isCancelled { return (.isCancelled, content) }
+                state.waiting[id] = continuation
+                return (.waits, content)
             }
             for watcher in watchers { watcher.resume() }
-            if isOpen { continuation.resume(returning: true) }
+            switch outcome {
+            case .passes: continuation.resume(returning: true)
+            case .isCancelled: continuation.resume(returning: false)
+            case .waits: break
+            }
         }
     }
 }
