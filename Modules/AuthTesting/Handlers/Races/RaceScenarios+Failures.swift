@@ -1,0 +1,105 @@
+import AuthInterface
+
+/// Servers and stores in trouble.
+extension RaceScenario {
+    static let failures = [failureShared, tooManyRequests]
+    static let stores = [storedFirst, storeFails, storeCannotSay]
+
+    private struct Status: Error {
+        let code: Int
+    }
+
+    /// A server in trouble gets one refresh for each waiter, one after the other.
+    public static let failureShared = RaceScenario("G6", "all who wait share one failure; the session goes on") {
+        trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.held(at: gate, then: .failure(Status(code: 503))))
+        let callers = try await trial.refuse(old, times: 100)
+        trial.at("waiting for the handler to be called")
+        await trial.scene.handler.calls(atLeast: 1)
+        await trial.settle()
+        gate.open()
+        try await trial.expectFailure(of: callers, because: "although there was no answer")
+        try trial.expectCalls(1)
+        try await trial.expectNoEnding("when the server was in trouble")
+        try await trial.expectRecovery(from: old)
+    }
+
+    /// Any 4xx is taken for a dead grant.
+    public static let tooManyRequests = RaceScenario("G4", "an answer that nobody can read as a no ends no session") {
+        trial in
+        let old = try await trial.signIn()
+        let answers: [any Error] = [
+            Status(code: 429), Status(code: 408), TokenRefreshError(.unavailable, retryAfter: .seconds(5)),
+            TokenRefreshError(.init(rawValue: "unheardOf")), CancellationError(),
+        ]
+        for answer in answers {
+            trial.scene.handler.enqueue(.failure(answer))
+            let callers = try await trial.refuse(old)
+            try await trial.expectFailure(of: callers, because: "although there was no token in the answer")
+            try await trial.expectNoEnding("after \(answer)")
+            trial.scene.time.advance(by: .seconds(3_600))
+        }
+        try await trial.expectRecovery(from: old)
+    }
+
+    /// A token that only memory knows is lost at the next launch.
+    public static let storedFirst = RaceScenario("G11", "new tokens are stored before a request uses them") { trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        let saves = trial.scene.store.calls(.save)
+        trial.scene.store.hold(.save, at: gate)
+        let callers = try await trial.refuse(old, times: 10)
+        trial.at("waiting for the new tokens to be saved")
+        await gate.arrivals(atLeast: 1)
+        await trial.settle()
+        let early = trial.returned
+        try expect(early == 0, otherwise: "\(early) callers had the new token before it was stored")
+        gate.open()
+        try await trial.expect(callers, toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try expect(trial.scene.store.calls(.save) == saves + 1, otherwise: "the new tokens were saved more than once")
+    }
+
+    /// A rotated refresh token is dropped when its save fails.
+    public static let storeFails = RaceScenario("G11", "tokens that cannot be stored are used, and stored later") {
+        trial in
+        let old = try await trial.signIn()
+        trial.scene.store.fail(.save)
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        try await trial.expect(trial.refuse(old, times: 10), toGet: new)
+        try await trial.expectToken(new, "when the save had failed")
+        trial.scene.store.recover(.save)
+        trial.at("waiting for the tokens to be saved again")
+        try await trial.untilInTime { trial.scene.store.base.bundle?.accessToken == new }
+        try trial.expectCalls(1)
+    }
+
+    /// A store's read error is taken for *no session*.
+    public static let storeCannotSay = RaceScenario("G14", "a store that cannot answer is not a session that is over") {
+        trial in
+        let stored = TokenBundle.fixture()
+        await trial.scene.store.base.save(stored)
+        trial.scene.store.fail(.load)
+        trial.at("asking for a token while the store cannot be read")
+        let callers = try await trial.ask(times: 10)
+        try await trial.expectFailure(of: callers, because: "although the store could not be read")
+        try await trial.expectNoEnding("when the store could not be read")
+        let left = trial.scene.store.base.bundle
+        try expect(left == stored, otherwise: "the stored session was removed because it could not be read")
+        trial.scene.store.recover(.load)
+        trial.at("waiting for the stored session to be found")
+        let subject = try await trial.subject()
+        try await trial.untilInTime { (try? await subject.token()) == stored.accessToken }
+        try trial.expectCalls(0)
+    }
+}
+
+extension RaceTrial {
+    /// After a pause, the next refusal is answered with a new token.
+    fileprivate func expectRecovery(from old: String) async throws {
+        scene.time.advance(by: .seconds(3_600))
+        try await expect(refuse(old), toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try AuthTesting.expect(scene.server.reuses == 0, otherwise: "a spent refresh token was used again")
+    }
+}

@@ -1,0 +1,137 @@
+import AuthInterface
+
+/// One refresh, whoever asks and whoever leaves.
+extension RaceScenario {
+    static let refreshing = [singleFlight, expiredTogether, lateRefusal, loopBreaker, hungRefresh]
+    static let cancellation = [starterCancelled, allCancelled]
+
+    /// The actor that awaits without storing its task is re-entered by every caller.
+    public static let singleFlight = RaceScenario("G1", "1,000 refusals at once cause one refresh") { trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.held(at: gate, then: .rotate))
+        let callers = try await trial.refuse(old, times: 1_000)
+        trial.at("waiting for the handler to be called")
+        await trial.scene.handler.calls(atLeast: 1)
+        await trial.settle()
+        gate.open()
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        let failure = await failure { try await trial.expect(callers, toGet: new) }
+        try trial.expectCalls(1)
+        if let failure { throw failure }
+    }
+
+    /// The same, found out by the clock instead of the server.
+    public static let expiredTogether = RaceScenario("G1", "1,000 requests with an expired token cause one refresh") {
+        trial in
+        _ = try await trial.signIn()
+        trial.scene.time.advance(by: .seconds(86_400))
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.held(at: gate, then: .rotate))
+        let callers = try await trial.ask(times: 1_000)
+        trial.at("waiting for the handler to be called, for the token has expired")
+        await trial.scene.handler.calls(atLeast: 1)
+        await trial.settle()
+        gate.open()
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        let failure = await failure { try await trial.expect(callers, toGet: new) }
+        try trial.expectCalls(1)
+        if let failure { throw failure }
+    }
+
+    /// Request B was sent with the old token and is refused when A's refresh is done.
+    public static let lateRefusal = RaceScenario("G2", "a refusal that arrives after the refresh causes no other") {
+        trial in
+        let old = try await trial.signIn()
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        for _ in 0..<20 { try await trial.expect(trial.refuse(old), toGet: new) }
+        try await trial.expect(trial.refuse(old, times: 20), toGet: new)
+        try trial.expectCalls(1)
+    }
+
+    /// A server that refuses a token it has just issued will refuse the next one too.
+    public static let loopBreaker = RaceScenario("G10", "a fresh token that is refused causes no loop of refreshes") {
+        trial in
+        let old = try await trial.signIn()
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        try await trial.expect(trial.refuse(old), toGet: new)
+        for _ in 0..<5 { _ = await trial.refuseAndWait(new) }
+        for caller in try await trial.refuse(new, times: 20) { _ = await caller.result }
+        try trial.expectCalls(1)
+        try await trial.expectNoEnding("when a fresh token was refused")
+    }
+
+    /// A refresh without an answer must not hang the app; and the answer, when it comes, is worth a session.
+    public static let hungRefresh = RaceScenario("G8", "a hung refresh fails its waiters; its late answer is kept") {
+        trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.rotateThenHold(at: gate))
+        let callers = try await trial.refuse(old, times: 10)
+        trial.at("waiting for the handler to be called")
+        await trial.scene.handler.calls(atLeast: 1)
+        await trial.settle()
+        trial.scene.time.advance(by: .seconds(600))
+        try await trial.expectFailure(of: callers, because: "although there was no answer")
+        try await trial.expectNoEnding("while there was no answer")
+        gate.open()
+        trial.at("waiting for the late answer to be used")
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        let subject = try await trial.subject()
+        try await trial.until { (try? await subject.token()) == new }
+        try trial.expectCalls(1)
+    }
+
+    /// The request that happened to start the refresh belongs to a view that is gone.
+    public static let starterCancelled = RaceScenario("G7", "the starter of a refresh, cancelled, harms nobody") {
+        trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.rotateThenHold(at: gate))
+        let starter = try await trial.refuse(old)
+        trial.at("waiting for the handler to be called")
+        await trial.scene.handler.calls(atLeast: 1)
+        let others = try await trial.refuse(old, times: 100)
+        await trial.settle()
+        for caller in starter { caller.cancel() }
+        trial.at("waiting for the cancelled starter to return, while the refresh goes on")
+        for caller in starter { _ = await caller.result }
+        gate.open()
+        try await trial.expect(others, toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try trial.expectCalls(1)
+    }
+
+    /// The server has rotated. If nobody keeps the answer, the session is lost.
+    public static let allCancelled = RaceScenario("G7", "when all who waited have left, the new tokens are kept") {
+        trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.rotateThenHold(at: gate))
+        let callers = try await trial.refuse(old, times: 10)
+        trial.at("waiting for the handler to be called")
+        await trial.scene.handler.calls(atLeast: 1)
+        await trial.settle()
+        for caller in callers { caller.cancel() }
+        trial.at("waiting for the cancelled callers to return")
+        for caller in callers { _ = await caller.result }
+        gate.open()
+        try await trial.expect(trial.refuse(old), toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try trial.expectCalls(1)
+    }
+
+    /// What an experiment throws.
+    private static func failure(of experiment: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await experiment()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension RaceTrial {
+    fileprivate func refuseAndWait(_ token: String) async -> Result<String, any Error>? {
+        try? await refuse(token).first?.result
+    }
+}

@@ -1,0 +1,168 @@
+import AuthInterface
+
+/// One run of a race: the world, the subject in it, and the words for what happens.
+final class RaceTrial: Sendable {
+    typealias Caller = Task<String, any Error>
+
+    let scene = RaceScene()
+
+    private struct State {
+        var subject: RaceSubject?
+        var step = "making the subject"
+        var gates: [Gate] = []
+        var callers: [Caller] = []
+        var returned = 0
+    }
+
+    private let state = Locked(State())
+    private let makeSubject: @Sendable (RaceScene) async throws -> RaceSubject
+
+    init(makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject) {
+        self.makeSubject = makeSubject
+    }
+
+    /// What the race is at, for the report of one that hangs.
+    var step: String { state.withLock { $0.step } }
+
+    /// How many of the callers have their answer.
+    var returned: Int { state.withLock { $0.returned } }
+
+    /// How often the handler was called.
+    var calls: Int { scene.handler.calls.count }
+
+    // MARK: Steps
+
+    func at(_ step: String) {
+        state.withLock { $0.step = step }
+    }
+
+    func subject() async throws -> RaceSubject {
+        if let subject = state.withLock({ $0.subject }) { return subject }
+        let subject = try await makeSubject(scene)
+        state.withLock { $0.subject = subject }
+        return subject
+    }
+
+    /// Signs somebody in and returns the token of the first request.
+    func signIn(_ user: String = "ada") async throws -> String {
+        at("signing \(user) in")
+        try await subject().signIn(scene.server.signIn(user))
+        at("asking for \(user)'s first token")
+        return try await subject().token()
+    }
+
+    /// A gate that is opened at the end, however the race ends.
+    func gate() -> Gate {
+        let gate = Gate()
+        state.withLock { $0.gates.append(gate) }
+        return gate
+    }
+
+    /// Starts requests whose token was refused.
+    func refuse(_ token: String, times count: Int = 1) async throws -> [Caller] {
+        let replacement = try await subject().replacement
+        return start(count) { try await replacement(token) }
+    }
+
+    /// Starts requests.
+    func ask(times count: Int = 1) async throws -> [Caller] {
+        start(count, try await subject().token)
+    }
+
+    private func start(_ count: Int, _ request: @escaping @Sendable () async throws -> String) -> [Caller] {
+        let callers = (0..<count).map { _ in
+            Task {
+                defer { state.withLock { $0.returned += 1 } }
+                return try await request()
+            }
+        }
+        state.withLock { $0.callers += callers }
+        return callers
+    }
+
+    /// Lets everything that can run do so for a while.
+    func settle() async {
+        for _ in 0..<100 { await Task.yield() }
+    }
+
+    /// Waits for something that nobody tells of. The guard around the race ends the wait.
+    func until(_ condition: () async -> Bool) async throws {
+        while !(await condition()) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    /// The same, while time passes: ten hours at most, so that no token expires.
+    func untilInTime(_ condition: () async -> Bool) async throws {
+        var minutes = 0
+        try await until {
+            if minutes < 600 { scene.time.advance(by: .seconds(60)) }
+            minutes += 1
+            return await condition()
+        }
+    }
+
+    func cleanUp() {
+        let state = state.withLock { $0 }
+        for gate in state.gates { gate.open() }
+        for caller in state.callers { caller.cancel() }
+    }
+
+    // MARK: Expectations
+
+    /// Waits for callers, all of which must have this token.
+    func expect(_ callers: [Caller], toGet token: String) async throws {
+        at("waiting for \(callers.count) callers to get a token")
+        var failures: [any Error] = []
+        var others = 0
+        for caller in callers {
+            switch await caller.result {
+            case .success(let value): if value != token { others += 1 }
+            case .failure(let error): failures.append(error)
+            }
+        }
+        let first = failures.first.map { ", the first with \($0)" } ?? ""
+        try AuthTesting.expect(
+            failures.isEmpty,
+            otherwise: "\(failures.count) of \(callers.count) callers failed\(first)"
+        )
+        try AuthTesting.expect(others == 0, otherwise: "\(others) of \(callers.count) callers got another token")
+    }
+
+    /// Waits for callers, all of which must fail.
+    func expectFailure(of callers: [Caller], because reason: String) async throws {
+        at("waiting for \(callers.count) callers to fail")
+        for caller in callers {
+            if case .success(let token) = await caller.result {
+                let name = IssuedToken(token).map { "\($0.login)'s token no. \($0.ordinal)" } ?? "a token"
+                throw RuleBroken("\(reason), a caller was given \(name)")
+            }
+        }
+    }
+
+    func expectCalls(_ count: Int) throws {
+        let calls = calls
+        try AuthTesting.expect(calls == count, otherwise: "the handler was called \(calls) times instead of \(count)")
+        let reuses = scene.server.reuses
+        try AuthTesting.expect(reuses == 0, otherwise: "a spent refresh token was used \(reuses) times")
+    }
+
+    /// The subject must go on with this token, now and without another call.
+    func expectToken(_ token: String, _ occasion: String) async throws {
+        at("asking for a token \(occasion)")
+        let now: String
+        do {
+            now = try await subject().token()
+        } catch {
+            throw RuleBroken("\(occasion) there is no token: \(error)")
+        }
+        try AuthTesting.expect(now == token, otherwise: "\(occasion) another token is in use")
+    }
+
+    /// Nobody must have been told that the session is over.
+    func expectNoEnding(_ occasion: String) async throws {
+        let endings = try await subject().endings?() ?? 0
+        try AuthTesting.expect(endings == 0, otherwise: "\(occasion) the user was told that the session is over")
+    }
+}

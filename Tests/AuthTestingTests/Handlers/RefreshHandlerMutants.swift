@@ -1,0 +1,186 @@
+import AuthInterface
+import AuthTesting
+
+/// A handler that breaks one rule of ``TokenRefreshHandlerContract`` on purpose.
+struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
+    let rule: String
+    let flaw: String
+    let backend: @Sendable () -> BentRefreshBackend
+
+    var description: String { flaw }
+
+    init(
+        _ rule: String,
+        by flaw: String,
+        _ onRefresh: @escaping @Sendable (TokenEndpoint, String) async throws -> TokenRefreshResult
+    ) {
+        self.init(rule, by: flaw, making: { onRefresh })
+    }
+
+    /// For a handler with a memory: each backend has one of its own.
+    init(
+        _ rule: String,
+        by flaw: String,
+        making: @escaping @Sendable () -> @Sendable (TokenEndpoint, String) async throws -> TokenRefreshResult
+    ) {
+        self.rule = rule
+        self.flaw = flaw
+        backend = {
+            var backend = BentRefreshBackend()
+            backend.onRefresh = making()
+            return backend
+        }
+    }
+
+    static let all = tokens + verdicts + calls
+
+    private static let rotation = "the result carries the refresh token that is good from now on"
+
+    private static let tokens = [
+        Self("a good refresh token buys an access token that a header field can carry", by: "a line end left on") {
+            var result = try await $0.refreshProperly($1)
+            result.accessToken += "\n"
+            return result
+        },
+        Self("a lifetime, where there is one, is positive", by: "a missing lifetime read as zero") {
+            var result = try await $0.refreshProperly($1)
+            result.expiresIn = .zero
+            return result
+        },
+        Self(rotation, by: "dropping the new refresh token") {
+            TokenRefreshResult(accessToken: try await $0.refreshProperly($1).accessToken)
+        },
+        Self(rotation, by: "returning the old refresh token") {
+            TokenRefreshResult(accessToken: try await $0.refreshProperly($1).accessToken, refreshToken: $1)
+        },
+        Self(rotation, by: "returning an empty refresh token") {
+            TokenRefreshResult(accessToken: try await $0.refreshProperly($1).accessToken, refreshToken: "")
+        },
+        Self("an answer with an empty access token is an error, and not a rejection", by: "passing it on") {
+            let response = try await $0.post($1)
+            guard response.access == "" else { return try $0.tokens(in: response) }
+            return TokenRefreshResult(accessToken: "")
+        },
+        Self("an answer with an empty access token is an error, and not a rejection", by: "calling it a no") {
+            let response = try await $0.post($1)
+            if response.access == "" { throw TokenRefreshError.rejected }
+            return try $0.tokens(in: response)
+        },
+    ]
+
+    private static let verdicts = [
+        Self("G4: the server's own no is TokenRefreshError with code rejected", by: "throwing the transport's error") {
+            let response = try await $0.post($1)
+            if response.status == 400 { throw TokenEndpoint.ConnectionLost() }
+            return try $0.tokens(in: response)
+        },
+        Self("G4: a server in trouble is no rejection", by: "any status but 200 being a no") {
+            try $0.tokens(in: try await $0.post($1), rejecting: { $0 != 200 })
+        },
+        Self("G4: too many requests are no rejection", by: "any 4xx being a no") {
+            try $0.tokens(in: try await $0.post($1), rejecting: { (400..<500).contains($0) })
+        },
+        Self("G6: Retry-After reaches the engine", by: "forgetting it") {
+            var response = try await $0.post($1)
+            response.retryAfter = nil
+            return try $0.tokens(in: response)
+        },
+        Self("G4: a cut connection is no rejection", by: "any error being a no") {
+            do {
+                return try await $0.refreshProperly($1)
+            } catch is TokenEndpoint.ConnectionLost {
+                throw TokenRefreshError.rejected
+            }
+        },
+        Self("G4: an answer that cannot be read is an error, and no rejection", by: "a no read into it") {
+            let response = try await $0.post($1)
+            if response.status == 200, response.access == nil { throw TokenRefreshError.rejected }
+            return try $0.tokens(in: response)
+        },
+        Self("G4: an answer that cannot be read is an error, and no rejection", by: "the whole body as the token") {
+            let response = try await $0.post($1)
+            guard response.status == 200, response.access == nil else { return try $0.tokens(in: response) }
+            return TokenRefreshResult(accessToken: response.body)
+        },
+        Self("G17: no error shows a token, in words or in a dump", by: "quoting the answer") {
+            let response = try await $0.post($1)
+            guard response.status == 200 else { return try $0.tokens(in: response) }
+            guard let access = response.access else { throw TokenRefreshError(.unavailable, reason: response.body) }
+            return try $0.tokens(in: .init(access: access, refresh: response.refresh))
+        },
+    ]
+
+    private static let calls = [
+        Self(
+            "a failure is not remembered: the next call asks the server again",
+            by: "a handler that gives up for good",
+            making: {
+                let failure = Locked<(any Error)?>(nil)
+                return { endpoint, refreshToken in
+                    if let failure = failure.withLock({ $0 }) { throw failure }
+                    do {
+                        return try await endpoint.refreshProperly(refreshToken)
+                    } catch {
+                        failure.withLock { $0 = error }
+                        throw error
+                    }
+                }
+            }
+        ),
+        Self("G8: a cancelled call ends, is no rejection, and leaves the handler in order", by: "calling it a no") {
+            do {
+                return try await $0.refreshProperly($1)
+            } catch is CancellationError {
+                throw TokenRefreshError.rejected
+            }
+        },
+        Self("G8: a cancelled call ends, is no rejection, and leaves the handler in order", by: "being deaf") {
+            endpoint, refreshToken in
+            try await Task { try await endpoint.refreshProperly(refreshToken) }.value
+        },
+        Self(
+            "concurrent calls are independent: each gets the tokens of its own session",
+            by: "a single flight that does not look at the token",
+            making: {
+                let flight = Locked<Task<TokenRefreshResult, any Error>?>(nil)
+                return { endpoint, refreshToken in
+                    let (task, isMine) = flight.withLock { flight in
+                        if let flight { return (flight, false) }
+                        let task = Task {
+                            for _ in 0..<100 { await Task.yield() }
+                            return try await endpoint.refreshProperly(refreshToken)
+                        }
+                        flight = task
+                        return (task, true)
+                    }
+                    defer { if isMine { flight.withLock { $0 = nil } } }
+                    return try await withTaskCancellationHandler {
+                        try await task.value
+                    } onCancel: {
+                        task.cancel()
+                    }
+                }
+            }
+        ),
+        Self(
+            "concurrent calls are independent: each gets the tokens of its own session",
+            by: "a slot for the answer that all calls share",
+            making: {
+                let slot = Locked<TokenRefreshResult?>(nil)
+                return { endpoint, refreshToken in
+                    let result = try await endpoint.refreshProperly(refreshToken)
+                    slot.withLock { $0 = result }
+                    for _ in 0..<100 { await Task.yield() }
+                    return slot.withLock { $0 } ?? result
+                }
+            }
+        ),
+    ]
+}
+
+extension TokenEndpoint {
+    fileprivate func tokens(in response: Response, rejecting: (Int) -> Bool) throws -> TokenRefreshResult {
+        if rejecting(response.status) { throw TokenRefreshError.rejected }
+        return try tokens(in: response)
+    }
+}

@@ -1,0 +1,111 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+/// The doubles are held to what they promise.
+@Suite struct ScriptedRefreshHandlerTests {
+    private struct Unheard: Error {}
+
+    @Test("a rotating server gives the next pair for the current refresh token, and only for that")
+    func rotation() throws {
+        let server = RotatingTokenServer(lifetime: .seconds(60))
+        #expect(server.signIn() == .fixture(expiresIn: .seconds(60)))
+        #expect(try server.refresh("refresh-ada1-0") == .fixture(ordinal: 1, expiresIn: .seconds(60)))
+        #expect(server.accepts("access-ada1-0") && server.accepts("access-ada1-1"))
+        #expect(!server.accepts("access-ada1-2") && !server.accepts("refresh-ada1-1") && !server.accepts("access"))
+        #expect(server.requests == 1 && server.rotations == 1 && server.reuses == 0)
+    }
+
+    @Test("a spent refresh token revokes its family, and no other")
+    func reuse() throws {
+        let server = RotatingTokenServer()
+        _ = (server.signIn(), server.signIn(), server.signIn("bob"))
+        _ = try server.refresh("refresh-ada1-0")
+        #expect(code { try server.refresh("refresh-ada1-0") } == .rejected)
+        #expect(code { try server.refresh("refresh-ada1-1") } == .rejected, "the family is gone")
+        #expect(!server.accepts("access-ada1-1") && server.accepts("access-ada2-0"))
+        #expect(try server.refresh("refresh-bob1-0") == .fixture("bob1", ordinal: 1))
+        #expect(server.reuses == 1 && server.requests == 4 && server.rotations == 2)
+    }
+
+    @Test("with a grace window the token spent last brings the same pair again, the one before it a revocation")
+    func grace() throws {
+        let server = RotatingTokenServer(hasGraceWindow: true)
+        _ = server.signIn()
+        let first = try server.refresh("refresh-ada1-0")
+        #expect(try server.refresh("refresh-ada1-0") == first)
+        _ = try server.refresh("refresh-ada1-1")
+        #expect(code { try server.refresh("refresh-ada1-0") } == .rejected)
+    }
+
+    @Test("a login the server has not heard of begins with its first refresh token; one that is revoked is over")
+    func unknownLogin() throws {
+        let server = RotatingTokenServer()
+        let stored = TokenBundle.fixture("eve7", generation: 4)
+        #expect(try server.refresh(#require(stored.refreshToken)) == .fixture("eve7", ordinal: 5))
+        server.revoke(stored.accessToken)
+        #expect(code { try server.refresh("refresh-eve7-5") } == .rejected)
+        for strange in ["", "refresh", "access-ada1-0", "refresh-ada1--1", "refresh--0", "refresh-ada1-x"] {
+            #expect(code { try server.refresh(strange) } == .rejected)
+        }
+    }
+
+    @Test("answers are given in order, then the fallback; calls are counted and show no token")
+    func script() async throws {
+        let handler = ScriptedRefreshHandler(
+            .tokens(.fixture("eve1", ordinal: 9)), .failure(Unheard()), .rotateThenFail(Unheard()),
+            otherwise: .failure(TokenRefreshError.rejected)
+        )
+        handler.enqueue(.rotate)
+        #expect(try await handler.refresh(refreshToken: "refresh-ada1-0") == .fixture("eve1", ordinal: 9))
+        await #expect(throws: Unheard.self) { try await handler.refresh(refreshToken: "refresh-ada1-0") }
+        await #expect(throws: Unheard.self) { try await handler.refresh(refreshToken: "refresh-ada1-0") }
+        #expect(handler.unusedAnswers == 1 && handler.server.rotations == 1, "the lost answer was a rotation")
+        #expect(try await handler.refresh(refreshToken: "refresh-ada1-1") == .fixture(ordinal: 2))
+        await #expect(throws: TokenRefreshError.self) { try await handler.refresh(refreshToken: "other") }
+        #expect(handler.calls.map(\.ordinal) == [0, 0, 0, 1, nil])
+        #expect(handler.calls.map(\.login) == ["ada1", "ada1", "ada1", "ada1", nil])
+        #expect(handler.mostAtOnce == 1)
+        #expect(!"\(handler.calls)".contains("refresh-"))
+    }
+
+    @Test("a held answer is deaf to cancellation; an answer on its way and a hanging call are not")
+    func gates() async throws {
+        let gate = Gate()
+        let handler = ScriptedRefreshHandler(.held(at: gate, then: .rotate), .rotateThenHold(at: gate), .hang)
+        let calls = (0..<3).map { _ in Task { try await handler.refresh(refreshToken: "refresh-ada1-0") } }
+        await handler.calls(atLeast: 3)
+        await gate.arrivals(atLeast: 2)
+        #expect(handler.mostAtOnce == 3)
+        for call in calls { call.cancel() }
+        gate.open()
+        var errors = 0
+        for call in calls {
+            if case .failure(let error) = await call.result {
+                errors += 1
+                #expect(error is CancellationError || error is TokenRefreshError)
+            }
+        }
+        #expect(errors >= 2)
+        #expect(handler.server.requests == 2, "the hanging call reached no server")
+    }
+
+    @Test("fixtures are the same each time, agree with each other, and show no token")
+    func fixtures() {
+        #expect(TokenBundle.fixture(generation: 2) == .fixture(generation: 2))
+        #expect(TokenBundle.fixture("bob1").session == SessionID(rawValue: "bob1"))
+        #expect(TokenBundle.fixture(isRefreshable: false).refreshToken == nil)
+        #expect(TokenRefreshResult.fixture(ordinal: 2).accessToken == TokenBundle.fixture(generation: 2).accessToken)
+        #expect(TokenRefreshResult.fixture(isRotated: false).refreshToken == nil)
+        #expect(!"\(TokenBundle.fixture())".contains("access-"))
+    }
+
+    private func code(_ refresh: () throws -> TokenRefreshResult) -> TokenRefreshError.Code? {
+        do {
+            _ = try refresh()
+            return nil
+        } catch {
+            return (error as? TokenRefreshError)?.code
+        }
+    }
+}
