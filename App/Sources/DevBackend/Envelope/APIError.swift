@@ -13,6 +13,8 @@ struct APIError: Error {
     let message: String
     var errors: [FieldError]?
     var headers = HTTPFields()
+    /// The `error` of an OAuth 2.0 answer, where the status alone does not tell.
+    var oauth2Word: String?
 
     init(_ status: HTTPResponse.Status, _ code: String, _ message: String, errors: [FieldError]? = nil) {
         self.status = status

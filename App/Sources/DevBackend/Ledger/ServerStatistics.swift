@@ -24,6 +24,24 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
         public var reuseDetected = 0
         /// Refused for any other reason: unknown, expired, revoked or malformed.
         public var rejected = 0
+
+        /// Refreshes to compare with; every count left out is zero.
+        ///
+        /// - Parameters:
+        ///   - received: how many arrived.
+        ///   - committed: how many rotated.
+        ///   - replayedByGrace: how many earned an earlier rotation's successor.
+        ///   - reuseDetected: how many presented a spent token.
+        ///   - rejected: how many were refused for any other reason.
+        public init(
+            received: Int = 0, committed: Int = 0, replayedByGrace: Int = 0, reuseDetected: Int = 0, rejected: Int = 0
+        ) {
+            self.received = received
+            self.committed = committed
+            self.replayedByGrace = replayedByGrace
+            self.reuseDetected = reuseDetected
+            self.rejected = rejected
+        }
     }
 
     /// Requests that arrived, those to unknown paths included.

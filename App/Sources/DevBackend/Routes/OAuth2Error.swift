@@ -33,7 +33,7 @@ struct OAuth2Error: Error, Sendable {
             case 401: "invalid_client"
             default: "invalid_request"
             }
-        self.init(error.status, word, error.message)
+        self.init(error.status, error.oauth2Word ?? word, error.message)
         headers = error.headers
     }
 
@@ -45,11 +45,14 @@ struct OAuth2Error: Error, Sendable {
         OAuth2Error(.badRequest, "invalid_grant", description)
     }
 
-    static let invalidClient = {
-        var error = OAuth2Error(.unauthorized, "invalid_client", "The client is unknown or did not prove itself.")
-        error.headers[.wwwAuthenticate] = #"Basic realm="latchkey", charset="UTF-8""#
+    /// The client did not prove itself. Only one that tried by header is challenged: RFC 6749 §5.2 demands it there
+    /// and nowhere else, and a challenge makes some clients wait for a password that never comes.
+    static func invalidClient(triedHeader: Bool) -> OAuth2Error {
+        let description = "The client is unknown or did not prove itself."
+        var error = OAuth2Error(triedHeader ? .unauthorized : .badRequest, "invalid_client", description)
+        if triedHeader { error.headers[.wwwAuthenticate] = #"Basic realm="latchkey", charset="UTF-8""# }
         return error
-    }()
+    }
 
     func response() throws -> Response {
         var headers = headers

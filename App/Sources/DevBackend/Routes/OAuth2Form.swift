@@ -38,7 +38,12 @@ extension DevBackend.OAuth2Client {
     ///
     /// - Throws: `invalid_client`, or `invalid_request` when the request uses two methods.
     func authenticate(_ form: OAuth2Form, authorization: String?) throws(OAuth2Error) {
-        guard let authorization else { return try check(id: form["client_id"], secret: form["client_secret"]) }
+        guard let authorization else {
+            guard isSelf(id: form["client_id"], secret: form["client_secret"]) else {
+                throw .invalidClient(triedHeader: false)
+            }
+            return
+        }
         guard form["client_secret"] == nil else {
             throw .invalidRequest("The client authenticates in more than one way.")
         }
@@ -46,18 +51,16 @@ extension DevBackend.OAuth2Client {
         guard
             words.count == 2, words[0].lowercased() == "basic",
             let decoded = Data(base64Encoded: String(words[1])).flatMap({ String(validating: $0, as: UTF8.self) }),
-            let colon = decoded.firstIndex(of: ":")
-        else { throw .invalidClient }
-        try check(
-            id: OAuth2Form.decode(decoded[..<colon]), secret: OAuth2Form.decode(decoded[decoded.index(after: colon)...])
-        )
+            let colon = decoded.firstIndex(of: ":"),
+            isSelf(
+                id: OAuth2Form.decode(decoded[..<colon]),
+                secret: OAuth2Form.decode(decoded[decoded.index(after: colon)...]))
+        else { throw .invalidClient(triedHeader: true) }
     }
 
-    private func check(id: String?, secret: String?) throws(OAuth2Error) {
-        // Digests compare in constant time, whatever the length of what was sent.
-        guard
-            let id, SHA256.hash(data: Data(id.utf8)) == SHA256.hash(data: Data(self.id.utf8)),
-            SHA256.hash(data: Data((secret ?? "").utf8)) == SHA256.hash(data: Data((self.secret ?? "").utf8))
-        else { throw .invalidClient }
+    /// Digests compare in constant time, whatever the length of what was sent.
+    private func isSelf(id: String?, secret: String?) -> Bool {
+        guard let id, SHA256.hash(data: Data(id.utf8)) == SHA256.hash(data: Data(self.id.utf8)) else { return false }
+        return SHA256.hash(data: Data((secret ?? "").utf8)) == SHA256.hash(data: Data((self.secret ?? "").utf8))
     }
 }

@@ -105,6 +105,7 @@ struct RequestPipeline: Sendable {
         case .respond(let status, let retryAfter, let code):
             var error = APIError(
                 HTTPResponse.Status(code: status), code ?? "FAULT_INJECTED", "This answer was asked for.")
+            error.oauth2Word = code
             if let retryAfter { error = error.with(.retryAfter, String(retryAfter.secondsRoundedUp)) }
             return refusal(error, exchange)
         case .refuseToken:
