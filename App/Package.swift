@@ -24,7 +24,49 @@ let devBackend: Target = .target(
     ]
 )
 
+/// The one place where the modules of the root package meet.
+let composition: Target = .target(
+    name: "Composition",
+    dependencies: [
+        .product(name: "AuthInterface", package: "Latchkey"),
+        .product(name: "TokenRefresh", package: "Latchkey"),
+        .product(name: "NetworkCore", package: "Latchkey"),
+        .product(name: "DataAPI", package: "Latchkey"),
+        .product(name: "Storage", package: "Latchkey"),
+        .product(name: "Imaging", package: "Latchkey"),
+    ]
+)
+
+/// The command line: arguments, output, exit codes, and the demo.
+let articles: Target = .executableTarget(
+    name: "articles",
+    dependencies: [
+        "Composition",
+        "DevBackend",
+        .product(name: "AuthInterface", package: "Latchkey"),
+        .product(name: "NetworkCore", package: "Latchkey"),
+        .product(name: "DataAPI", package: "Latchkey"),
+        .product(name: "Imaging", package: "Latchkey"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+    ]
+)
+
 let tests: [Target] = [
+    .testTarget(
+        name: "ScenarioTests",
+        dependencies: [
+            "DevBackend",
+            // Run as processes of their own.
+            "articles",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "AuthTesting", package: "Latchkey"),
+            .product(name: "TokenRefresh", package: "Latchkey"),
+            .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "Storage", package: "Latchkey"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ]
+    ),
     .testTarget(
         name: "DevBackendTests",
         dependencies: [
@@ -33,17 +75,26 @@ let tests: [Target] = [
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ]
-    )
+    ),
 ]
+
+/// Imaging's codec on Linux needs a trait; Apple platforms bring their own.
+#if os(Linux)
+let traits: Set<Package.Dependency.Trait> = ["TurboJPEG"]
+#else
+let traits: Set<Package.Dependency.Trait> = []
+#endif
 
 let package = Package(
     name: "LatchkeyApp",
     // Hummingbird's floor on Apple systems. The libraries of the root package go lower.
     platforms: [.macOS(.v14)],
     products: [
-        .library(name: "DevBackend", targets: ["DevBackend"])
+        .library(name: "DevBackend", targets: ["DevBackend"]),
+        .executable(name: "articles", targets: ["articles"]),
     ],
     dependencies: [
+        .package(name: "Latchkey", path: "..", traits: traits),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
@@ -55,7 +106,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: [devBackend] + tests,
+    targets: [devBackend, composition, articles] + tests,
     swiftLanguageModes: [.v6]
 )
 

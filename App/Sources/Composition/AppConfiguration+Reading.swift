@@ -1,0 +1,87 @@
+import DataAPI
+public import Foundation
+import NetworkCore
+
+extension AppConfiguration {
+    /// The name of the application's folders.
+    public static let applicationName = "articles"
+
+    /// Reads the configuration: flags before environment before file before defaults. Nobody else reads any of them.
+    ///
+    /// - Parameters:
+    ///   - flags: What the command line says.
+    ///   - environment: The environment.
+    /// - Returns: The configuration.
+    /// - Throws: ``ConfigurationError``, which names the flag, variable or key that is wrong.
+    public static func read(
+        flags: [Setting: String] = [:],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(ConfigurationError) -> AppConfiguration {
+        let sources = try SettingSources(flags: flags, environment: environment)
+        return AppConfiguration(
+            baseURL: try sources.baseURL(),
+            store: try sources.store(),
+            refresh: try sources.refresh(),
+            expiredStatus: try sources.expiredStatus()
+        )
+    }
+}
+
+extension SettingSources {
+    fileprivate func baseURL() throws(ConfigurationError) -> URL {
+        let found = self[.baseURL] ?? Found(value: AppConfiguration.defaultBaseURL, place: "the default")
+        guard let url = URL(string: found.value), let origin = Origin(url), url.user == nil, url.password == nil,
+            url.query == nil, url.fragment == nil
+        else {
+            throw found.problem(
+                "must be an http or https address such as https://api.example.com/api/v1, without user, query and fragment"
+            )
+        }
+        guard !origin.isCleartext || origin.isLoopback else {
+            throw found.problem("is plain http to another machine, which would show tokens; use https")
+        }
+        return url
+    }
+
+    fileprivate func store() throws(ConfigurationError) -> StoreChoice {
+        let path = self[.storePath]
+        switch self[.store]?.value ?? "file" {
+        case "memory":
+            return .memory
+        case "file":
+            guard let path else { return .file(folder: nil) }
+            guard !path.value.isEmpty else { throw path.problem("must name a folder") }
+            return .file(folder: URL(fileURLWithPath: path.value, isDirectory: true))
+        default:
+            throw unknown(.store, expected: "file or memory")
+        }
+    }
+
+    fileprivate func refresh() throws(ConfigurationError) -> RefreshChoice {
+        switch self[.refresh]?.value ?? "rest" {
+        case "rest":
+            return .rest
+        case "oauth2":
+            guard let id = self[.clientID]?.value, !id.isEmpty else {
+                throw ConfigurationError(
+                    "refresh by oauth2 needs a client: set --client-id or LATCHKEY_CLIENT_ID", isUsage: true)
+            }
+            guard let secret = self[.clientSecret]?.value else { return .oauth2(.public(id: id)) }
+            return .oauth2(.basic(id: id, secret: secret))
+        default:
+            throw unknown(.refresh, expected: "rest or oauth2")
+        }
+    }
+
+    fileprivate func expiredStatus() throws(ConfigurationError) -> Int {
+        guard let found = self[.expiredStatus] else { return 401 }
+        guard let status = Int(found.value), (400...499).contains(status) else {
+            throw unknown(.expiredStatus, expected: "a status from 400 to 499, such as 401 or 419")
+        }
+        return status
+    }
+
+    private func unknown(_ setting: Setting, expected: String) -> ConfigurationError {
+        self[setting]?.problem("must be \(expected)") ?? ConfigurationError("\(setting.rawValue) must be \(expected)")
+    }
+}
