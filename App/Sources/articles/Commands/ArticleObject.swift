@@ -1,0 +1,40 @@
+import DataAPI
+import Foundation
+
+/// An article as `--json` prints one.
+struct ArticleObject: Encodable {
+    struct Author: Encodable {
+        let id: Int64
+        let name: String
+    }
+
+    let id: Int64
+    let title: String
+    let body: String
+    let author: Author
+    let createdAt: Date
+    let updatedAt: Date
+
+    init(_ article: Article) {
+        id = article.id.rawValue
+        title = article.title
+        body = article.body
+        author = Author(id: article.author.id.rawValue, name: article.author.name)
+        createdAt = article.createdAt
+        updatedAt = article.updatedAt
+    }
+}
+
+extension Console {
+    /// Says a whole article.
+    ///
+    /// - Throws: `EncodingError`.
+    func show(_ article: Article) throws {
+        say(terminal.bold(article.title))
+        let date = article.createdAt.formatted(.iso8601)
+        say(terminal.faint("article \(article.id), by \(article.author.name), \(date)"))
+        say()
+        say(article.body)
+        try object(["article": ArticleObject(article)])
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import Composition
+
+/// The flags of every command that talks to a server.
+struct ConnectionOptions: ParsableArguments {
+    @Option(help: "Where the API is (default: \(AppConfiguration.defaultBaseURL)).")
+    var baseURL: String?
+
+    @Option(help: "Where the session is kept: file or memory (default: file).")
+    var store: String?
+
+    @Option(help: "The folder of the file store (default: $XDG_STATE_HOME/articles/tokens).")
+    var storePath: String?
+
+    @Option(help: "How tokens are renewed: rest or oauth2 (default: rest).")
+    var refresh: String?
+
+    @Option(help: "The OAuth 2.0 client. Its secret is read from LATCHKEY_CLIENT_SECRET or the configuration file.")
+    var clientID: String?
+
+    @Option(help: "The status that means 'the access token has expired' (default: 401).")
+    var expiredStatus: String?
+
+    /// The application these flags, the environment and the configuration file describe.
+    func graph() throws -> AppGraph {
+        let values: [Setting: String?] = [
+            .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .clientID: clientID,
+            .expiredStatus: expiredStatus,
+        ]
+        return AppGraph(try AppConfiguration.read(flags: values.compactMapValues(\.self)))
+    }
+}
+
+/// The flag of every command that prints something.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print exactly one JSON object on standard output.")
+    var json = false
+
+    var console: Console { Console(isJSON: json) }
+}

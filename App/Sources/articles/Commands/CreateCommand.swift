@@ -1,0 +1,23 @@
+import ArgumentParser
+import Composition
+import DataAPI
+import Foundation
+
+struct CreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "create", abstract: "Write an article.")
+
+    @Option(help: "The headline.")
+    var title: String
+
+    @Option(help: "The text; - reads it from standard input.")
+    var body: String
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let text = body == "-" ? String(decoding: try InputFile("-").data(), as: UTF8.self) : body
+        let article = try await connection.graph().articles.create(ArticleDraft(title: title, body: text))
+        try output.console.show(article)
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import AuthInterface
+import Composition
+import Imaging
+import NetworkCore
+
+/// What went wrong, in one line that says what to do, and the exit status that goes with it.
+struct Failure: Error {
+    let message: String
+    let status: ExitStatus
+
+    init(_ message: String, _ status: ExitStatus) {
+        self.message = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+        self.status = status
+    }
+
+    /// Reads any error. Texts of errors that are not ours are not shown: nobody has vouched for them.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as NetworkError: self.init(network: error)
+        case let error as AuthenticationError: self.init(authentication: error)
+        case let error as TokenStoreError: self.init(error.reason, .store)
+        case let error as ImagingError: self.init(error.message, .unusableInput)
+        case let error as ConfigurationError: self.init(error.description, error.isUsage ? .usage : .configuration)
+        case is CancellationError: self.init("interrupted", .tryLater)
+        default: self.init(other: error)
+        }
+    }
+
+    private init(network error: NetworkError) {
+        if let authentication = error.authentication {
+            self.init(authentication: authentication)
+            return
+        }
+        switch error.code {
+        case .connectionFailed, .timedOut, .tlsFailed, .transportFailed:
+            let address = error.request?.url ?? "the server"
+            self.init(
+                "cannot reach \(address) (\(error.code)); is --base-url right, and does the server run "
+                    + "('articles serve' starts one)?",
+                .unreachable)
+        default:
+            let details = (error.envelope?.errors ?? []).map { detail in
+                [detail.field, detail.message].compactMap(\.self).joined(separator: ": ")
+            }
+            let list = details.isEmpty ? "" : "; \(details.joined(separator: "; "))"
+            self.init(error.description + list, .refused)
+        }
+    }
+
+    private init(authentication error: AuthenticationError) {
+        let signIn = "sign in with 'articles login guest --name NAME --photo FILE'"
+        switch error.code {
+        case .notSignedIn:
+            self.init("not signed in; \(signIn)", .notSignedIn)
+        case .sessionEnded, .noRefreshToken:
+            self.init("the session is over; \(signIn)", .notSignedIn)
+        case .storeUnavailable:
+            let reason = (error.cause as? TokenStoreError)?.reason ?? error.description
+            self.init(reason, .store)
+        case .refreshUnavailable:
+            self.init(error.description, .tryLater)
+        default:
+            self.init(error.description, .refused)
+        }
+    }
+
+    private init(other error: any Error) {
+        switch ArticlesCommand.exitCode(for: error) {
+        case .validationFailure:
+            self.init("\(ArticlesCommand.message(for: error)); see 'articles --help'", .usage)
+        default:
+            self.init("something unforeseen went wrong: \(type(of: error)); please report it", .fault)
+        }
+    }
+}

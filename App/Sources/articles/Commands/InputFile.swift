@@ -1,0 +1,44 @@
+import Foundation
+
+/// A file the user names; `-` is standard input.
+struct InputFile {
+    /// The most that is read: what the largest acceptable picture may have.
+    static let limit = 64 * 1024 * 1024
+
+    let path: String
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    /// Reads the file.
+    ///
+    /// - Throws: ``Failure``, which says which file and what to do.
+    func data() throws -> Data {
+        guard path != "-" else { return try read(.standardInput) }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw Failure("there is no file \(path); check the path", .missingInput)
+        }
+        guard !isFolder.boolValue else { throw Failure("\(path) is a folder; name a file in it", .missingInput) }
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw Failure("\(path) cannot be read; check its permissions", .missingInput)
+        }
+        defer { try? handle.close() }
+        return try read(handle)
+    }
+
+    private func read(_ handle: FileHandle) throws -> Data {
+        do {
+            let data = try handle.read(upToCount: Self.limit + 1) ?? Data()
+            guard data.count <= Self.limit else {
+                throw Failure("\(path) has more than \(Self.limit.inKilobytes); choose a smaller file", .unusableInput)
+            }
+            return data
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure("\(path) cannot be read; check that it is a regular file", .missingInput)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import Composition
+import DataAPI
+
+struct ListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List articles, the newest first.")
+
+    @Option(help: "The most articles to list.")
+    var limit = 20
+
+    @Flag(help: "List them all.")
+    var all = false
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
+    }
+
+    func run() async throws {
+        let console = output.console
+        let graph = try connection.graph()
+        let wanted = all ? Int.max : limit
+        var articles: [Article] = []
+        // The last page is not followed by a request for articles that nobody wants.
+        for try await article in graph.articles.all(pageSize: min(wanted, 50)) {
+            articles.append(article)
+            console.say("\(article.id.description.leftPadded(to: 6))  \(article.title)  (\(article.author.name))")
+            if articles.count == wanted { break }
+        }
+        if articles.isEmpty { console.say("no articles yet; write one with 'articles create'") }
+        try console.object(["articles": articles.map(ArticleObject.init)])
+    }
+}

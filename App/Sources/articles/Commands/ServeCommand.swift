@@ -1,0 +1,62 @@
+import ArgumentParser
+import DevBackend
+import Foundation
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the development server until it is interrupted."
+    )
+
+    @Option(help: "The port to listen on, on this machine only; 0 takes a free one.")
+    var port = 8080
+
+    @Option(help: "The database file; in memory if left out.")
+    var database: String?
+
+    @Option(help: "How long an access token is good, in seconds.")
+    var tokenLifetime = 900
+
+    @Option(help: "The status of an answer to an expired token: 401 or 419.")
+    var expiredStatus = 401
+
+    @Flag(help: "Offer /dev/faults, /dev/expire and /dev/stats.")
+    var dev = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
+        guard (1...86_400_000).contains(tokenLifetime) else {
+            throw ValidationError("--token-lifetime must be from 1 to 86400000 seconds")
+        }
+        guard DevBackend.ExpiredTokenStatus(rawValue: expiredStatus) != nil else {
+            throw ValidationError("--expired-status must be 401 or 419")
+        }
+    }
+
+    func run() async throws {
+        let console = output.console
+        let backend = try await start()
+        console.say("Listening on \(backend.baseURL.absoluteString); stop it with Ctrl-C.")
+        try console.object(["baseURL": backend.baseURL.absoluteString])
+        await backend.run()
+    }
+
+    private func start() async throws -> DevBackend {
+        var configuration = DevBackend.Configuration()
+        configuration.port = port
+        configuration.accessTokenLifetime = .seconds(tokenLifetime)
+        configuration.expiredTokenStatus = DevBackend.ExpiredTokenStatus(rawValue: expiredStatus) ?? .unauthorized
+        configuration.allowsDevEndpoints = dev
+        if let database { configuration.database = .file(database) }
+        do {
+            return try await DevBackend.start(configuration)
+        } catch {
+            let storage = database.map { " and whether \($0) can be written" } ?? ""
+            throw Failure(
+                "cannot start on port \(port); check that nothing else listens there (--port 0 takes a free one)\(storage)",
+                .unreachable)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import ArgumentParser
+import Composition
+import DataAPI
+
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one article.")
+
+    @Argument(help: "The article's number.")
+    var id: Int64
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try output.console.show(await connection.graph().articles.article(Article.ID(rawValue: id)))
+    }
+}

@@ -1,0 +1,122 @@
+import NetworkCore
+
+/// One call from its begin to its end, as far as a picture needs it.
+struct CallSpan: Hashable, Sendable {
+    /// One try.
+    struct Attempt: Hashable, Sendable {
+        let start: Duration
+        var end: Duration?
+        var status: Int?
+    }
+
+    /// What is happening to a call at an instant.
+    enum Phase: Hashable {
+        /// Not begun, or over.
+        case none
+        /// Between two tries, or before the first: it waits for a token.
+        case waiting
+        /// A try is under way that will fail.
+        case refused
+        /// A try is under way that will succeed.
+        case answered
+    }
+
+    let method: String
+    /// The path below the base address.
+    let path: String
+    let start: Duration
+    var end: Duration?
+    var attempts: [Attempt] = []
+    var hasSucceeded = false
+    /// Why it failed, where no status says so.
+    var problem: String?
+
+    /// Whether the call renews tokens.
+    var isRefresh: Bool { method == "POST" && ["auth/refresh", "oauth2/token"].contains(path) }
+
+    /// The statuses of all tries in order: `401 → 200`.
+    var outcome: String {
+        let statuses = attempts.compactMap { $0.status.map(String.init) }
+        return (statuses + (problem.map { [$0] } ?? [])).joined(separator: " → ")
+    }
+
+    func phase(at instant: Duration) -> Phase {
+        guard start <= instant, end.map({ instant < $0 }) ?? true else { return .none }
+        guard let index = attempts.lastIndex(where: { $0.start <= instant }) else { return .waiting }
+        let isLast = index == attempts.count - 1
+        if let end = attempts[index].end, end <= instant, !isLast { return .waiting }
+        return isLast && hasSucceeded ? .answered : .refused
+    }
+
+    /// Puts calls together from what happened.
+    ///
+    /// - Parameters:
+    ///   - events: What happened, each call's events in order.
+    ///   - baseURL: What to leave out of the paths.
+    /// - Returns: The calls in the order in which they began. A call without an end is still under way.
+    static func spans(of events: [NetworkEvent], baseURL: String) -> [CallSpan] {
+        var spans: [CallSpan] = []
+        var places: [RequestID: Int] = [:]
+        for event in events {
+            if let place = places[event.id] {
+                spans[place].note(event)
+            } else {
+                places[event.id] = spans.count
+                spans.append(CallSpan(event, baseURL: baseURL))
+                spans[spans.count - 1].note(event)
+            }
+        }
+        return spans.sorted { $0.start < $1.start }
+    }
+
+    private init(_ event: NetworkEvent, baseURL: String) {
+        let url = event.request.url.prefix { $0 != "?" }
+        let base = baseURL.hasSuffix("/") ? baseURL : baseURL + "/"
+        method = event.request.method.rawValue
+        path = String(url.hasPrefix(base) ? url.dropFirst(base.count) : url)
+        start = event.uptime
+    }
+
+    init(
+        method: String, path: String, start: Duration, end: Duration?, attempts: [Attempt], hasSucceeded: Bool = true
+    ) {
+        self.method = method
+        self.path = path
+        self.start = start
+        self.end = end
+        self.attempts = attempts
+        self.hasSucceeded = hasSucceeded
+    }
+
+    private mutating func note(_ event: NetworkEvent) {
+        switch event.kind {
+        case .started:
+            break
+        case .sent:
+            attempts.append(Attempt(start: event.uptime))
+        case .answered(let status):
+            endAttempt(event, status: status)
+        case .redirected:
+            break
+        case .retrying(_, _, let status):
+            endAttempt(event, status: status)
+        case .succeeded(let status, _):
+            endAttempt(event, status: status)
+            hasSucceeded = true
+            end = event.uptime
+        case .failed(let code, let status):
+            endAttempt(event, status: status)
+            if status == nil { problem = code.rawValue }
+            end = event.uptime
+        case .cancelled:
+            problem = "cancelled"
+            end = event.uptime
+        }
+    }
+
+    private mutating func endAttempt(_ event: NetworkEvent, status: Int?) {
+        guard let last = attempts.indices.last else { return }
+        attempts[last].status = status ?? attempts[last].status
+        attempts[last].end = attempts[last].end ?? event.uptime
+    }
+}
