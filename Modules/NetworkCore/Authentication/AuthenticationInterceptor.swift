@@ -39,8 +39,9 @@ struct AuthenticationInterceptor: RequestInterceptor {
             throw NetworkError(.cleartextRefused, reason: "a token would go over plain http")
         case .allowed:
             let token = try await nextToken()
+            let request = try policy.placement.place(token, in: request)
             state.withLock { $0.carried = token }
-            return policy.placement.place(token, in: request)
+            return request
         }
     }
 

@@ -25,22 +25,18 @@ public struct TokenPlacement: Sendable, Hashable {
         TokenPlacement(kind: .fields(accessToken: accessToken, refreshToken: refreshToken))
     }
 
-    /// The names of the fields that hold a token.
-    var fieldNames: [String] {
-        switch kind {
-        case .bearer: ["Authorization"]
-        case .fields(let accessToken, let refreshToken): [accessToken] + [refreshToken].compactMap(\.self)
-        }
-    }
-
-    func place(_ token: SessionToken, in request: URLRequest) -> URLRequest {
+    /// Puts a token into a request.
+    ///
+    /// - Throws: ``NetworkError`` with code `invalidRequest` when no header field can carry it.
+    func place(_ token: SessionToken, in request: URLRequest) throws -> URLRequest {
+        var request = request
         switch kind {
         case .bearer:
-            return request.setting("Authorization", to: "Bearer \(token.value)")
+            try request.set("Authorization", "Bearer \(token.value)")
         case .fields(let accessToken, let refreshToken):
-            let request = request.setting(accessToken, to: token.value)
-            guard let refreshToken else { return request }
-            return request.setting(refreshToken, to: token.refreshToken)
+            try request.set(accessToken, token.value)
+            if let refreshToken { try request.set(refreshToken, token.refreshToken) }
         }
+        return request
     }
 }

@@ -41,12 +41,25 @@ extension URLRequest {
             throw NetworkError(.invalidRequest, reason: "the method is not a token")
         }
         for (name, value) in allHTTPHeaderFields ?? [:] {
-            guard name.isFieldName else {
-                throw NetworkError(.invalidRequest, reason: "a header field's name is not a token")
-            }
-            guard value.isFieldValue else {
-                throw NetworkError(.invalidRequest, reason: "the header field \(name) has a control character in it")
-            }
+            try Self.validate(name, value)
+        }
+    }
+
+    /// Sets a field, or refuses to. `URLRequest` itself drops a value it does not like without a word on some
+    /// platforms, and sends it on others.
+    ///
+    /// - Throws: ``NetworkError`` with code `invalidRequest`; it names the field, never its value.
+    mutating func set(_ name: String, _ value: String?) throws {
+        if let value { try Self.validate(name, value) }
+        setValue(value, forHTTPHeaderField: name)
+    }
+
+    private static func validate(_ name: String, _ value: String) throws {
+        guard name.isFieldName else {
+            throw NetworkError(.invalidRequest, reason: "a header field's name is not a token")
+        }
+        guard value.isFieldValue else {
+            throw NetworkError(.invalidRequest, reason: "the header field \(name) has a control character in it")
         }
     }
 }

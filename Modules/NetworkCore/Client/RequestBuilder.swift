@@ -11,19 +11,19 @@ extension NetworkConfiguration {
         // Default fields may be keys to this API. They go no further than it does (G15).
         let isAtHome = Origin(url) == Origin(baseURL)
         for name in headers.names where isAtHome || RedirectPolicy.fieldsForAnyOrigin.contains(name.lowercased()) {
-            request.setValue(headers[name], forHTTPHeaderField: name)
+            try request.set(name, headers[name])
         }
         if request.value(forHTTPHeaderField: "Accept") == nil {
-            request.setValue(endpoint.reading.accept, forHTTPHeaderField: "Accept")
+            try request.set("Accept", endpoint.reading.accept)
         }
         if let contentType = endpoint.body.contentType {
-            request.setValue(contentType, forHTTPHeaderField: "Content-Type")
+            try request.set("Content-Type", contentType)
         }
         if let idempotencyKey = endpoint.idempotencyKey {
-            request.setValue(idempotencyKey, forHTTPHeaderField: "Idempotency-Key")
+            try request.set("Idempotency-Key", idempotencyKey)
         }
         for name in endpoint.headers.names {
-            request.setValue(endpoint.headers[name], forHTTPHeaderField: name)
+            try request.set(name, endpoint.headers[name])
         }
         return request
     }
@@ -33,7 +33,7 @@ extension NetworkConfiguration {
         var text: String
         switch path.target {
         case .absolute(let url):
-            text = url.absoluteString
+            text = String(url.absoluteString.prefix { $0 != "#" })
         case .relative(let path):
             guard baseURL.query == nil, baseURL.fragment == nil else {
                 throw NetworkError(.invalidRequest, reason: "the base URL has a query or a fragment")

@@ -107,10 +107,8 @@ struct RequestLoop: Sendable {
         try configuration.refuseCleartext(request)
         call.carriesToken = false
         if let authentication {
-            let adapted = try await authentication.adapt(request, context: context)
-            try adapted.validate()
+            request = try await authentication.adapt(request, context: context)
             call.carriesToken = authentication.carriesToken
-            request = adapted
         }
         return request
     }

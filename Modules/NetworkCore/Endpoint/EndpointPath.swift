@@ -11,7 +11,7 @@ public import struct Foundation.URL
 /// Some values no encoding makes safe: an interpolated segment that ends up empty would turn `articles/7` into
 /// `articles/`, and `.` and `..` are taken out by every URL parser, encoded or not. Such a path is never sent:
 /// sending it throws ``NetworkError`` with code `invalidRequest`.
-public struct EndpointPath: Sendable, Hashable, CustomStringConvertible {
+public struct EndpointPath: Sendable, Hashable {
     /// Where the path leads.
     enum Target: Sendable, Hashable {
         case relative(String)
@@ -45,14 +45,22 @@ public struct EndpointPath: Sendable, Hashable, CustomStringConvertible {
         self.target = target
         self.problem = problem
     }
+}
 
-    /// The path, percent-encoded; for an address of its own, its path only.
+extension EndpointPath: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The path, percent-encoded; an address of its own as far as it may be told (G17).
     public var description: String {
         switch target {
         case .relative(let path): path
-        case .absolute(let url): url.path
+        case .absolute(let url): Redaction.url(url)
         }
     }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows `dump` and debuggers what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["path": description], displayStyle: .struct) }
 }
 
 extension EndpointPath: ExpressibleByStringInterpolation {

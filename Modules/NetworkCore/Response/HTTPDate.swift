@@ -11,8 +11,8 @@ struct HTTPDate {
         guard text.utf8.count == 29, parts.count == 6, parts[5] == "GMT",
             Self.weekdays.contains(String(parts[0])),
             let month = Self.months.firstIndex(of: String(parts[2])),
-            let day = Self.number(parts[1], in: 1...31),
-            let year = Self.number(parts[3], in: 1970...9999)
+            let year = Self.number(parts[3], in: 1970...9999),
+            let day = Self.number(parts[1], in: 1...Self.days(inMonth: month + 1, of: year))
         else { return nil }
         let time = parts[4].split(separator: ":", omittingEmptySubsequences: false)
         guard time.count == 3,
@@ -34,6 +34,15 @@ struct HTTPDate {
             let number = Int(text), range.contains(number)
         else { return nil }
         return number
+    }
+
+    private static func days(inMonth month: Int, of year: Int) -> Int {
+        let isLeapYear = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+        return switch month {
+        case 2: isLeapYear ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 
     /// Counts days in the Gregorian calendar, in years that begin in March so that leap days come last.
