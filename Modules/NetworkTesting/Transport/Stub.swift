@@ -23,8 +23,6 @@ public struct Stub: Sendable {
     }
 }
 
-infix operator ~> : AdditionPrecedence
-
 /// Makes a stub of a request and its answer.
 ///
 /// - Parameters:

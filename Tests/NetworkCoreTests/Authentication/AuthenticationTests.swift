@@ -1,0 +1,191 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@Suite("AuthenticatedNetworkClient", .timeLimit(.minutes(1)))
+struct AuthenticationTests {
+    let provider = ScriptedTokenProvider()
+    let transport = StubTransport()
+
+    func client(
+        policy: AuthenticationPolicy = AuthenticationPolicy(),
+        base: URL = baseURL,
+        interceptors: [any RequestInterceptor] = [],
+        clock: any TimeSource = SystemTimeSource(),
+        cleartextExceptions: Set<Origin> = []
+    ) -> AuthenticatedNetworkClient {
+        NetworkClient(
+            configuration: NetworkConfiguration(baseURL: base, cleartextExceptions: cleartextExceptions),
+            transport: transport,
+            interceptors: interceptors,
+            clock: clock
+        ).authenticated(by: provider, policy: policy)
+    }
+
+    /// What the requests carried, in order.
+    func carried(_ field: String = "Authorization") -> [String?] { transport.requests.map { $0.headers[field] } }
+
+    let article = StubAnswer.envelope(Article(id: 7, title: "x"))
+
+    @Test func placesABearerToken() async throws {
+        transport.add(.any ~> article)
+        #expect(try await client().send(.article(7)) == Article(id: 7, title: "x"))
+        #expect(carried() == ["Bearer access-0"])
+    }
+
+    @Test func placesFieldsOfTheServersOwn() async throws {
+        transport.add(.any ~> article)
+        transport.add(.any ~> article)
+        let both = TokenPlacement.fields(accessToken: "accessToken", refreshToken: "refreshToken")
+        try await _ = client(policy: AuthenticationPolicy(placement: both)).send(.article(7))
+        try await _ = client(policy: AuthenticationPolicy(placement: .fields())).send(.article(7))
+        #expect(carried("accessToken") == ["access-0", "access-0"])
+        #expect(carried("refreshToken") == ["refresh-0", nil])
+        #expect(carried() == [nil, nil])
+    }
+
+    @Test func leavesOpenEndpointsAndOpenClientsAlone() async throws {
+        transport.add(.any ~> article)
+        transport.add(.any ~> article)
+        try await _ = client().send(.article(7).withoutAuthentication())
+        try await _ = NetworkClient(baseURL: baseURL, transport: transport).send(Endpoint.article(7))
+        #expect(carried() == [nil, nil])
+        #expect(provider.tokenCalls == 0)
+    }
+
+    @Test func tokensGoToAllowedOriginsOnly() async throws {
+        let other = url("https://cdn.example.net/7")
+        for _ in 0..<3 { transport.add(.any ~> article) }
+        try await _ = client().send(Endpoint<Article>.get(.url(other)))
+        let origins = Set([Origin(other)].compactMap(\.self))
+        try await _ = client(policy: AuthenticationPolicy(origins: origins)).send(Endpoint<Article>.get(.url(other)))
+        try await _ = client(policy: AuthenticationPolicy(origins: origins)).send(.article(7))
+        #expect(carried() == [nil, "Bearer access-0", nil])
+    }
+
+    @Test func nothingGoesInClearToAnotherMachine() async throws {
+        let base = url("http://api.example.com")
+        await #expect {
+            _ = try await client(base: base).send(.article(7))
+        } throws: { error in
+            (error as? NetworkError)?.code == .cleartextRefused
+        }
+        #expect(transport.requests.isEmpty)
+        #expect(provider.tokenCalls == 0)
+        transport.add(.any ~> article)
+        let named = Set([Origin(base)].compactMap(\.self))
+        try await _ = client(base: base, cleartextExceptions: named).send(.article(7))
+        #expect(carried() == ["Bearer access-0"])
+    }
+
+    @Test(arguments: [[401], [419], [401, 419]] as [Set<Int>])
+    func aRefusedTokenIsReplacedAndTheRequestSentOnceMore(statuses: Set<Int>) async throws {
+        for status in statuses {
+            let provider = ScriptedTokenProvider()
+            let transport = StubTransport(.get("articles/7") ~> .status(status), .get("articles/7") ~> article)
+            let client = NetworkClient(baseURL: baseURL, transport: transport)
+                .authenticated(by: provider, policy: AuthenticationPolicy(expiredStatuses: statuses))
+            try await _ = client.send(.article(7))
+            #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-0", "Bearer access-1"])
+            #expect(provider.refused == [.first])
+        }
+    }
+
+    @Test func otherStatusesSayNothingOfTheToken() async throws {
+        transport.add(.any ~> .status(401))
+        await #expect {
+            _ = try await client(policy: AuthenticationPolicy(expiredStatuses: [419])).send(.article(7))
+        } throws: { error in
+            (error as? NetworkError)?.code == .unacceptableStatus && (error as? NetworkError)?.status == 401
+        }
+        #expect(provider.refused.isEmpty)
+    }
+
+    @Test func aSecondRefusalIsUnauthorizedAndNobodyIsAskedAgain() async throws {
+        transport.add(.any ~> .status(401))
+        transport.add(.any ~> .error(401, code: "TOKEN_EXPIRED", requestId: "r-2"))
+        await #expect {
+            _ = try await client(interceptors: [RetryPolicy.standard]).send(.article(7))
+        } throws: { error in
+            guard let error = error as? NetworkError else { return false }
+            return error.code == .unauthorized && error.authentication?.code == .unauthorized && error.status == 401
+                && error.envelope?.code == "TOKEN_EXPIRED" && error.requestID == "r-2" && error.attempt == 2
+        }
+        #expect(provider.refused == [.first])
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test(
+        arguments: [
+            AuthenticationError.Code.notSignedIn, .sessionEnded, .unauthorized, .noRefreshToken, .refreshUnavailable,
+            .storeUnavailable,
+        ]
+    )
+    func anErrorOfTheProviderHasACodeOfTheSameName(code: AuthenticationError.Code) async throws {
+        let error = AuthenticationError(code, retryAfter: .seconds(3))
+        func isTheSame(_ thrown: any Error) -> Bool {
+            guard let thrown = thrown as? NetworkError else { return false }
+            return thrown.code.rawValue == code.rawValue && thrown.authentication?.code == code
+                && thrown.retryAfter == .seconds(3)
+        }
+        provider.set(.failure(error))
+        await #expect { _ = try await client().send(.article(7)) } throws: { isTheSame($0) }
+        #expect(transport.requests.isEmpty)
+
+        provider.set(.success(.first))
+        provider.onReplacement { _ in throw error }
+        transport.add(.any ~> .status(401))
+        await #expect { _ = try await client().send(.article(7)) } throws: { thrown in
+            isTheSame(thrown) && (thrown as? NetworkError)?.status == 401
+        }
+    }
+
+    @Test func aCancelledWaitForATokenIsACancellation() async throws {
+        let gate = Gate()
+        provider.onReplacement { refused in
+            try await gate.passUnlessCancelled()
+            return refused.next
+        }
+        transport.add(.any ~> .status(401))
+        let task = Task { [client = client()] in try await client.send(.article(7)) }
+        await gate.arrivals(atLeast: 1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func tellsTheProviderTheTimeOnTheServersClock() async throws {
+        let headers: HTTPHeaders = ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
+        for _ in 0..<2 { transport.add(.any ~> .json(["x": 1], headers: headers)) }
+        try await _ = client().send(Endpoint<HTTPResponse>.request(.get, "time"))
+        try await _ = client().send(Endpoint<HTTPResponse>.request(.get, .url(url("https://evil.net/time"))))
+        #expect(provider.dates == [Date(timeIntervalSince1970: 784_111_777)])
+    }
+
+    /// G20: a refresh handler takes an `OpenNetworkService`, so this one cannot be given to it.
+    @Test func onlyTheClientWithoutAuthenticationSaysThatItHasNone() {
+        let authenticated: any NetworkService = client()
+        let open: any NetworkService = NetworkClient(baseURL: baseURL, transport: transport)
+        #expect(!(authenticated is any OpenNetworkService))
+        #expect(open is any OpenNetworkService)
+    }
+
+    @Test func interceptorsNeverSeeAToken() async throws {
+        struct Spy: RequestInterceptor {
+            let seen = Recorder<[String: String]>()
+
+            func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+                seen.record(request.allHTTPHeaderFields ?? [:])
+                return request
+            }
+        }
+        let spy = Spy()
+        transport.add(.any ~> .status(401))
+        transport.add(.any ~> article)
+        try await _ = client(interceptors: [spy]).send(.article(7))
+        #expect(spy.seen.values.count == 2)
+        #expect(spy.seen.values.allSatisfy { !"\($0)".contains("access-") })
+    }
+}

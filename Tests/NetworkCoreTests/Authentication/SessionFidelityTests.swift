@@ -1,0 +1,108 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+/// G23: a request stays with its session. G21: a one-shot body is never sent again.
+@Suite("A request and its session", .timeLimit(.minutes(1)))
+struct SessionFidelityTests {
+    let provider = ScriptedTokenProvider()
+    let clock = ManualTimeSource()
+
+    func client(_ transport: StubTransport) -> AuthenticatedNetworkClient {
+        NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL),
+            transport: transport,
+            interceptors: [RetryPolicy(random: { 0.5 })],
+            clock: clock
+        ).authenticated(by: provider)
+    }
+
+    /// Sends a request that is refused with 503, lets something happen during the pause, and lets it go on.
+    func send(_ transport: StubTransport, during pause: () -> Void) async throws -> Article {
+        let task = Task { [client = client(transport)] in try await client.send(.article(7)) }
+        await clock.sleepers(atLeast: 1)
+        pause()
+        clock.advance(by: .seconds(60))
+        return try await task.value
+    }
+
+    @Test func anAccountSwitchBetweenTwoAttemptsEndsTheCall() async throws {
+        let transport = StubTransport(.any ~> .status(503))
+        await #expect {
+            _ = try await send(transport) { provider.set(.success(.ofAnotherSession)) }
+        } throws: { error in
+            (error as? NetworkError)?.code == .sessionEnded
+        }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aLogoutBetweenTwoAttemptsEndsTheCall() async throws {
+        let transport = StubTransport(.any ~> .status(503))
+        await #expect {
+            _ = try await send(transport) { provider.set(.failure(AuthenticationError(.notSignedIn))) }
+        } throws: { error in
+            (error as? NetworkError)?.code == .sessionEnded
+        }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aRefreshBetweenTwoAttemptsDoesNot() async throws {
+        let transport = StubTransport(.any ~> .status(503), .any ~> .envelope(Article(id: 7, title: "x")))
+        _ = try await send(transport) { provider.set(.success(.first.next)) }
+        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-0", "Bearer access-1"])
+    }
+
+    @Test func aReplacementOfAnotherSessionIsNotUsed() async throws {
+        provider.onReplacement { _ in .ofAnotherSession }
+        let transport = StubTransport(.any ~> .status(401))
+        await #expect {
+            _ = try await client(transport).send(.article(7))
+        } throws: { error in
+            (error as? NetworkError)?.code == .sessionEnded
+        }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aOneShotBodyIsNotSentAgainButTheTokenIsReplacedForTheNextCall() async throws {
+        let asked = Gate(isOpen: true)
+        provider.onReplacement { refused in
+            await asked.pass()
+            return refused.next
+        }
+        let transport = StubTransport(.any ~> .error(401, code: "TOKEN_EXPIRED"))
+        let upload = Endpoint<Void>.post("files", body: .oneShot(InputStream(data: Data("once".utf8))))
+        await #expect {
+            try await client(transport).send(upload)
+        } throws: { error in
+            guard let error = error as? NetworkError else { return false }
+            return error.code == .bodyNotReplayable && error.status == 401 && "\(error)".contains("one-shot")
+        }
+        await asked.arrivals(atLeast: 1)
+        #expect(transport.requests.map(\.body) == [Data("once".utf8)])
+    }
+
+    @Test(arguments: ["data", "json", "form", "multipart", "file", "stream"])
+    func otherBodiesAreSentAgainInFull(kind: String) async throws {
+        let content = Data("again".utf8)
+        let file = try TemporaryFile(content)
+        var form = MultipartForm()
+        form.append("field", "again")
+        let body: RequestBody =
+            switch kind {
+            case "data": .data(content)
+            case "json": .json("again")
+            case "form": .form(["field": "again"])
+            case "multipart": .multipart(form)
+            case "file": .file(file.url)
+            default: .stream { InputStream(data: content) }
+            }
+        let transport = StubTransport(.any ~> .status(401), .any ~> .status(204))
+        try await client(transport).send(Endpoint<Void>.post("files", body: body))
+        #expect(transport.requests.count == 2)
+        #expect(transport.requests[0].body == transport.requests[1].body)
+        #expect(transport.requests[1].body.map { String(decoding: $0, as: UTF8.self).contains("again") } == true)
+    }
+}

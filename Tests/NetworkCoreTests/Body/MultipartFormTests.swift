@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import NetworkCore
+
+@Suite("MultipartForm")
+struct MultipartFormTests {
+    func text(_ form: MultipartForm) throws -> String {
+        String(decoding: try MultipartEncoder(form).data(), as: UTF8.self)
+    }
+
+    @Test func writesFieldsAndFilesInOrder() throws {
+        var form = MultipartForm(boundary: "line")
+        form.append("name", "Ada")
+        form.append("image", data: Data("jpeg".utf8), filename: "a.jpg", contentType: "image/jpeg")
+        let expected = [
+            "--line", #"Content-Disposition: form-data; name="name""#, "", "Ada",
+            "--line", #"Content-Disposition: form-data; name="image"; filename="a.jpg""#,
+            "Content-Type: image/jpeg", "", "jpeg", "--line--", "",
+        ]
+        #expect(try text(form) == expected.joined(separator: "\r\n"))
+        #expect(form.contentType == "multipart/form-data; boundary=line")
+    }
+
+    @Test(
+        arguments: [
+            (#"a"b"#, "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\\b", "a\\b"), ("é😀", "é😀"), ("a%22b", "a%22b"),
+            (#"x"; filename="evil"#, "x%22; filename=%22evil"), ("a\nX-Injected: 1", "a%0AX-Injected: 1"),
+        ]
+    )
+    func quotesNamesAsBrowsersDo(name: String, quoted: String) throws {
+        var form = MultipartForm(boundary: "line")
+        form.append(name, data: Data(), filename: name, contentType: "text/plain")
+        #expect(try text(form).contains("form-data; name=\"\(quoted)\"; filename=\"\(quoted)\"\r\n"))
+    }
+
+    @Test func aMediaTypeCannotSmuggleAFieldIn() {
+        var form = MultipartForm()
+        form.append("a", data: Data(), filename: "a", contentType: "text/plain\r\nX-Injected: 1")
+        #expect {
+            try MultipartEncoder(form)
+        } throws: { error in
+            (error as? NetworkError)?.code == .encodingFailed
+        }
+    }
+
+    @Test func theLengthIsWhatIsWritten() throws {
+        let file = try TemporaryFile(Data(repeating: 7, count: 200_000))
+        var form = MultipartForm()
+        form.append("é", "ü")
+        form.append("file", file: file.url, contentType: "application/octet-stream")
+        let encoder = try MultipartEncoder(form)
+        #expect(try encoder.data().count == Int(encoder.length))
+    }
+
+    @Test func eachFormHasALineOfItsOwn() {
+        #expect(MultipartForm().contentType != MultipartForm().contentType)
+    }
+
+    @Test func aSmallFormIsEncodedInMemoryAndALargeOneInAFileThatGoes() throws {
+        var small = MultipartForm()
+        small.append("name", "Ada")
+        guard case .data = try EncodedBody(.multipart(small), coding: .standard).content else {
+            Issue.record("a small form was not encoded in memory")
+            return
+        }
+        let part = try TemporaryFile(Data(repeating: 7, count: Int(MultipartForm.memoryLimit)), named: "big.bin")
+        var large = small
+        large.append("file", file: part.url, contentType: "application/octet-stream")
+        let body = try EncodedBody(.multipart(large), coding: .standard)
+        guard case .file(let url) = body.content else {
+            Issue.record("a large form was encoded in memory")
+            return
+        }
+        let written = try Data(contentsOf: url)
+        let encoded = try MultipartEncoder(large).data()
+        #expect(written == encoded)
+        #expect(String(decoding: written.prefix(400), as: UTF8.self).contains(#"filename="big.bin""#))
+        let permissions = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
+        #expect(permissions?.intValue == 0o600)
+        body.discard()
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+    }
+
+    @Test func aFileThatIsNotThereFailsBeforeAnythingIsSent() {
+        var form = MultipartForm()
+        form.append("file", file: url("file:///nowhere/at/all"), contentType: "text/plain")
+        for body in [RequestBody.multipart(form), .file(url("file:///nowhere/at/all"))] {
+            #expect {
+                try EncodedBody(body, coding: .standard)
+            } throws: { error in
+                (error as? NetworkError)?.code == .encodingFailed && !"\(error)".contains("nowhere")
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@Suite("Cancelling a call", .timeLimit(.minutes(1)))
+struct CancellationTests {
+    @Test func endsItWhileTheTransportWorks() async throws {
+        let gate = Gate()
+        let stub = StubAnswer { _ in
+            try await gate.passUnlessCancelled()
+            throw HTTPTransportError(.transportFailed, reason: "unreachable")
+        }
+        let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> stub))
+        let task = Task { try await client.send(.article(7)) }
+        await gate.arrivals(atLeast: 1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func isNotMistakenForAFailureOfTheTransport() async throws {
+        let gate = Gate()
+        let stub = StubAnswer { _ in
+            await gate.pass()
+            throw URLError(.cancelled)
+        }
+        let transport = StubTransport(.any ~> stub)
+        let client = NetworkClient(baseURL: baseURL, transport: transport, interceptors: [RetryPolicy.standard])
+        let task = Task { try await client.send(.article(7)) }
+        await gate.arrivals(atLeast: 1)
+        task.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func endsItDuringThePauseBeforeARetry() async throws {
+        let clock = ManualTimeSource()
+        let transport = StubTransport(.any ~> .status(503))
+        let observer = Recorder<NetworkEvent>()
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL),
+            transport: transport,
+            interceptors: [RetryPolicy(random: { 0.5 })],
+            observers: [observer],
+            clock: clock
+        )
+        let task = Task { try await client.send(.article(7)) }
+        await clock.sleepers(atLeast: 1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(observer.values.last?.kind == .cancelled)
+    }
+
+    @Test func sendsNothingWhenTheTaskIsCancelledAlready() async throws {
+        let transport = StubTransport()
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await client.send(.article(7))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(transport.requests.isEmpty)
+    }
+}

@@ -1,0 +1,58 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@Suite("What observers hear", .timeLimit(.minutes(1)))
+struct ObservationTests {
+    let observer = Recorder<NetworkEvent>()
+    let clock = ManualTimeSource(uptime: .seconds(10))
+
+    func client(_ stubs: Stub...) -> NetworkClient {
+        NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL),
+            transport: StubTransport(stubs),
+            interceptors: [RetryPolicy(random: { 0.5 })],
+            observers: [observer],
+            clock: clock
+        )
+    }
+
+    @Test func aCallFromBeginToEnd() async throws {
+        let client = client(
+            .get("articles/7") ~> .status(503),
+            .get("articles/7") ~> .status(302, headers: ["Location": "/api/v2/articles/7"]),
+            .get("v2/articles/7") ~> .envelope(Article(id: 7, title: "x"))
+        )
+        let task = Task { try await client.send(.article(7)) }
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .milliseconds(250))
+        _ = try await task.value
+
+        let moved = RequestSummary(method: .get, url: url("https://api.example.com/api/v2/articles/7"))
+        let kinds = observer.values.map(\.kind)
+        #expect(
+            kinds.dropLast() == [
+                .started, .sent, .answered(status: 503),
+                .retrying(after: .milliseconds(250), because: .unacceptableStatus, status: 503),
+                .sent, .answered(status: 302), .redirected(status: 302, to: moved),
+                .sent, .answered(status: 200),
+            ]
+        )
+        guard case .succeeded(status: 200, bytes: 1...) = kinds.last else {
+            Issue.record("the last event is \(String(describing: kinds.last))")
+            return
+        }
+        #expect(Set(observer.values.map(\.id)).count == 1)
+        #expect(observer.values.map(\.attempt) == [0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+        #expect(observer.values.first?.uptime == .seconds(10))
+        #expect(observer.values.last?.uptime == .seconds(10) + .milliseconds(250))
+    }
+
+    @Test func aFailureIsTheLastWord() async throws {
+        await #expect(throws: NetworkError.self) { _ = try await client(.any ~> .status(404)).send(.article(7)) }
+        #expect(observer.values.last?.kind == .failed(.unacceptableStatus, status: 404))
+    }
+}

@@ -1,0 +1,81 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+import Testing
+
+@Suite("NetworkError")
+struct NetworkErrorTests {
+    let request = RequestSummary(method: .get, url: url("https://api.example.com/api/v1/articles/7"))
+
+    @Test func saysWhatHappenedInOneLine() {
+        let error = NetworkError(
+            .unacceptableStatus,
+            request: request,
+            response: HTTPResponseHead(status: 404),
+            envelope: ErrorEnvelope(code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-5678"),
+            attempt: 1,
+            maximumAttempts: 3,
+            elapsed: .milliseconds(42)
+        )
+        #expect(
+            "\(error)" == "GET https://api.example.com/api/v1/articles/7 → 404 NOT_FOUND \"No such article\" "
+                + "(request 5f0c1234…, attempt 1 of 3, 42 ms)"
+        )
+    }
+
+    @Test(
+        arguments: [
+            (
+                NetworkError(.timedOut, cause: HTTPTransportError(.timedOut, reason: "silence")),
+                "timedOut: silence"
+            ),
+            (
+                NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 502)),
+                "502"
+            ),
+            (
+                NetworkError(.decodingFailed, response: HTTPResponseHead(status: 200), cause: URLError(.badURL)),
+                "200 decodingFailed: URLError"
+            ),
+            (
+                NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 503), retryAfter: .seconds(30)),
+                "503 (retry after 30 s)"
+            ),
+            (NetworkError(.invalidRequest, reason: "no"), "invalidRequest: no"),
+        ]
+    )
+    func saysAsMuchAsItKnows(error: NetworkError, text: String) {
+        #expect("\(error)" == text)
+        #expect(String(reflecting: error) == text)
+    }
+
+    @Test func theServersWordsCannotForgeALineOfALogNorFillIt() {
+        let envelope = ErrorEnvelope(code: "X\r\nlevel=info", message: String(repeating: "a\u{1B}[2J\n", count: 1_000))
+        let text = "\(NetworkError(.unacceptableStatus, envelope: envelope))"
+        #expect(!text.contains { $0.isNewline })
+        #expect(!text.contains("\u{1B}"))
+        #expect(text.count < 500)
+    }
+
+    @Test(
+        arguments: [
+            ("https://x.net/a?token=canary", "https://x.net/a?token=redacted"),
+            ("https://x.net/a?access_token=canary&page=2", "https://x.net/a?access_token=redacted&page=2"),
+            ("https://x.net/a?apiKey=canary", "https://x.net/a?apiKey=redacted"),
+            ("https://x.net/a?code=canary&state=1", "https://x.net/a?code=redacted&state=1"),
+            ("https://x.net/a?X-Amz-Signature=canary", "https://x.net/a?X-Amz-Signature=redacted"),
+            ("https://user:canary@x.net/a", "https://x.net/a"),
+            ("https://x.net/a#access_token=canary", "https://x.net/a"),
+            ("https://x.net/a?postcode=1&limit=20", "https://x.net/a?postcode=1&limit=20"),
+            ("https://x.net/a%2Fb?q=%26", "https://x.net/a%2Fb?q=%26"),
+        ]
+    )
+    func addressesAreRedacted(address: String, told: String) {
+        #expect(RequestSummary(method: .get, url: url(address)).url == told)
+    }
+
+    @Test func aRequestHasAName() {
+        let head = HTTPResponseHead(status: 500, headers: ["x-request-id": "r-9"])
+        #expect(NetworkError(.unacceptableStatus, response: head).requestID == "r-9")
+    }
+}

@@ -1,0 +1,99 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@Suite("RetryPolicy", .timeLimit(.minutes(1)))
+struct RetryPolicyTests {
+    let policy = RetryPolicy(random: { 0.5 })
+
+    func failure(_ status: Int, retryAfter: Duration? = nil) -> NetworkError {
+        NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: status), retryAfter: retryAfter)
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
+    func triesAgainInPassingTrouble(status: Int) {
+        #expect(policy.retry(failure(status), context: RequestContext()) == .retry(after: .milliseconds(250)))
+    }
+
+    @Test(arguments: [200, 301, 400, 401, 403, 404, 409, 410, 419, 422, 501, 505])
+    func leavesOtherStatusesAlone(status: Int) {
+        #expect(policy.retry(failure(status), context: RequestContext()) == .doNotRetry)
+    }
+
+    @Test(arguments: [NetworkError.Code.connectionFailed, .timedOut, .transportFailed])
+    func triesAgainWhereThereWasNoAnswer(code: NetworkError.Code) {
+        #expect(policy.retry(NetworkError(code), context: RequestContext()) != .doNotRetry)
+    }
+
+    @Test(
+        arguments: [
+            NetworkError.Code.invalidRequest, .encodingFailed, .cleartextRefused, .decodingFailed, .tlsFailed,
+            .redirectRefused, .tooManyRedirects, .responseTooLarge, .sessionEnded, .refreshUnavailable, .unsuccessful,
+        ]
+    )
+    func leavesWhatWouldFailAgainAlone(code: NetworkError.Code) {
+        #expect(policy.retry(NetworkError(code), context: RequestContext()) == .doNotRetry)
+    }
+
+    @Test func neverDoesTwiceWhatMustBeDoneOnce() {
+        let once = RequestContext(method: .post, isIdempotent: false)
+        #expect(policy.retry(failure(503), context: once) == .doNotRetry)
+        #expect(policy.retry(NetworkError(.connectionFailed), context: once) == .doNotRetry)
+        #expect(policy.retry(failure(503), context: RequestContext(isReplayable: false)) == .doNotRetry)
+    }
+
+    @Test func anIdempotencyKeyMakesAPostSafe() async throws {
+        let clock = ManualTimeSource()
+        let article = Article(id: 7, title: "x")
+        let transport = StubTransport(.any ~> .status(503), .any ~> .envelope(article), .any ~> .status(503))
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL),
+            transport: transport,
+            interceptors: [RetryPolicy(random: { 0 })],
+            clock: clock
+        )
+        _ = try await client.send(.create(article).idempotent(key: "k"))
+        #expect(transport.requests.map { $0.headers["Idempotency-Key"] } == ["k", "k"])
+        await #expect(throws: NetworkError.self) { _ = try await client.send(.create(article)) }
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test(arguments: [(1, 500), (2, 1_000), (3, 2_000), (6, 16_000), (7, 20_000), (60, 20_000)])
+    func pausesGrowUpToABound(attempt: Int, milliseconds: Int) {
+        let longest = RetryPolicy(attempts: 100, random: { 1 })
+        let shortest = RetryPolicy(attempts: 100, random: { 0 })
+        let context = RequestContext(attempt: attempt)
+        #expect(longest.retry(failure(503), context: context) == .retry(after: .milliseconds(milliseconds)))
+        #expect(shortest.retry(failure(503), context: context) == .retry(after: .zero))
+    }
+
+    @Test func stopsAfterItsAttempts() {
+        #expect(policy.retry(failure(503), context: RequestContext(attempt: 2)) != .doNotRetry)
+        #expect(policy.retry(failure(503), context: RequestContext(attempt: 3)) == .doNotRetry)
+    }
+
+    @Test func waitsAsLongAsTheServerAsksButNotForEver() {
+        let asked = failure(503, retryAfter: .seconds(60))
+        let pause = Duration.seconds(60) + .milliseconds(250)
+        #expect(policy.retry(asked, context: RequestContext()) == .retry(after: pause))
+        #expect(policy.retry(failure(503, retryAfter: .seconds(61)), context: RequestContext()) == .doNotRetry)
+    }
+
+    @Test func anOutageExhaustsTheBudgetOfAllCalls() async throws {
+        let transport = StubTransport(Array(repeating: .any ~> .status(503), count: 1_000))
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL),
+            transport: transport,
+            interceptors: [RetryPolicy(random: { 0 })],
+            clock: ManualTimeSource()
+        )
+        for _ in 0..<100 {
+            await #expect(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
+        }
+        // 20 saved up, and a tenth of the calls since; without a budget there would be 200.
+        #expect((25...31).contains(transport.requests.count - 100))
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import NetworkCore
+import Testing
+
+/// G15 and G16.
+@Suite("Origins")
+struct OriginTests {
+    static let policy = OriginPolicy(allowed: Set([Origin(url("https://api.example.com/api/v1"))].compactMap(\.self)))
+
+    @Test(
+        arguments: [
+            "https://api.example.com", "https://api.example.com/", "https://api.example.com/other/path?q#f",
+            "https://API.Example.COM/x", "HTTPS://api.example.com/x", "https://api.example.com:443/x",
+            "https://api.example.com./x",
+        ]
+    )
+    func isTheSame(address: String) {
+        #expect(Self.policy.verdict(on: url(address)) == .allowed)
+    }
+
+    @Test(
+        arguments: [
+            "https://api.example.com.evil.net/x", "https://api.example.com@evil.net/x",
+            "https://api.example.com:x@evil.net/x", "https://evil.net/api.example.com",
+            "https://evil.net/?https://api.example.com", "https://evil.net#@api.example.com",
+            "https://evil.net%2F@x.net", "https://example.com/x", "https://www.api.example.com/x",
+            "https://api.example.com:8443/x", "http://api.example.com/x", "ftp://api.example.com/x",
+            "https://api-example.com/x", "https://xapi.example.com/x", "/api/v1", "https:///x", "data:text/plain,x",
+        ]
+    )
+    func isAnother(address: String) {
+        #expect(Self.policy.verdict(on: url(address)) == .foreign)
+    }
+
+    @Test(
+        arguments: [
+            ("http://localhost/x", true), ("http://LOCALHOST:8080", true), ("http://localhost.:80", true),
+            ("http://127.0.0.1:9", true), ("http://127.255.1.2", true), ("http://[::1]:8080/x", true),
+            ("http://localhost.evil.net", false), ("http://127.0.0.1.evil.net", false), ("http://evil.net", false),
+            ("http://128.0.0.1", false), ("http://127.1", false), ("http://127.0.0.256", false),
+            ("http://[::2]", false), ("http://127.0.0.1@evil.net", false), ("http://localhost@evil.net", false),
+            ("http://10.0.0.1", false), ("http://[::ffff:127.0.0.1]", false), ("http://0.0.0.0", false),
+        ]
+    )
+    func tokensGoInClearToThisMachineOnly(address: String, isAllowed: Bool) throws {
+        let origin = try #require(Origin(url(address)))
+        let policy = OriginPolicy(allowed: [origin])
+        #expect(policy.verdict(on: url(address)) == (isAllowed ? .allowed : .cleartext))
+        let named = OriginPolicy(allowed: [origin], cleartextExceptions: [origin])
+        #expect(named.verdict(on: url(address)) == .allowed)
+    }
+
+    @Test func anExceptionIsForOneOriginOnly() throws {
+        let named = try #require(Origin(url("http://10.0.0.1:8080")))
+        let other = try #require(Origin(url("http://10.0.0.1:8081")))
+        let policy = OriginPolicy(allowed: [named, other], cleartextExceptions: [named])
+        #expect(policy.verdict(on: url("http://10.0.0.1:8080/x")) == .allowed)
+        #expect(policy.verdict(on: url("http://10.0.0.1:8081/x")) == .cleartext)
+    }
+
+    @Test(
+        arguments: [
+            ("https://API.example.com:443/x", "https://api.example.com"), ("http://[::1]:80", "http://[::1]"),
+            ("http://localhost:8080", "http://localhost:8080"), ("https://x.net:80", "https://x.net:80"),
+        ]
+    )
+    func describesItself(address: String, text: String) {
+        #expect(Origin(url(address))?.description == text)
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import NetworkCore
+
+@Suite("Dates in header fields")
+struct HTTPDateTests {
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799),
+            ("Mon, 28 Feb 2100 00:00:00 GMT", 4_107_456_000),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+        ]
+    )
+    func reads(text: String, seconds: Double) {
+        #expect(HTTPDate(text)?.date.timeIntervalSince1970 == seconds)
+    }
+
+    @Test(
+        arguments: [
+            "", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC",
+            "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
+            "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nob 1994 08:49:37 GMT", "Xun, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1969 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ", "Sun, +6 Nov 1994 08:49:37 GMT",
+            "Fri, 30 Feb 2001 00:00:00 GMT", "Sat, 29 Feb 2100 00:00:00 GMT", "Sun, 06 Nov 1994 08:49 37 GMT",
+        ]
+    )
+    func refuses(text: String) {
+        #expect(HTTPDate(text) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("0", Duration.zero), ("120", .seconds(120)), (" 5 ", .seconds(5)),
+            ("99999999999999999999", nil), ("9999999999", .seconds(86_400)), ("-1", nil), ("soon", nil),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", .seconds(60)), ("Sun, 06 Nov 1994 08:00:00 GMT", .zero),
+        ]
+    )
+    func readsRetryAfterByTheServersOwnClock(text: String, pause: Duration?) {
+        let head = HTTPResponseHead(
+            status: 503,
+            headers: ["Retry-After": text, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
+        )
+        #expect(head.retryAfter(now: Date()) == pause)
+    }
+
+    @Test func readsRetryAfterByOurClockWhereTheServerHasNone() {
+        let head = HTTPResponseHead(status: 503, headers: ["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"])
+        #expect(head.retryAfter(now: Date(timeIntervalSince1970: 784_111_767)) == .seconds(10))
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import NetworkCore
+import Testing
+
+@Suite("Reading answers")
+struct ResponseFormatTests {
+    let decoder = JSONCoding.standard.makeDecoder()
+
+    func response(_ text: String, status: Int = 200) -> HTTPResponse {
+        HTTPResponse(head: HTTPResponseHead(status: status), body: Data(text.utf8))
+    }
+
+    @Test func theValueOfAnEnvelopeIsItsData() throws {
+        let answer = response(#"{"success":true,"code":"OK","data":{"id":7,"title":"x"},"errors":null,"meta":{}}"#)
+        #expect(try EnvelopeFormat().value(Article.self, from: answer, using: decoder) == Article(id: 7, title: "x"))
+    }
+
+    @Test func anEnvelopeThatSaysNoIsAnErrorWhateverItsStatus() {
+        let answer = response(
+            #"{"success":false,"code":"QUOTA","message":"Too many","data":null,"errors":[],"meta":{"requestId":"r-1"}}"#
+        )
+        let expected = ErrorEnvelope(code: "QUOTA", message: "Too many", requestId: "r-1")
+        #expect(throws: expected) { try EnvelopeFormat().value(Article.self, from: answer, using: decoder) }
+        #expect(throws: expected) { try EnvelopeFormat().check(answer, using: decoder) }
+    }
+
+    @Test(arguments: ["", "{}", "null", "<html>", #"{"success":true}"#])
+    func anAnswerOfWhichNothingIsWantedMayBeAnything(body: String) throws {
+        try EnvelopeFormat().check(response(body), using: decoder)
+        PlainJSONFormat().check(response(body), using: decoder)
+    }
+
+    @Test(arguments: ["", "{}", #"{"success":true}"#, #"{"success":true,"data":null}"#, "[]"])
+    func anEnvelopeWithoutDataIsNoValue(body: String) {
+        #expect(throws: DecodingError.self) {
+            try EnvelopeFormat().value(Article.self, from: response(body), using: decoder)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                #"{"success":false,"code":"NOT_FOUND","message":"No","errors":[{"field":"id","message":"bad"}]}"#,
+                ErrorEnvelope(code: "NOT_FOUND", message: "No", errors: [ErrorDetail(field: "id", message: "bad")])
+            ),
+            (
+                #"{"code":404,"errors":["one","two"],"requestId":"r"}"#,
+                ErrorEnvelope(
+                    code: "404",
+                    errors: [ErrorDetail(message: "one"), ErrorDetail(message: "two")],
+                    requestId: "r"
+                )
+            ),
+            (
+                #"{"error":"invalid_grant","error_description":"expired"}"#,
+                ErrorEnvelope(code: "invalid_grant", message: "expired")
+            ),
+            (
+                #"{"type":"about:blank","title":"Nope","status":403,"detail":"Not yours"}"#,
+                ErrorEnvelope(message: "Not yours")
+            ),
+            (#"{"code":"X","errors":"not a list","meta":7}"#, ErrorEnvelope(code: "X")),
+        ]
+    )
+    func readsTheErrorsInCommonUse(body: String, envelope: ErrorEnvelope) {
+        #expect(EnvelopeFormat().failure(from: response(body, status: 400), using: decoder) == envelope)
+        #expect(PlainJSONFormat().failure(from: response(body, status: 400), using: decoder) == envelope)
+    }
+
+    @Test(arguments: ["", "<html><h1>502</h1>", "[]", "7", "{}", #"{"success":false}"#, #"{"data":{}}"#])
+    func saysThatThereIsNoErrorToRead(body: String) {
+        #expect(EnvelopeFormat().failure(from: response(body, status: 502), using: decoder) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("2024-02-29T12:00:00Z", 1_709_208_000.0), ("2024-02-29T12:00:00.250Z", 1_709_208_000.25),
+            ("2024-02-29T12:00:00.25Z", 1_709_208_000.25), ("2024-02-29T14:00:00+02:00", 1_709_208_000),
+            ("2024-02-29T12:00:00.123456Z", 1_709_208_000.123456),
+        ]
+    )
+    func readsDatesWithAndWithoutFractions(text: String, seconds: Double) throws {
+        let date = try decoder.decode([Date].self, from: Data(#"["\#(text)"]"#.utf8))[0]
+        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.001)
+    }
+
+    @Test func writesDatesInWholeSeconds() throws {
+        let data = try JSONCoding.standard.makeEncoder().encode([Date(timeIntervalSince1970: 1_709_208_000.25)])
+        #expect(String(decoding: data, as: UTF8.self) == #"["2024-02-29T12:00:00Z"]"#)
+    }
+}

@@ -1,0 +1,79 @@
+import AuthInterface
+import Foundation
+
+/// A provider whose tokens a test sets, and that remembers what it was asked.
+final class ScriptedTokenProvider: TokenProvider {
+    private struct State {
+        var current: Result<SessionToken, AuthenticationError>
+        var tokenCalls = 0
+        var refused: [SessionToken] = []
+        var dates: [Date] = []
+        var onReplacement: @Sendable (SessionToken) async throws -> SessionToken
+    }
+
+    private let state: Locked<State>
+
+    /// A provider that hands out `token` and, once one is refused, the next generation of it.
+    init(_ token: SessionToken = .first) {
+        state = Locked(State(current: .success(token), onReplacement: { $0.next }))
+    }
+
+    var tokenCalls: Int { state.withLock { $0.tokenCalls } }
+    var refused: [SessionToken] { state.withLock { $0.refused } }
+    var dates: [Date] { state.withLock { $0.dates } }
+
+    func set(_ current: Result<SessionToken, AuthenticationError>) {
+        state.withLock { $0.current = current }
+    }
+
+    func onReplacement(_ body: @escaping @Sendable (SessionToken) async throws -> SessionToken) {
+        state.withLock { $0.onReplacement = body }
+    }
+
+    func token() async throws -> SessionToken {
+        try state.withLock { state in
+            state.tokenCalls += 1
+            return try state.current.get()
+        }
+    }
+
+    func replacement(for refused: SessionToken) async throws -> SessionToken {
+        let body = state.withLock { state in
+            state.refused.append(refused)
+            return state.onReplacement
+        }
+        let token = try await body(refused)
+        set(.success(token))
+        return token
+    }
+
+    func noteServerDate(_ date: Date) {
+        state.withLock { $0.dates.append(date) }
+    }
+}
+
+extension SessionToken {
+    static let first = SessionToken(
+        value: "access-0",
+        refreshToken: "refresh-0",
+        session: SessionID(rawValue: "session-a"),
+        generation: 0
+    )
+
+    static let ofAnotherSession = SessionToken(
+        value: "access-b",
+        refreshToken: "refresh-b",
+        session: SessionID(rawValue: "session-b"),
+        generation: 0
+    )
+
+    /// The token a refresh of this one brings.
+    var next: SessionToken {
+        SessionToken(
+            value: "access-\(generation + 1)",
+            refreshToken: "refresh-\(generation + 1)",
+            session: session,
+            generation: generation + 1
+        )
+    }
+}
