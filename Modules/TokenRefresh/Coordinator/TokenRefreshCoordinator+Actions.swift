@@ -31,13 +31,14 @@ extension TokenRefreshCoordinator {
     /// Steps the machine under the lock, and then does what it decided.
     ///
     /// What must keep its order among threads happens under the lock, none of it for long: handing operations to the
-    /// store's queue, publishing states, starting and stopping tasks. Waking waiters and telling the observer runs
-    /// other people's code, and happens after it.
+    /// store's queue, publishing states, starting tasks. Cancelling tasks, waking waiters and telling the observer runs
+    /// other people's code, and happens after it: a handler that hears of its cancellation may ask for the state.
     private func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
         let now = Instant(uptime: time.uptime, date: time.date)
         let after = core.withLock { core in
             var answers: [(CoordinatorCore.Waiter, RefreshAnswer)] = []
             var events: [SessionEvent] = []
+            var stopped: [Task<Void, Never>] = []
             for action in step(&core, now) {
                 switch action {
                 case .answer(let waiter, let answer):
@@ -45,16 +46,18 @@ extension TokenRefreshCoordinator {
                         answers.append((continuation, answer))
                     }
                 case .report(let event): events.append(event)
-                default: perform(action, in: &core)
+                default: if let task = perform(action, in: &core) { stopped.append(task) }
                 }
             }
-            return (answers: answers, events: events)
+            return (answers: answers, events: events, stopped: stopped)
         }
+        for task in after.stopped { task.cancel() }
         for (continuation, answer) in after.answers { continuation.resume(returning: answer) }
         if let observer { for event in after.events { observer(event) } }
     }
 
-    private func perform(_ action: RefreshAction, in core: inout CoordinatorCore) {
+    /// - Returns: The task that is to be cancelled once the lock is let go of, if there is one.
+    private func perform(_ action: RefreshAction, in core: inout CoordinatorCore) -> Task<Void, Never>? {
         switch action {
         case .load: core.worker?.perform(.load)
         case .lease(let id): core.worker?.perform(.lease(id))
@@ -62,14 +65,15 @@ extension TokenRefreshCoordinator {
         case .write(let version, let content): core.worker?.perform(.write(version: version, content))
         case .release(let id): core.worker?.perform(.release(id))
         case .call(let id, let base, let refreshToken): core.calls[id] = call(id, base: base, refreshToken)
-        case .cancelCall(let id): core.calls[id]?.cancel()
+        case .cancelCall(let id): return core.calls[id]
         case .revoke(let bundle): revoke(bundle, in: &core)
         case .startTimer(let timer, let deadline):
-            core.timers.updateValue(alarm(timer, at: deadline), forKey: timer)?.cancel()
-        case .stopTimer(let timer): core.timers.removeValue(forKey: timer)?.cancel()
+            return core.timers.updateValue(alarm(timer, at: deadline), forKey: timer)
+        case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)
         case .publish(let state): for subscriber in core.subscribers.values { subscriber.yield(state) }
         case .answer, .report: break
         }
+        return nil
     }
 
     /// Calls the handler in a task that belongs to nobody: whoever asked for the refresh may leave (G7), and the

@@ -1,0 +1,144 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+@testable import TokenRefresh
+
+/// G8: nothing that hangs hangs the app.
+@Suite(.timeLimit(.minutes(5))) struct DeadlineRaceTests {
+    @Test(
+        "G8: a hung refresh fails its waiters at the deadline; its late answer is used and stored",
+        arguments: Bench.StoreKind.allCases)
+    func hungRefresh(kind: Bench.StoreKind) async throws {
+        let bench = try await Bench.signedIn(kind)
+        let token = try await bench.engine.token()
+        let gate = Gate()
+        bench.handler.enqueue(.rotateThenHold(at: gate))
+        let requests = bench.refuse(token, times: 100)
+        await gate.arrivals(atLeast: 1)
+        await bench.waiters(atLeast: 100)
+        bench.time.advance(by: .seconds(30))
+        #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
+        #expect(bench.engine.state == .signedIn(token.session))
+        gate.open()
+        await bench.events.first("lateAnswerKept")
+        await bench.events.first("refreshed")
+        #expect(try await bench.engine.token().name == "ada1 g1")
+        #expect(bench.store.base.bundle?.generation == 1)
+        #expect(bench.handler.calls.count == 1 && bench.server.reuses == 0)
+    }
+
+    @Test("G8: a shared store that is never free fails the waiters at the deadline, and nobody is signed out")
+    func hungLease() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        let token = try await bench.engine.token()
+        let gate = Gate()
+        bench.store.hold(.lease, at: gate)
+        let requests = bench.refuse(token, times: 10)
+        await gate.arrivals(atLeast: 1)
+        await bench.waiters(atLeast: 10)
+        bench.time.advance(by: .seconds(30))
+        #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
+        gate.open()
+        bench.time.advance(by: .seconds(60))
+        #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
+    }
+
+    @Test("G8: a handler that asks the engine something when it is cancelled does not lock it up")
+    func cancelledHandlerAsks() async throws {
+        let gate = Gate()
+        let handler = InquisitiveHandler(gate: gate)
+        let time = ManualTimeSource()
+        let engine = TokenRefreshCoordinator(
+            store: RecordingTokenStore(holding: .fixture(), time: time),
+            handler: handler,
+            time: time
+        )
+        handler.engine.withLock { $0 = engine }
+        let token = try await engine.token()
+        let first = Task { try await engine.replacement(for: token) }
+        await gate.arrivals(atLeast: 1)
+        time.advance(by: .seconds(30))
+        #expect(await first.outcome() == "refreshUnavailable")
+        time.advance(by: .seconds(600))
+        // The second call cancels the first, which has missed its deadline.
+        let second = Task { try await engine.replacement(for: token) }
+        await gate.arrivals(atLeast: 2)
+        gate.open()
+        #expect(await second.outcome() == "ada1 g1")
+        #expect(handler.answers.withLock { $0 } == [.signedIn(token.session)])
+        handler.engine.withLock { $0 = nil }
+    }
+
+    @Test("G8: a hung revocation holds up no logout for longer than the deadline, and no state at all")
+    func hungRevocation() async throws {
+        let bench = try await Bench.signedIn()
+        let gate = Gate()
+        bench.revocation.hold(at: gate)
+        let logout = Task { [engine = bench.engine] in try await engine.signOut() }
+        await bench.revocation.calls(atLeast: 1)
+        #expect(bench.engine.state == .signedOut(.byUser))
+        await until { bench.store.base.bundle == nil }
+        bench.time.advance(by: .seconds(30))
+        try await logout.value
+        #expect(bench.events.count("revocationFailed") == 1)
+        #expect(try await bench.signIn("bob").name == "bob1 g0")
+        gate.open()
+    }
+
+    @Test("G9: a revocation that fails is an event, and the logout holds")
+    func failedRevocation() async throws {
+        let bench = try await Bench.signedIn()
+        bench.revocation.fail(with: TokenRefreshError.unavailable)
+        try await bench.engine.signOut()
+        #expect(bench.events.count("revocationFailed") == 1)
+        #expect(bench.engine.state == .signedOut(.byUser))
+        #expect(bench.store.base.bundle == nil)
+    }
+
+    @Test("G11: a store that hangs over a save holds up requests for its deadline, and logins and logouts no longer")
+    func hungSave() async throws {
+        let bench = try await Bench.signedIn()
+        let gate = Gate()
+        bench.store.hold(.save, at: gate)
+        let requests = bench.refuse(try await bench.engine.token(), times: 10)
+        await gate.arrivals(atLeast: 1)
+        bench.time.advance(by: .seconds(10))
+        #expect(Set(await requests.outcomes()) == ["ada1 g1"])
+        let tokens = bench.server.signIn("bob")
+        let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
+        await until { bench.engine.core.withLock { $0.machine.session?.activation != nil } }
+        bench.time.advance(by: .seconds(10))
+        try await login.value
+        #expect(await bench.ask().outcomes() == ["bob1 g0"])
+        let logout = Task { [engine = bench.engine] in try await engine.signOut() }
+        await until { bench.engine.state == .signedOut(.byUser) }
+        bench.time.advance(by: .seconds(10))
+        #expect(await code { try await logout.value } == "storeUnavailable")
+        gate.open()
+        await until { bench.store.base.events.last == .delete }
+        #expect(bench.store.base.bundle == nil)
+    }
+}
+
+/// Asks the engine for its state when its call is cancelled, as a handler does that logs what it was about.
+private final class InquisitiveHandler: TokenRefreshHandler {
+    let engine = Locked<TokenRefreshCoordinator?>(nil)
+    let answers = Locked<[SessionState]>([])
+    private let gate: Gate
+
+    init(gate: Gate) {
+        self.gate = gate
+    }
+
+    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+        await withTaskCancellationHandler {
+            await gate.pass()
+        } onCancel: {
+            guard let state = engine.withLock({ $0 })?.state else { return }
+            answers.withLock { $0.append(state) }
+        }
+        try Task.checkCancellation()
+        return .fixture(ordinal: 1)
+    }
+}

@@ -1,0 +1,156 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+
+@testable import TokenRefresh
+
+/// An engine in a world of doubles: a rotating server, a store that fails and hangs on demand, clocks moved by hand.
+final class Bench: Sendable {
+    typealias Request = Task<SessionToken, any Error>
+
+    /// Whether the engine believes that other processes share its store.
+    enum StoreKind: CaseIterable, Sendable {
+        case own
+        case shared
+    }
+
+    let server: RotatingTokenServer
+    let handler: ScriptedRefreshHandler
+    let store: FaultyTokenStore<RecordingTokenStore>
+    let revocation = RecordingRevocation()
+    let time: ManualTimeSource
+    let events = EventLog()
+    let engine: TokenRefreshCoordinator
+
+    init(
+        _ kind: StoreKind = .own,
+        holding bundle: TokenBundle? = nil,
+        lifetime: Duration? = .seconds(86_400),
+        hasGraceWindow: Bool = false,
+        policy: TokenRefreshPolicy = TokenRefreshPolicy()
+    ) {
+        let time = ManualTimeSource()
+        server = RotatingTokenServer(lifetime: lifetime, hasGraceWindow: hasGraceWindow)
+        handler = ScriptedRefreshHandler(server: server)
+        store = FaultyTokenStore(RecordingTokenStore(holding: bundle, time: time))
+        self.time = time
+        engine = TokenRefreshCoordinator(
+            store: kind == .shared ? store : OwnTokenStore(base: store),
+            handler: handler,
+            revocation: revocation,
+            policy: policy,
+            time: time,
+            observer: { [events] in events.append($0) }
+        )
+    }
+
+    /// A bench where ada has signed in and is stored.
+    static func signedIn(_ kind: StoreKind = .own, policy: TokenRefreshPolicy = .init()) async throws -> Bench {
+        let bench = Bench(kind, policy: policy)
+        _ = try await bench.signIn()
+        return bench
+    }
+
+    /// A bench where ten requests of ada wait for a refresh that is held at a gate.
+    static func refreshing(
+        _ kind: StoreKind = .own,
+        answer: ScriptedRefreshHandler.Answer = .rotate
+    ) async throws -> (bench: Bench, gate: Gate, requests: [Request], token: SessionToken) {
+        let bench = Bench(kind)
+        let token = try await bench.signIn()
+        let (gate, requests) = await bench.startRefresh(of: token, answer: answer)
+        return (bench, gate, requests, token)
+    }
+
+    func signIn(_ user: String = "ada") async throws -> SessionToken {
+        try await engine.signIn(server.signIn(user))
+        return try await engine.token()
+    }
+
+    /// Starts requests whose token was refused, and a refresh that waits at a gate with its call made.
+    func startRefresh(
+        of token: SessionToken,
+        requests count: Int = 10,
+        answer: ScriptedRefreshHandler.Answer = .rotate
+    ) async -> (gate: Gate, requests: [Request]) {
+        let gate = Gate()
+        handler.enqueue(.held(at: gate, then: answer))
+        let calls = handler.calls.count
+        let requests = refuse(token, times: count)
+        await handler.calls(atLeast: calls + 1)
+        await waiters(atLeast: count)
+        return (gate, requests)
+    }
+
+    func refuse(_ token: SessionToken, times count: Int = 1) -> [Request] {
+        (0..<count).map { _ in Task { [engine] in try await engine.replacement(for: token) } }
+    }
+
+    func ask(times count: Int = 1) -> [Request] {
+        (0..<count).map { _ in Task { [engine] in try await engine.token() } }
+    }
+
+    /// Waits until this many requests wait for the refresh under way, so that nobody can come late.
+    func waiters(atLeast count: Int) async {
+        await until { engine.core.withLock { $0.machine.waiting.count } >= count }
+    }
+}
+
+/// Waits for something that nobody tells of.
+func until(_ condition: () async -> Bool) async {
+    while !(await condition()) { await Task.yield() }
+}
+
+/// Lets everything that can run do so for a while.
+func settle() async {
+    for _ in 0..<100 { await Task.yield() }
+}
+
+extension Sequence where Element == Bench.Request {
+    /// The tokens, where all requests must have one.
+    func tokens() async throws -> [SessionToken] {
+        var tokens: [SessionToken] = []
+        for request in self { tokens.append(try await request.value) }
+        return tokens
+    }
+
+    /// How the requests ended: `ada1 g1`, an error's code, or `cancelled`.
+    func outcomes() async -> [String] {
+        var outcomes: [String] = []
+        for request in self { outcomes.append(await request.outcome()) }
+        return outcomes
+    }
+}
+
+extension Task where Success == SessionToken, Failure == any Error {
+    func outcome() async -> String {
+        switch await result {
+        case .success(let token): token.name
+        case .failure(let error as AuthenticationError): error.code.rawValue
+        case .failure(is CancellationError): "cancelled"
+        case .failure(let error): "\(error)"
+        }
+    }
+}
+
+extension SessionToken {
+    /// Whose token it is and which: `ada1 g1` for `access-ada1-1`.
+    var name: String {
+        let parts = value.split(separator: "-")
+        return parts.count == 3 ? "\(parts[1]) g\(parts[2])" : "another token"
+    }
+}
+
+/// What an asynchronous call throws, by the code of the error.
+func code(of call: () async throws -> Void) async -> String? {
+    do {
+        try await call()
+        return nil
+    } catch let error as AuthenticationError {
+        return error.code.rawValue
+    } catch is CancellationError {
+        return "cancelled"
+    } catch {
+        return "\(error)"
+    }
+}

@@ -1,0 +1,96 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import TokenRefresh
+
+/// A store that no other process shares, over one that could be.
+struct OwnTokenStore: TokenStore {
+    let base: any TokenStore
+
+    func load() async throws -> TokenBundle? { try await base.load() }
+    func save(_ bundle: TokenBundle) async throws { try await base.save(bundle) }
+    func delete() async throws { try await base.delete() }
+}
+
+/// A revocation that works, hangs or fails, and remembers what it was told.
+final class RecordingRevocation: TokenRevocationHandler {
+    private let told = Locked<[TokenBundle]>([])
+    private let script = Locked<(gate: Gate?, error: (any Error)?)>((nil, nil))
+    private let door = Gate(isOpen: true)
+
+    /// What was revoked, by its access token: `ada1 g1`.
+    var revoked: [String] { told.withLock { $0.map(\.token.name) } }
+
+    /// From now on calls wait at a gate, deaf to cancellation.
+    func hold(at gate: Gate) {
+        script.withLock { $0.gate = gate }
+    }
+
+    func fail(with error: any Error) {
+        script.withLock { $0.error = error }
+    }
+
+    func calls(atLeast count: Int) async {
+        await door.arrivals(atLeast: count)
+    }
+
+    func revoke(_ tokens: TokenBundle) async throws {
+        told.withLock { $0.append(tokens) }
+        await door.pass()
+        let (gate, error) = script.withLock { $0 }
+        await gate?.pass()
+        if let error { throw error }
+    }
+}
+
+/// What an engine reported, and a way to wait for it.
+final class EventLog: Sendable {
+    private struct State {
+        var events: [SessionEvent] = []
+        var watchers: [(name: String, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Locked(State())
+
+    /// The events so far, by name.
+    var names: [String] { state.withLock { $0.events.map(\.name) } }
+
+    func append(_ event: SessionEvent) {
+        let woken = state.withLock { state in
+            state.events.append(event)
+            defer { state.watchers.removeAll { $0.name == event.name } }
+            return state.watchers.filter { $0.name == event.name }.map(\.continuation)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    func count(_ name: String) -> Int {
+        names.count { $0 == name }
+    }
+
+    /// Waits until an event of this name has been reported.
+    func first(_ name: String) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.events.contains(where: { $0.name == name }) { return true }
+                state.watchers.append((name, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}
+
+extension SessionEvent {
+    /// The name of the case.
+    var name: String {
+        Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    }
+}
+
+/// A folder for one test, removed with everything in it when the test lets go of it.
+final class TemporaryFolder: Sendable {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
