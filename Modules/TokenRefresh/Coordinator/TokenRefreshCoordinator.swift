@@ -74,11 +74,12 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     }
 
     deinit {
-        core.withLock { core in
+        let (timers, subscribers) = core.withLock { core in
             core.worker?.finish()
-            for timer in core.timers.values { timer.cancel() }
-            for subscriber in core.subscribers.values { subscriber.finish() }
+            return (Array(core.timers.values), Array(core.subscribers.values))
         }
+        for timer in timers { timer.cancel() }
+        for subscriber in subscribers { subscriber.finish() }
     }
 
     // MARK: TokenProvider
@@ -154,7 +155,20 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable`, or `CancellationError`.
     public func signOut() async throws {
         let answer = await ask { .signOut($0) }
-        for revocation in core.withLock({ Array($0.revocations.values) }) { await revocation.value }
+        await endOfRevocations()
         _ = try answer.get()
+        try Task.checkCancellation()
+    }
+
+    /// Waits until every revocation under way is done, or the task is cancelled: a revocation goes on without us.
+    private func endOfRevocations() async {
+        let revocations = core.withLock { Array($0.revocations.values) }
+        guard !revocations.isEmpty else { return }
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        Task {
+            for revocation in revocations { await revocation.value }
+            end.finish()
+        }
+        for await _ in ends {}
     }
 }

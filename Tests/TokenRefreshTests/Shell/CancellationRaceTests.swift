@@ -1,0 +1,131 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+@testable import TokenRefresh
+
+/// G7: nobody owns the refresh.
+@Suite(.timeLimit(.minutes(5))) struct CancellationRaceTests {
+    @Test("G7: the starter of a refresh, once cancelled, returns at once; the refresh goes on for the others")
+    func starter() async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        let gate = Gate()
+        bench.handler.enqueue(.rotateThenHold(at: gate))
+        let starter = bench.refuse(token)
+        await gate.arrivals(atLeast: 1)
+        let others = bench.refuse(token, times: 100)
+        await bench.waiters(atLeast: 101)
+        for request in starter { request.cancel() }
+        #expect(await starter.outcomes() == ["cancelled"])
+        gate.open()
+        #expect(try await others.tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(bench.handler.calls.count == 1)
+    }
+
+    @Test("G7: when all who waited have left, the tokens are stored and used", arguments: Bench.StoreKind.allCases)
+    func everybody(kind: Bench.StoreKind) async throws {
+        let bench = try await Bench.signedIn(kind)
+        let token = try await bench.engine.token()
+        let gate = Gate()
+        bench.handler.enqueue(.rotateThenHold(at: gate))
+        let requests = bench.refuse(token, times: 100)
+        await bench.waiters(atLeast: 100)
+        await gate.arrivals(atLeast: 1)
+        for request in requests { request.cancel() }
+        #expect(await requests.outcomes() == Array(repeating: "cancelled", count: 100))
+        gate.open()
+        await bench.events.first("refreshed")
+        #expect(bench.store.base.bundle?.generation == 1)
+        #expect(try await bench.engine.token().name == "ada1 g1")
+        #expect(bench.handler.calls.count == 1 && bench.server.reuses == 0)
+    }
+
+    @Test("G7: a task that was cancelled before it asked is told so, and the refresh it began is kept")
+    func before() async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        let start = Gate()
+        let request = Task { [engine = bench.engine] in
+            await start.pass()
+            return try await engine.replacement(for: token)
+        }
+        request.cancel()
+        start.open()
+        #expect(await request.outcome() == "cancelled")
+        await bench.events.first("refreshed")
+        #expect(bench.store.base.bundle?.generation == 1)
+    }
+
+    @Test("G7: requests that are cancelled as the answer arrives are each told once, one way or the other")
+    func atTheSameTime() async throws {
+        let bench = try await Bench.signedIn()
+        for round in 1...20 {
+            let token = try await bench.engine.token()
+            let (gate, requests) = await bench.startRefresh(of: token, requests: 200)
+            let canceller = Task { for request in requests { request.cancel() } }
+            gate.open()
+            let outcomes = Set(await requests.outcomes())
+            await canceller.value
+            #expect(outcomes.isSubset(of: ["cancelled", "ada1 g\(round)"]))
+            await until { bench.store.base.bundle?.generation == round }
+            bench.time.advance(by: .seconds(60))
+        }
+        #expect(bench.engine.core.withLock { $0.waiters.isEmpty && $0.machine.waiting.isEmpty })
+        #expect(bench.server.reuses == 0)
+    }
+
+    @Test("G7: a cancelled restore returns at once, and what the store answers later is used")
+    func restore() async throws {
+        let bench = Bench(holding: .fixture())
+        let gate = Gate()
+        bench.store.hold(.load, at: gate)
+        let restore = Task { [engine = bench.engine] in try await engine.restore() }
+        await gate.arrivals(atLeast: 1)
+        restore.cancel()
+        await #expect(throws: CancellationError.self) { try await restore.value }
+        #expect(bench.engine.state == .unknown)
+        gate.open()
+        #expect(try await bench.engine.restore() == .signedIn(TokenBundle.fixture().session))
+        #expect(bench.store.calls(.load) == 1)
+    }
+
+    @Test("G7: a cancelled login or logout returns at once and takes its course")
+    func loginAndLogout() async throws {
+        let bench = Bench()
+        let gate = Gate()
+        bench.store.hold(.save, at: gate)
+        bench.store.hold(.delete, at: gate)
+        let tokens = bench.server.signIn()
+        let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
+        await gate.arrivals(atLeast: 1)
+        login.cancel()
+        await #expect(throws: CancellationError.self) { try await login.value }
+        let requests = bench.ask()
+        gate.open()
+        #expect(await requests.outcomes() == ["ada1 g0"])
+        let held = Gate()
+        bench.store.hold(.delete, at: held)
+        let logout = Task { [engine = bench.engine] in try await engine.signOut() }
+        await held.arrivals(atLeast: 1)
+        logout.cancel()
+        await #expect(throws: CancellationError.self) { try await logout.value }
+        #expect(bench.engine.state == .signedOut(.byUser))
+        held.open()
+        await until { bench.store.base.bundle == nil }
+    }
+
+    @Test("G7: a cancelled logout does not wait for a revocation that hangs")
+    func logoutWhileRevoking() async throws {
+        let bench = try await Bench.signedIn()
+        let gate = Gate()
+        bench.revocation.hold(at: gate)
+        let logout = Task { [engine = bench.engine] in try await engine.signOut() }
+        await bench.revocation.calls(atLeast: 1)
+        await until { bench.store.base.bundle == nil }
+        logout.cancel()
+        await #expect(throws: CancellationError.self) { try await logout.value }
+        #expect(bench.engine.state == .signedOut(.byUser))
+        gate.open()
+    }
+}
