@@ -1,0 +1,129 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+@testable import TokenRefresh
+
+/// G9, G23: users who leave and users who come while a refresh is under way.
+@Suite(.timeLimit(.minutes(5))) struct SessionChangeRaceTests {
+    @Test(
+        "G9: after a logout during a refresh nobody is signed in, the store is empty and the orphan is revoked",
+        arguments: Bench.StoreKind.allCases)
+    func logoutAtTheHandler(kind: Bench.StoreKind) async throws {
+        let (bench, gate, requests, _) = try await Bench.refreshing(kind)
+        try await bench.engine.signOut()
+        #expect(Set(await requests.outcomes()) == ["sessionEnded"])
+        gate.open()
+        await bench.events.first("answerDropped")
+        await bench.revocation.calls(atLeast: 2)
+        #expect(bench.engine.state == .signedOut(.byUser))
+        #expect(bench.store.base.bundle == nil)
+        #expect(bench.revocation.revoked == ["ada1 g0", "ada1 g1"])
+        #expect(await bench.ask().outcomes() == ["notSignedIn"])
+    }
+
+    @Test(
+        "G9: after a login during a refresh the new user stays, in memory and in the store",
+        arguments: Bench.StoreKind.allCases)
+    func loginAtTheHandler(kind: Bench.StoreKind) async throws {
+        let (bench, gate, requests, _) = try await Bench.refreshing(kind)
+        #expect(try await bench.signIn("bob").name == "bob1 g0")
+        #expect(Set(await requests.outcomes()) == ["sessionEnded"])
+        gate.open()
+        await bench.events.first("answerDropped")
+        await bench.revocation.calls(atLeast: 1)
+        #expect(try await bench.engine.token().name == "bob1 g0")
+        #expect(bench.store.base.bundle?.token.name == "bob1 g0")
+        #expect(bench.revocation.revoked == ["ada1 g1"], "the orphan, and nothing of bob's")
+    }
+
+    @Test("G9: when the old user's refresh is rejected, the new user stays", arguments: Bench.StoreKind.allCases)
+    func rejectionAfterLogin(kind: Bench.StoreKind) async throws {
+        let (bench, gate, requests, _) = try await Bench.refreshing(kind, answer: .failure(TokenRefreshError.rejected))
+        let bob = try await bench.signIn("bob")
+        gate.open()
+        #expect(Set(await requests.outcomes()) == ["sessionEnded"])
+        await bench.events.first("answerDropped")
+        #expect(bench.engine.state == .signedIn(bob.session))
+        #expect(bench.store.base.bundle?.session == bob.session)
+    }
+
+    @Test(
+        "G9: a logout while the new tokens are being stored leaves the store empty",
+        arguments: Bench.StoreKind.allCases, [StoreMoment.before, .after]
+    )
+    func logoutAtTheStore(kind: Bench.StoreKind, moment: StoreMoment) async throws {
+        let bench = try await Bench.signedIn(kind)
+        let gate = Gate()
+        bench.store.hold(.save, at: gate, moment)
+        let requests = bench.refuse(try await bench.engine.token(), times: 10)
+        await gate.arrivals(atLeast: 1)
+        await bench.waiters(atLeast: 10)
+        let logout = Task { [engine = bench.engine] in try await engine.signOut() }
+        #expect(Set(await requests.outcomes()) == ["sessionEnded"])
+        #expect(bench.engine.state == .signedOut(.byUser))
+        gate.open()
+        try await logout.value
+        #expect(bench.store.base.bundle == nil)
+        #expect(bench.revocation.revoked == ["ada1 g1"], "the newest, for the server has rotated")
+    }
+
+    @Test(
+        "G9: a login while the last user's tokens are being stored leaves its own in the store",
+        arguments: Bench.StoreKind.allCases, [StoreMoment.before, .after]
+    )
+    func loginAtTheStore(kind: Bench.StoreKind, moment: StoreMoment) async throws {
+        let bench = try await Bench.signedIn(kind)
+        let gate = Gate()
+        bench.store.hold(.save, at: gate, moment)
+        let requests = bench.refuse(try await bench.engine.token(), times: 10)
+        await gate.arrivals(atLeast: 1)
+        let tokens = bench.server.signIn("bob")
+        let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
+        #expect(Set(await requests.outcomes()) == ["sessionEnded"])
+        let early = bench.ask(times: 10)
+        gate.open()
+        try await login.value
+        #expect(Set(await early.outcomes()) == ["bob1 g0"])
+        #expect(bench.store.base.bundle?.token.name == "bob1 g0")
+    }
+
+    @Test("G23: a request of the user who left is not given the next user's token, and causes no call")
+    func requestOfThePast() async throws {
+        let bench = Bench()
+        let ada = try await bench.signIn("ada")
+        let bob = try await bench.signIn("bob")
+        #expect(Set(await bench.refuse(ada, times: 100).outcomes()) == ["sessionEnded"])
+        let again = try await bench.signIn("ada")
+        #expect(again.session != ada.session)
+        #expect(await bench.refuse(ada).outcomes() == ["sessionEnded"], "not even the same user's next login")
+        #expect(await bench.refuse(bob).outcomes() == ["sessionEnded"])
+        #expect(bench.handler.calls.isEmpty)
+    }
+
+    @Test(
+        "G9, G23: whoever comes and goes while requests are refused, each stays with its session",
+        arguments: Bench.StoreKind.allCases)
+    func turmoil(kind: Bench.StoreKind) async throws {
+        let bench = Bench(kind)
+        for round in 1...30 {
+            let token = try await bench.signIn("user")
+            let requests = bench.refuse(token, times: 50)
+            let change = Task { [engine = bench.engine, server = bench.server] in
+                if round.isMultiple(of: 2) { try await engine.signOut() }
+                try await engine.signIn(server.signIn("guest"))
+            }
+            for request in requests {
+                switch await request.result {
+                case .success(let token): #expect(token.name == "user\(round) g1")
+                case .failure(let error as AuthenticationError): #expect(error.code == .sessionEnded)
+                case .failure(let error): Issue.record(error)
+                }
+            }
+            try await change.value
+            #expect(try await bench.engine.token().name == "guest\(round) g0")
+            #expect(bench.store.base.bundle?.token.name == "guest\(round) g0")
+        }
+        #expect(bench.server.reuses == 0)
+    }
+}

@@ -1,0 +1,74 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+@testable import TokenRefresh
+
+/// G1, G2: one refresh, with real tasks.
+@Suite(.timeLimit(.minutes(5))) struct SingleFlightRaceTests {
+    @Test(
+        "G1: 10,000 requests refused at once cause one call, and all go on with its token",
+        arguments: Bench.StoreKind.allCases)
+    func tenThousandRefusals(kind: Bench.StoreKind) async throws {
+        let bench = Bench(kind)
+        let token = try await bench.signIn()
+        let (gate, requests) = await bench.startRefresh(of: token, requests: 10_000)
+        gate.open()
+        #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(bench.handler.calls.map(\.ordinal) == [0])
+        #expect(bench.store.base.bundle?.generation == 1)
+    }
+
+    @Test("G1: requests that come while the call begins, goes on and ends share it, round after round")
+    func rounds() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        for round in 1...20 {
+            let token = try await bench.engine.token()
+            let requests = bench.refuse(token, times: 500)
+            #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g\(round)" })
+            // Past the time in which the token counts as just refreshed.
+            bench.time.advance(by: .seconds(60))
+        }
+        #expect(bench.handler.calls.map(\.ordinal) == Array(0..<20))
+        #expect(bench.handler.mostAtOnce == 1 && bench.server.reuses == 0)
+    }
+
+    @Test("G1: 1,000 requests that find the token expired, and as many that were refused, share one call")
+    func askersAndRefused() async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        bench.time.advance(by: .seconds(86_400))
+        let gate = Gate()
+        bench.handler.enqueue(.held(at: gate, then: .rotate))
+        let requests = zip(bench.ask(times: 1_000), bench.refuse(token, times: 1_000)).flatMap { [$0, $1] }
+        await bench.waiters(atLeast: 2_000)
+        gate.open()
+        #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(bench.handler.calls.count == 1)
+    }
+
+    @Test("G2: 1,000 refusals that arrive after the refresh are answered with its token, without another call")
+    func lateRefusals() async throws {
+        let (bench, gate, requests, token) = try await Bench.refreshing()
+        gate.open()
+        _ = try await requests.tokens()
+        let late = bench.refuse(token, times: 1_000)
+        #expect(try await late.tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(bench.handler.calls.count == 1)
+    }
+
+    @Test("G2: a refusal that arrives while the new tokens are being stored waits for them, without another call")
+    func refusalWhileStoring() async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        let gate = Gate()
+        bench.store.hold(.save, at: gate)
+        let first = bench.refuse(token)
+        await gate.arrivals(atLeast: 1)
+        let second = bench.refuse(token, times: 100)
+        await bench.waiters(atLeast: 101)
+        gate.open()
+        #expect(try await (first + second).tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(bench.handler.calls.count == 1)
+    }
+}
