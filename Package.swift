@@ -63,23 +63,40 @@ let tests: [Target] = [
         dependencies: ["DataAPI", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting"],
         path: "Tests/DataAPITests"
     ),
+    // A process that saves and takes leases until the storage tests kill it.
+    .executableTarget(
+        name: "StorageTorture",
+        dependencies: ["Storage", "AuthInterface"],
+        path: "Tests/StorageTorture"
+    ),
     .testTarget(
         name: "StorageTests",
-        dependencies: ["Storage", "AuthInterface", "AuthTesting"],
+        dependencies: ["Storage", "AuthInterface", "AuthTesting", "StorageTorture"],
         path: "Tests/StorageTests"
     ),
     .testTarget(name: "ImagingTests", dependencies: ["Imaging"], path: "Tests/ImagingTests"),
     .testTarget(
         name: "NetworkCombineTests",
-        dependencies: ["NetworkCombine", "NetworkCore", "NetworkTesting"],
+        dependencies: [
+            "NetworkCombine", "NetworkCore", "NetworkTesting", "AuthTesting",
+            .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+        ],
         path: "Tests/NetworkCombineTests"
     ),
     .testTarget(
-        name: "AuthTestingTests", dependencies: ["AuthTesting", "AuthInterface"], path: "Tests/AuthTestingTests"),
+        name: "AuthTestingTests",
+        dependencies: ["AuthTesting", "AuthInterface"],
+        path: "Tests/AuthTestingTests"
+    ),
     .testTarget(
         name: "NetworkTestingTests",
         dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface"],
         path: "Tests/NetworkTestingTests"
+    ),
+    .testTarget(
+        name: "ReadmeTests",
+        dependencies: ["AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage"],
+        path: "Tests/ReadmeTests"
     ),
     .testTarget(name: "ArchitectureTests", path: "Tests/ArchitectureTests", exclude: ["Fixtures"]),
 ]

@@ -1,0 +1,142 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+
+/// Another process: what it says, line by line, and how it ends.
+///
+/// It is started with `posix_spawn`, whose children inherit nothing but what they are given: Foundation's `Process`
+/// takes a process for alive until its children are dead too.
+final class SpawnedProcess: Sendable {
+    /// How a process ended: by a signal, or by itself with a status.
+    enum End: Sendable, Equatable {
+        case signal(Int32)
+        case status(Int32)
+    }
+
+    struct NotStarted: Error {
+        let path: String
+        let number: Int32
+    }
+
+    /// What it says on standard output.
+    let lines: AsyncStream<String>
+
+    let identifier: pid_t
+
+    /// The other end of its standard input, which ends with this object.
+    private let input: FileHandle
+    private let outcome = Locked<End?>(nil)
+    private let hasEnded = Gate()
+
+    /// One at a time: a pipe is not safe from other children before its flags are set.
+    private static let starting = Locked(())
+
+    /// Starts a process.
+    ///
+    /// - Parameters:
+    ///   - path: The program.
+    ///   - arguments: Its arguments.
+    ///   - environment: All of its environment.
+    /// - Throws: ``NotStarted``.
+    init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
+        let myOutput: Int32
+        (identifier, input, myOutput) = try Self.starting.withLock { _ in
+            let (theirInput, myInput) = try Self.makePipe()
+            let (myOutput, theirOutput) = try Self.makePipe()
+            defer {
+                close(theirInput)
+                close(theirOutput)
+            }
+            let input = FileHandle(fileDescriptor: myInput, closeOnDealloc: true)
+            let child = try Self.spawn(path, arguments, environment, input: theirInput, output: theirOutput)
+            return (child, input, myOutput)
+        }
+        let (lines, continuation) = AsyncStream<String>.makeStream()
+        self.lines = lines
+        // A thread of its own: it blocks until the process says something or ends.
+        Thread.detachNewThread { [identifier, outcome, hasEnded] in
+            Self.readLines(from: myOutput, to: continuation)
+            var status: Int32 = 0
+            while waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
+            let signal = status & 0x7f
+            outcome.withLock { $0 = signal == 0 ? .status(status >> 8) : .signal(signal) }
+            continuation.finish()
+            hasEnded.open()
+        }
+    }
+
+    /// Ends it at once, wherever it is.
+    func kill() {
+        Foundation.kill(identifier, SIGKILL)
+    }
+
+    /// Waits until it has ended and nobody else holds its standard output.
+    func end() async -> End? {
+        await hasEnded.pass()
+        return outcome.withLock { $0 }
+    }
+
+    /// Waits until it has ended, and returns all it has said that nobody has read yet.
+    func remainingLines() async -> [String] {
+        var all: [String] = []
+        for await line in lines { all.append(line) }
+        return all
+    }
+
+    private static func makePipe() throws -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw NotStarted(path: "a pipe", number: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func spawn(
+        _ path: String,
+        _ arguments: [String],
+        _ environment: [String: String],
+        input: Int32,
+        output: Int32
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for pointer in words + variables { free(pointer) } }
+        var identifier: pid_t = 0
+        let number = posix_spawn(&identifier, path, &actions, nil, &words, &variables)
+        guard number == 0 else { throw NotStarted(path: path, number: number) }
+        return identifier
+    }
+
+    private static func readLines(from descriptor: Int32, to lines: AsyncStream<String>.Continuation) {
+        defer { close(descriptor) }
+        var rest: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest += buffer[..<count]
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                lines.yield(String(decoding: rest[..<end], as: UTF8.self))
+                rest.removeFirst(end + 1)
+            }
+        }
+    }
+}
+
+extension SpawnedProcess {
+    /// Starts a `StorageTorture` process, which is built beside the bundle of the tests.
+    convenience init(torture command: String, _ folder: URL, _ number: Int = 0) throws {
+        let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
+        let products = bundle?.deletingLastPathComponent() ?? Bundle.main.bundleURL
+        try self.init(
+            products.appendingPathComponent("StorageTorture").path,
+            [command, folder.path, "\(number)"],
+            environment: ProcessInfo.processInfo.environment
+        )
+    }
+}
