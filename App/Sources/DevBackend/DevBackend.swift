@@ -55,7 +55,8 @@ public final class DevBackend: Sendable {
         let server = try await HTTPServer.start(configuration, pipeline: services.pipeline)
         var components = URLComponents()
         components.scheme = "http"
-        components.host = configuration.host
+        // An IPv6 address stands in brackets (RFC 3986 §3.2.2).
+        components.host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
         components.port = server.port
         guard let origin = components.url else {
             await server.stop()

@@ -6,7 +6,7 @@ public struct JournalEntry: Sendable, Hashable, Codable {
     public let sequence: Int
     /// The method, in capitals.
     public let method: String
-    /// The path as it was sent, without its query.
+    /// The path as it was sent, without its query; cut after 1,024 characters.
     public let path: String
     /// The request's identifier, as in `meta.requestId`.
     public let requestID: String

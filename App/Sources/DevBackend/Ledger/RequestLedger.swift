@@ -18,6 +18,9 @@ final class RequestLedger: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
+    /// Characters of a path that are remembered: a journal of fixed length must not grow by what clients send.
+    private static let longestPath = 1024
+
     private let capacity: Int
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
@@ -42,7 +45,8 @@ final class RequestLedger: Sendable {
             if isRefresh { state.statistics.refreshes.received += 1 }
             state.entries.append(
                 JournalEntry(
-                    sequence: state.lastSequence, method: method, path: path, requestID: requestID,
+                    sequence: state.lastSequence, method: method, path: String(path.prefix(Self.longestPath)),
+                    requestID: requestID,
                     arrivedAt: offset, credentialFields: credentialFields))
             // Trimmed in bulk, so that remembering a request costs the same on average however many there were.
             if state.entries.count > 2 * capacity { state.entries.removeFirst(state.entries.count - capacity) }

@@ -21,10 +21,17 @@ struct OAuth2Routes: Sendable {
 
     /// RFC 6749 §5.1.
     private struct TokenAnswer: Encodable {
-        let access_token: String
-        let token_type = "Bearer"
-        let expires_in: Int
-        let refresh_token: String
+        let accessToken: String
+        let tokenType = "Bearer"
+        let expiresIn: Int
+        let refreshToken: String
+
+        private enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token"
+            case tokenType = "token_type"
+            case expiresIn = "expires_in"
+            case refreshToken = "refresh_token"
+        }
     }
 
     private func token(_ request: Request, _ context: BackendContext) async throws -> Response {
@@ -46,8 +53,8 @@ struct OAuth2Routes: Sendable {
         do {
             let pair = try await sessions.refresh(refreshToken, in: context.exchange)
             let answer = TokenAnswer(
-                access_token: pair.accessToken, expires_in: sessions.accessTokens.expiresIn,
-                refresh_token: pair.refreshToken)
+                accessToken: pair.accessToken, expiresIn: sessions.accessTokens.expiresIn,
+                refreshToken: pair.refreshToken)
             return try .json(answer, headers: [.cacheControl: "no-store"])
         } catch let refusal as RefreshRefusal {
             throw OAuth2Error.invalidGrant(APIError(refusal).message)
