@@ -35,6 +35,14 @@ struct MultipartBody {
     }
 }
 
+/// Gives a test a folder of its own, and removes it afterwards.
+func withTemporaryFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: url) }
+    return try await body(url)
+}
+
 /// Why a fixture could not be had.
 struct MissingValue: Error, CustomStringConvertible {
     let description: String
