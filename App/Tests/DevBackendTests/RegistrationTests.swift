@@ -11,6 +11,7 @@ import Testing
             let answer = try await client.register(MultipartBody.registration(name: "Ada Lovelace", image: image))
 
             #expect(answer.status == 201)
+            #expect(answer.header("Cache-Control") == "no-store")
             let signedIn = try answer.data(SignedIn.self)
             #expect(signedIn.user.name == "Ada Lovelace")
             let me = try await client.get("/users/me", token: signedIn.accessToken)
@@ -21,6 +22,93 @@ import Testing
             #expect(file.header("Content-Type") == "image/jpeg")
             #expect(file.data == image)
             #expect(backend.statistics.registrations == 1)
+        }
+    }
+
+    @Test func everyInvalidFieldIsNamedAtOnce() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+
+            let nothing = try await client.register(MultipartBody.registration(name: nil, image: nil))
+            #expect(nothing.status == 400)
+            #expect(nothing.code == "VALIDATION_FAILED")
+            #expect(nothing.fields == ["name", "image"])
+
+            let blank = try await client.register(MultipartBody.registration(name: "  "))
+            #expect(blank.fields == ["name"])
+            let long = try await client.register(MultipartBody.registration(name: String(repeating: "é", count: 51)))
+            #expect(long.fields == ["name"])
+            let longest = try await client.register(MultipartBody.registration(name: String(repeating: "é", count: 50)))
+            #expect(longest.status == 201)
+            #expect(backend.statistics.registrations == 1)
+        }
+    }
+
+    @Test func anImageOfTheGreatestSizeIsTakenAndOneByteMoreIsNot() async throws {
+        var configuration = DevBackend.Configuration()
+        configuration.limits.imageBytes = 3_000_000
+        try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let greatest = try await client.register(MultipartBody.registration(image: jpeg(length: 3_000_000)))
+            #expect(greatest.status == 201)
+
+            let over = try await client.register(MultipartBody.registration(image: jpeg(length: 3_000_001)))
+            #expect(over.status == 413)
+            #expect(over.code == "IMAGE_TOO_LARGE")
+        }
+    }
+
+    @Test func aBodyOverTheLimitIsRefusedFromItsDeclaredLength() async throws {
+        try await DevBackend.withServer { backend in
+            let connection = try await RawConnection.open(to: backend)
+            // Nothing follows the head: whoever waited for the body would wait for ever.
+            try await connection.send(
+                "POST /api/v1/auth/guest/register HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6000000\r\n"
+                    + "Content-Type: \(MultipartBody.contentType)\r\n\r\n")
+            let answer = await connection.receive(until: "IMAGE_TOO_LARGE")
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+            try await connection.close()
+        }
+    }
+
+    @Test(arguments: [Data("GIF89a".utf8), Data([0xFF, 0xD8]), Data([0xFF, 0xD8, 0xFF, 0xD9]), Data("x".utf8)])
+    func whatIsNoJPEGIsRefused(image: Data) async throws {
+        try await DevBackend.withServer { backend in
+            let answer = try await TestClient(backend).register(MultipartBody.registration(image: image))
+            #expect(answer.status == 415)
+            #expect(answer.code == "UNSUPPORTED_IMAGE")
+        }
+    }
+
+    @Test func aBodyThatIsNoMultipartIsRefused() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let json = try await client.post("/auth/guest/register", json: "{}")
+            #expect(json.status == 415)
+            #expect(json.code == "UNSUPPORTED_MEDIA_TYPE")
+
+            let unbounded = try await client.send(
+                "POST", "/auth/guest/register", headers: ["Content-Type": "multipart/form-data"], body: Data("x".utf8))
+            #expect(unbounded.status == 400)
+            #expect(unbounded.code == "MALFORMED_MULTIPART")
+
+            let truncated = try await client.register(MultipartBody.registration().dropLast(6))
+            #expect(truncated.status == 400)
+            #expect(truncated.code == "MALFORMED_MULTIPART")
+        }
+    }
+
+    @Test func aClientThatAsksIsToldToContinue() async throws {
+        try await DevBackend.withServer { backend in
+            let connection = try await RawConnection.open(to: backend)
+            let body = #"{"refreshToken": "nobody's"}"#
+            try await connection.send(
+                "POST /api/v1/auth/logout HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+            #expect(await connection.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 100 Continue\r\n"))
+            try await connection.send(body)
+            #expect(await connection.receive(until: "requestId").contains("HTTP/1.1 200 OK"))
+            try await connection.close()
         }
     }
 }

@@ -1,0 +1,118 @@
+import DevBackend
+import Foundation
+import Testing
+
+@Suite struct AccessTokenTests {
+    @Test func aRequestWithoutATokenIsChallengedAndNoMore() async throws {
+        try await DevBackend.withServer { backend in
+            let answer = try await TestClient(backend).get("/articles")
+            #expect(answer.status == 401)
+            #expect(answer.code == "UNAUTHENTICATED")
+            #expect(answer.header("WWW-Authenticate") == #"Bearer realm="latchkey""#)
+        }
+    }
+
+    @Test func aTokenNobodySignedIsInvalid() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let token = try await client.signIn().accessToken
+            let tampered = String(token.dropLast(4)) + (token.hasSuffix("AAAA") ? "BBBB" : "AAAA")
+            let foreign = try await DevelopmentProvider().token(for: "apple", subject: "1", name: "Eve")
+            // {"alg":"none"}, then the claims as they were, then no signature.
+            let unsigned = "eyJhbGciOiJub25lIn0." + token.split(separator: ".")[1] + "."
+            for token in [tampered, foreign, unsigned, "x"] {
+                let answer = try await client.get("/articles", token: token)
+                #expect(answer.status == 401)
+                #expect(answer.code == "TOKEN_INVALID")
+                #expect(answer.header("WWW-Authenticate")?.contains(#"error="invalid_token""#) == true)
+            }
+        }
+    }
+
+    @Test(arguments: DevBackend.ExpiredTokenStatus.allCases)
+    func aTokenExpiresOnTimeWithTheConfiguredStatus(status: DevBackend.ExpiredTokenStatus) async throws {
+        let clock = ManualClock()
+        var configuration = DevBackend.Configuration()
+        configuration.now = { clock.now }
+        configuration.accessTokenLifetime = .seconds(60)
+        configuration.expiredTokenStatus = status
+        try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let token = try await client.signIn().accessToken
+            clock.advance(by: .seconds(59))
+            #expect(try await client.get("/articles", token: token).status == 200)
+            clock.advance(by: .seconds(1))
+
+            let answer = try await client.get("/articles", token: token)
+
+            #expect(answer.status == status.rawValue)
+            #expect(answer.code == "TOKEN_EXPIRED")
+            #expect((answer.header("WWW-Authenticate") != nil) == (status == .unauthorized))
+        }
+    }
+
+    @Test func expiringAllTokensSparesRefreshTokensAndThoseIssuedLater() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            try await backend.expireAccessTokens()
+            #expect(try await client.get("/articles", token: signedIn.accessToken).code == "TOKEN_EXPIRED")
+            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+            #expect(try await client.get("/articles", token: pair.accessToken).status == 200)
+        }
+    }
+
+    @Test func strictRotationExpiresTheOlderTokensOfTheFamilyOnly() async throws {
+        var configuration = DevBackend.Configuration()
+        configuration.faults.strictRotation = true
+        try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            let bystander = try await client.signIn(name: "Grace")
+            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+            #expect(try await client.get("/articles", token: signedIn.accessToken).code == "TOKEN_EXPIRED")
+            #expect(try await client.get("/articles", token: pair.accessToken).status == 200)
+            #expect(try await client.get("/articles", token: bystander.accessToken).status == 200)
+        }
+    }
+
+    @Test func theConfiguredFieldCarriesTheTokenAndNoOtherDoes() async throws {
+        var configuration = DevBackend.Configuration()
+        configuration.accessTokenField = "accessToken"
+        try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let token = try await client.signIn().accessToken
+            #expect(try await client.get("/articles", headers: ["accessToken": token]).status == 200)
+            #expect(try await client.get("/articles", token: token).status == 200)
+            #expect(try await client.get("/articles", headers: ["X-Token": token]).code == "UNAUTHENTICATED")
+            let both = try await client.get("/articles", token: "x", headers: ["accessToken": token])
+            #expect(both.code == "TOKEN_INVALID", "Authorization comes first")
+        }
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let token = try await client.signIn().accessToken
+            #expect(try await client.get("/articles", headers: ["accessToken": token]).code == "UNAUTHENTICATED")
+        }
+    }
+
+    @Test func theTokenSaysWhoItIsForAndWhenItExpires() async throws {
+        let clock = ManualClock()
+        var configuration = DevBackend.Configuration()
+        configuration.now = { clock.now }
+        configuration.accessTokenLifetime = .seconds(90)
+        try await DevBackend.withServer(configuration) { backend in
+            let signedIn = try await TestClient(backend).signIn()
+            var payload = String(signedIn.accessToken.split(separator: ".")[1])
+                .replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+            payload += String(repeating: "=", count: (4 - payload.count % 4) % 4)
+            let data = try Data(base64Encoded: payload).required("base64")
+            let claims = try (JSONSerialization.jsonObject(with: data) as? [String: Any]).required("an object")
+            #expect(claims["sub"] as? String == String(signedIn.user.id))
+            #expect(claims["gen"] as? Int == 0)
+            #expect(claims["epoch"] as? Int == 0)
+            #expect(claims["iat"] as? Int == 1_800_000_000)
+            #expect(claims["exp"] as? Int == 1_800_000_090)
+            #expect(claims["sid"] is String && claims["jti"] is String)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import DevBackend
+import Foundation
+import Testing
+
+@Suite struct LogoutTests {
+    private func logOut(_ client: TestClient, _ token: String) async throws -> Answer {
+        try await client.post("/auth/logout", json: #"{"refreshToken": "\#(token)"}"#)
+    }
+
+    @Test func loggingOutKillsTheAccessTokenAndTheRefreshToken() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+
+            #expect(try await logOut(client, signedIn.refreshToken).status == 200)
+
+            #expect(try await client.get("/users/me", token: signedIn.accessToken).code == "SESSION_REVOKED")
+            #expect(try await client.refresh(signedIn.refreshToken).code == "SESSION_REVOKED")
+            #expect(backend.statistics.logouts == 1)
+        }
+    }
+
+    @Test func loggingOutAgainOrWithAnUnknownTokenChangesNothing() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            _ = try await logOut(client, signedIn.refreshToken)
+            #expect(try await logOut(client, signedIn.refreshToken).status == 200)
+            #expect(try await logOut(client, "never-issued").status == 200)
+            #expect(backend.statistics.logouts == 1)
+        }
+    }
+
+    @Test func loggingOutOfOneSessionLeavesTheUsersOthers() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let token = try await DevelopmentProvider().token(for: "apple", subject: "s", name: "Grace")
+            let body = #"{"provider": "apple", "token": "\#(token)"}"#
+            let phone = try await client.post("/auth/social/login", json: body).data(SignedIn.self)
+            let tablet = try await client.post("/auth/social/login", json: body).data(SignedIn.self)
+
+            _ = try await logOut(client, phone.refreshToken)
+
+            #expect(try await client.get("/users/me", token: phone.accessToken).status == 401)
+            #expect(try await client.get("/users/me", token: tablet.accessToken).status == 200)
+        }
+    }
+
+    @Test func anAdministratorEndsEverySessionOfAUser() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let ada = try await client.signIn()
+            let grace = try await client.signIn(name: "Grace")
+            #expect(try await backend.revokeSessions(ofUser: ada.user.id) == 1)
+            #expect(try await client.refresh(ada.refreshToken).code == "SESSION_REVOKED")
+            #expect(try await client.refresh(grace.refreshToken).status == 200)
+            #expect(try await backend.revokeSessions(ofUser: ada.user.id) == 0)
+            #expect(backend.statistics.logouts == 0)
+        }
+    }
+}

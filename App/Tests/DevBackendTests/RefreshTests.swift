@@ -1,0 +1,121 @@
+import DevBackend
+import Foundation
+import Testing
+
+@Suite struct RefreshTests {
+    @Test func aRefreshRotatesBothTokensAndBothWork() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+
+            let answer = try await client.refresh(signedIn.refreshToken)
+
+            #expect(answer.status == 200)
+            #expect(answer.header("Cache-Control") == "no-store")
+            let pair = try answer.data(Pair.self)
+            #expect(pair.accessToken != signedIn.accessToken)
+            #expect(pair.refreshToken != signedIn.refreshToken)
+            #expect(try await client.get("/users/me", token: pair.accessToken).status == 200)
+            #expect(try await client.get("/users/me", token: signedIn.accessToken).status == 200)
+            #expect(try await client.refresh(pair.refreshToken).status == 200)
+            #expect(backend.statistics.refreshes == .init(received: 2, committed: 2))
+        }
+    }
+
+    @Test func aSpentTokenRevokesTheWholeFamily() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            let bystander = try await client.signIn(name: "Grace")
+            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+
+            let reuse = try await client.refresh(signedIn.refreshToken)
+            #expect(reuse.status == 401)
+            #expect(reuse.code == "REFRESH_TOKEN_REUSED")
+
+            let successor = try await client.refresh(pair.refreshToken)
+            #expect(successor.status == 401)
+            #expect(successor.code == "SESSION_REVOKED")
+            let request = try await client.get("/users/me", token: pair.accessToken)
+            #expect(request.status == 401)
+            #expect(request.code == "SESSION_REVOKED")
+            #expect(try await client.get("/users/me", token: bystander.accessToken).status == 200)
+            #expect(
+                backend.statistics.refreshes
+                    == .init(received: 3, committed: 1, replayedByGrace: 0, reuseDetected: 1, rejected: 1))
+        }
+    }
+
+    @Test func anUnknownTokenAndAMissingOneAreToldApart() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let unknown = try await client.refresh("never-issued")
+            #expect(unknown.status == 401)
+            #expect(unknown.code == "REFRESH_TOKEN_INVALID")
+
+            let missing = try await client.post("/auth/refresh", json: "{}")
+            #expect(missing.status == 400)
+            #expect(missing.code == "VALIDATION_FAILED")
+            #expect(missing.fields == ["refreshToken"])
+            #expect(backend.statistics.refreshes == .init(received: 2, rejected: 2))
+        }
+    }
+
+    @Test func anExpiredTokenIsRefusedAndEachRotationStartsAnew() async throws {
+        let clock = ManualClock()
+        var configuration = DevBackend.Configuration()
+        configuration.now = { clock.now }
+        configuration.refreshTokenLifetime = .seconds(100)
+        try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            clock.advance(by: .seconds(99))
+            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+            clock.advance(by: .seconds(99))
+            let next = try await client.refresh(pair.refreshToken).data(Pair.self)
+            clock.advance(by: .seconds(100))
+
+            let answer = try await client.refresh(next.refreshToken)
+
+            #expect(answer.status == 401)
+            #expect(answer.code == "REFRESH_TOKEN_EXPIRED")
+        }
+    }
+
+    @Test func ofManyRefreshesAtOnceWithOneTokenExactlyOneIsCommitted() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            let codes = try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<20 { group.addTask { try await client.refresh(signedIn.refreshToken).code } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(codes.filter { $0 == "OK" }.count == 1)
+            #expect(codes.filter { $0 == "REFRESH_TOKEN_REUSED" }.count == 1)
+            #expect(codes.filter { $0 == "SESSION_REVOKED" }.count == 18)
+            #expect(backend.statistics.refreshes.committed == 1)
+        }
+    }
+
+    @Test func aRestartOnTheSameDatabaseKeepsSessions() async throws {
+        try await withTemporaryFolder { folder in
+            var configuration = DevBackend.Configuration()
+            configuration.database = .file(folder.appendingPathComponent("backend.sqlite").path)
+            let (signedIn, expired) = try await DevBackend.withServer(configuration) { backend in
+                let client = TestClient(backend)
+                let expired = try await client.signIn()
+                try await backend.expireAccessTokens()
+                return (try await client.signIn(), expired)
+            }
+            try await DevBackend.withServer(configuration) { backend in
+                let client = TestClient(backend)
+                let token = signedIn.accessToken
+                #expect(try await client.get("/users/me", token: token).status == 200)
+                #expect(try await client.get("/users/me", token: expired.accessToken).code == "TOKEN_EXPIRED")
+                #expect(try await client.refresh(signedIn.refreshToken).status == 200)
+                let page = try await client.get("/articles?limit=100", token: token).data(ReceivedPage.self)
+                #expect(page.items.count == 12, "the seed is sown once")
+            }
+        }
+    }
+}
