@@ -1,0 +1,128 @@
+import DevBackend
+import Foundation
+import Logging
+import NIOConcurrencyHelpers
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LifecycleTests {
+    @Test func aServerChoosesAFreePortAndSaysWhich() async throws {
+        try await DevBackend.withServer { first in
+            try await DevBackend.withServer { second in
+                #expect(first.origin != second.origin)
+                #expect(first.baseURL.absoluteString == first.origin.absoluteString + "/api/v1")
+                let answer = try await TestClient(second).get("/nowhere")
+                #expect(answer.status == 404)
+                #expect(first.statistics.requests == 0)
+            }
+        }
+    }
+
+    @Test func aPortThatIsTakenIsAnError() async throws {
+        try await DevBackend.withServer { backend in
+            var configuration = DevBackend.Configuration()
+            configuration.port = try backend.origin.port.required("a port")
+            await #expect(throws: (any Error).self) { try await DevBackend.start(configuration) }
+        }
+    }
+
+    @Test func aStoppedServerAnswersNobodyAndStoppingAgainIsHarmless() async throws {
+        let backend = try await DevBackend.start()
+        let client = TestClient(backend)
+        #expect(try await client.get("/nowhere").status == 404)
+        await backend.stop()
+        await backend.stop()
+        await #expect(throws: (any Error).self) { try await TestClient(backend).get("/nowhere") }
+        #expect(backend.statistics.requests == 1)
+    }
+
+    @Test func stoppingLetsARequestThatIsHeldFinish() async throws {
+        let backend = try await DevBackend.start()
+        let gate = backend.hold("GET", "/nowhere")
+        async let answer = TestClient(backend).get("/nowhere")
+        await gate.arrivals(1)
+        await backend.stop()
+        #expect(try await answer.status == 404)
+    }
+
+    @Test func stoppingDoesNotWaitForAClientThatNeverFinishes() async throws {
+        var configuration = DevBackend.Configuration()
+        configuration.shutdownGrace = .milliseconds(100)
+        let backend = try await DevBackend.start(configuration)
+        let gate = backend.hold("POST", "/auth/refresh")
+        gate.open()
+        let connection = try await RawConnection.open(to: backend)
+        try await connection.send("POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
+        await gate.arrivals(1)
+        await backend.stop()
+        _ = await connection.receiveAll()
+    }
+
+    @Test func stoppingCutsADelayShort() async throws {
+        var configuration = DevBackend.Configuration()
+        configuration.shutdownGrace = .milliseconds(100)
+        configuration.faults = FaultPlan([FaultRule("GET", "/nowhere", .delay(.seconds(3600)))])
+        let backend = try await DevBackend.start(configuration)
+        let gate = backend.hold("GET", "/nowhere")
+        let request = Task { try? await TestClient(backend).get("/nowhere") }
+        await gate.arrivals(1)
+        await backend.stop()
+        _ = await request.value
+    }
+
+    @Test func theServerStopsWhenTheBodyThrows() async throws {
+        struct Failure: Error {}
+        let port = NIOLockedValueBox<URL?>(nil)
+        await #expect(throws: Failure.self) {
+            try await DevBackend.withServer { backend in
+                port.withLockedValue { $0 = backend.origin }
+                throw Failure()
+            }
+        }
+        let origin = try port.withLockedValue { $0 }.required("an origin")
+        await #expect(throws: (any Error).self) { try await TestClient(origin).get("/") }
+    }
+
+    @Test func aRunningServerStopsWhenItsTaskIsCancelled() async throws {
+        let backend = try await DevBackend.start()
+        let running = Task { await backend.run() }
+        running.cancel()
+        await running.value
+        await #expect(throws: (any Error).self) { try await TestClient(backend).get("/") }
+    }
+
+    @Test func theLogHoldsNoTokenAndNoBody() async throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        var configuration = DevBackend.Configuration()
+        configuration.logger = Logger(label: "test") { _ in RecordingLogHandler(lines: lines) }
+        let secrets = try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn(name: "Distinctive Name")
+            _ = try await client.get("/articles?cursor=\(signedIn.accessToken)", token: signedIn.accessToken)
+            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+            _ = try await client.refresh(signedIn.refreshToken)
+            return [signedIn.accessToken, signedIn.refreshToken, pair.accessToken, pair.refreshToken, "Distinctive"]
+        }
+        let log = lines.withLockedValue { $0 }.joined(separator: "\n")
+        #expect(log.contains("/auth/refresh"))
+        for secret in secrets { #expect(!log.contains(secret)) }
+    }
+}
+
+/// A log handler that keeps every line of every level.
+private struct RecordingLogHandler: LogHandler {
+    let lines: NIOLockedValueBox<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    init(lines: NIOLockedValueBox<[String]>) { self.lines = lines }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        lines.withLockedValue { $0.append("\(event.message) \(all)") }
+    }
+}
