@@ -12,6 +12,9 @@ public import NetworkCore
 /// A request takes the first stub that is for it and not used up. For one that no stub is for, there is no answer:
 /// an error says so and names what is left.
 public final class StubTransport: HTTPTransport {
+    /// The transport of the test that runs, where it has the trait `.stubs(…)`; elsewhere one that knows no answer.
+    @TaskLocal public static var current = StubTransport()
+
     private struct State {
         var stubs: [Stub]
         var requests: [SentRequest] = []
