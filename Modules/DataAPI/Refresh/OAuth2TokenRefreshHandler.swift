@@ -46,7 +46,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             }
             return answer.result
         } catch let error as NetworkError {
-            throw Self.verdict(on: error)
+            throw Self.verdict(on: error.withoutQuoting(refreshToken))
         }
     }
 

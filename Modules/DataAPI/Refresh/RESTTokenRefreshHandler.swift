@@ -27,7 +27,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         do {
             return try await network.send(.refresh(refreshToken)).result
         } catch let error as NetworkError {
-            throw rejection.verdict(on: error)
+            throw rejection.verdict(on: error.withoutQuoting(refreshToken))
         }
     }
 

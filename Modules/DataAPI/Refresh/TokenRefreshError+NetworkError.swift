@@ -17,3 +17,34 @@ extension TokenRefreshError {
         self.init(.unavailable, reason: reason, retryAfter: error.retryAfter, cause: error)
     }
 }
+
+extension NetworkError {
+    /// The error without a secret of the call, should the server have quoted it: "no such token: …" (G17).
+    ///
+    /// - Parameter secret: The secret.
+    /// - Returns: The error, with a placeholder in the secret's place.
+    func withoutQuoting(_ secret: String) -> NetworkError {
+        guard !secret.isEmpty, let envelope else { return self }
+        func clean(_ text: String?) -> String? { text?.replacing(secret, with: "redacted") }
+        return NetworkError(
+            code,
+            reason: reason,
+            request: request,
+            response: response,
+            envelope: ErrorEnvelope(
+                code: clean(envelope.code),
+                message: clean(envelope.message),
+                errors: envelope.errors.map { detail in
+                    ErrorDetail(
+                        field: clean(detail.field), code: clean(detail.code), message: clean(detail.message))
+                },
+                requestId: envelope.requestId
+            ),
+            retryAfter: retryAfter,
+            attempt: attempt,
+            maximumAttempts: maximumAttempts,
+            elapsed: elapsed,
+            cause: cause
+        )
+    }
+}

@@ -1,0 +1,76 @@
+import DataAPI
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+/// What each call looks like on the wire.
+@Suite struct EndpointTests {
+    private let article = StubAnswer.text(
+        #"""
+        {"success":true,"data":{"id":7,"title":"Hello","body":"World","author":{"id":1,"name":"Ada"},
+        "createdAt":"2001-09-09T01:46:40Z","updatedAt":"2001-09-09T01:46:40Z"}}
+        """#)
+
+    @Test func aPageAsksFromACursorOn() async throws {
+        let answer = StubAnswer.text(#"{"success":true,"data":{"items":[],"nextCursor":null}}"#)
+        let transport = StubTransport(.get("articles") ~> answer, .get("articles") ~> answer)
+        let network = NetworkClient(transport)
+        let page = try await network.send(.articles())
+        #expect(page == Page(items: []))
+        _ = try await network.send(.articles(after: Article.Cursor(rawValue: "a b&c"), limit: 5))
+        #expect(transport.requests.map(\.query) == ["limit=20", "cursor=a%20b%26c&limit=5"])
+    }
+
+    @Test func anArticleIsReadWhole() async throws {
+        let transport = StubTransport(.get("articles/7") ~> article)
+        #expect(try await NetworkClient(transport).send(.article(7)) == .fixture(7))
+    }
+
+    @Test func anArticleIsCreatedOnceHoweverOftenItIsSent() async throws {
+        let transport = StubTransport(.post("articles") ~> article, .post("articles") ~> article)
+        let network = NetworkClient(transport)
+        let creation = Endpoint.create(ArticleDraft(title: "Hello", body: "World"))
+        _ = try await network.send(creation)
+        _ = try await network.send(creation)
+        let keys = transport.requests.map { $0.headers["Idempotency-Key"] }
+        #expect(keys[0] != nil && keys[0] == keys[1])
+        #expect(transport.requests.first?.json == ["title": "Hello", "body": "World"])
+        #expect(Endpoint.create(ArticleDraft(title: "", body: "")).idempotencyKey != creation.idempotencyKey)
+    }
+
+    @Test func anUpdateSendsOnlyWhatChanges() async throws {
+        let transport = StubTransport(.init(.patch, "articles/7") ~> article)
+        _ = try await NetworkClient(transport).send(.update(7, ArticleChanges(title: "Hello")))
+        #expect(transport.requests.first?.json == ["title": "Hello"])
+    }
+
+    @Test func aDeletionNeedsNoAnswer() async throws {
+        let transport = StubTransport(.init(.delete, "articles/7") ~> .status(204))
+        try await NetworkClient(transport).send(Endpoint<Void>.delete(7))
+        #expect(transport.leftovers.isEmpty)
+    }
+
+    @Test func aFileKeyIsOneSegmentWhateverItHolds() async throws {
+        let transport = StubTransport(.any ~> .status(200, body: Data([1, 2])))
+        let data = try await NetworkClient(transport).send(.file(FileKey(rawValue: "../a?b.jpg")))
+        #expect(transport.requests.first?.path == "api/v1/files/..%2Fa%3Fb.jpg")
+        #expect(data == Data([1, 2]))
+    }
+
+    @Test func articlesNeedAuthenticationAndLoginsDoNot() {
+        #expect(Endpoint.articles().requiresAuthentication)
+        #expect(Endpoint.article(7).requiresAuthentication)
+        #expect(Endpoint.me.requiresAuthentication)
+        #expect(Endpoint.file(FileKey(rawValue: "a")).requiresAuthentication)
+        #expect(!Endpoint.registerGuest(name: "Ada", photo: Data()).requiresAuthentication)
+        #expect(!Endpoint.socialLogin(.apple, token: "fixture").requiresAuthentication)
+        #expect(!Endpoint.refresh("fixture").requiresAuthentication)
+        #expect(!Endpoint.logout(refreshToken: "fixture").requiresAuthentication)
+    }
+
+    @Test func aRefreshIsNothingARetryPolicyMaySendTwice() {
+        #expect(!Endpoint.refresh("fixture").isIdempotent)
+        #expect(!Endpoint.registerGuest(name: "Ada", photo: Data()).isIdempotent)
+    }
+}

@@ -1,0 +1,61 @@
+import AuthInterface
+import DataAPI
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@Suite struct ArticleServiceTests {
+    private let network = StubNetworkService()
+    private var articles: ArticleService { ArticleService(network: network) }
+    private let second = Article.Cursor(rawValue: "second")
+
+    @Test func showsTheArticle() async throws {
+        network.on(.article(7), return: .fixture(7, title: "Hello"))
+        #expect(try await articles.article(7).title == "Hello")
+    }
+
+    @Test func allGoesThroughEveryPageInOrder() async throws {
+        network.on(.articles(), return: Page(items: [.fixture(9), .fixture(8)], nextCursor: second))
+        network.on(.articles(after: second), return: Page(items: [.fixture(7)]))
+        let ids = try await articles.all().reduce(into: []) { $0.append($1.id) }
+        #expect(ids == [9, 8, 7])
+    }
+
+    @Test func aPageIsFetchedWhenItsFirstArticleIsWanted() async throws {
+        network.on(.articles(), return: Page(items: [.fixture(9), .fixture(8)], nextCursor: second))
+        network.on(.articles(after: second), return: Page(items: [.fixture(7)]))
+        var iterator = articles.all().makeAsyncIterator()
+        #expect(network.log.isEmpty)
+        _ = try await iterator.next()
+        _ = try await iterator.next()
+        #expect(network.log.count == 1)
+        _ = try await iterator.next()
+        #expect(network.log.count == 2)
+        #expect(try await iterator.next() == nil)
+        #expect(try await iterator.next() == nil)
+        #expect(network.log.count == 2)
+    }
+
+    @Test func anEmptyPageInTheMiddleIsNoEnd() async throws {
+        network.on(.articles(), return: Page(items: [], nextCursor: second))
+        network.on(.articles(after: second), return: Page(items: [.fixture(7)]))
+        #expect(try await articles.all().reduce(0) { count, _ in count + 1 } == 1)
+    }
+
+    @Test func aListThatNamesItsOwnPageAsTheNextEndsWithAnError() async throws {
+        network.on(.articles(), return: Page(items: [.fixture(9)], nextCursor: second))
+        network.on(.articles(after: second), return: Page(items: [.fixture(8)], nextCursor: second))
+        let error = await #expect(throws: NetworkError.self) {
+            for try await _ in articles.all() {}
+        }
+        #expect(error?.code == .decodingFailed)
+    }
+
+    @Test func afterAnErrorTheSamePageCanBeAskedForAgain() async throws {
+        network.on(.articles(), throw: NetworkError(.connectionFailed))
+        network.on(.articles(), return: Page(items: [.fixture(9)]))
+        var iterator = articles.all().makeAsyncIterator()
+        await #expect(throws: NetworkError.self) { try await iterator.next() }
+        #expect(try await iterator.next()?.id == 9)
+    }
+}

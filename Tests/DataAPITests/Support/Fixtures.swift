@@ -1,0 +1,55 @@
+import DataAPI
+import Foundation
+import NetworkCore
+import NetworkTesting
+
+extension NetworkClient {
+    /// A client over a stub. It does not wait between attempts, because it makes one.
+    init(_ transport: any HTTPTransport) {
+        self.init(baseURL: URL(filePath: "/").api, transport: transport, interceptors: [RetryPolicy.standard])
+    }
+}
+
+extension URL {
+    var api: URL {
+        var parts = URLComponents()
+        (parts.scheme, parts.host, parts.path) = ("https", "api.example.com", "/api/v1")
+        return parts.url ?? self
+    }
+
+    static var api: URL { URL(filePath: "/").api }
+
+    static var tokenEndpoint: URL { api.appending(path: "oauth2/token") }
+
+    static var revocationEndpoint: URL { api.appending(path: "oauth2/revoke") }
+}
+
+extension Article {
+    static func fixture(_ id: Article.ID, title: String = "Hello") -> Article {
+        Article(
+            id: id, title: title, body: "World", author: Author(id: 1, name: "Ada"),
+            createdAt: Date(timeIntervalSince1970: 1_000_000_000))
+    }
+}
+
+/// What an answer holds, as text: for bodies that are easier read than built.
+extension StubAnswer {
+    static func text(_ body: String, status: Int = 200, type: String = "application/json") -> StubAnswer {
+        .status(
+            status,
+            headers: ["Content-Type": type, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            body: Data(body.utf8)
+        )
+    }
+}
+
+/// The instant that answers of ``StubAnswer/text(_:status:type:)`` are dated with.
+let answerDate = Date(timeIntervalSince1970: 784_111_777)
+
+extension SentRequest {
+    var json: [String: String] {
+        body.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
+    }
+
+    var text: String { body.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+}

@@ -1,0 +1,51 @@
+import AuthInterface
+
+/// A session that begins and ends as it is told, and remembers what was asked of it.
+final class SessionDouble: AuthSession {
+    private struct Contents {
+        var state: SessionState
+        var signIns: [TokenRefreshResult] = []
+        var signOuts = 0
+    }
+
+    private let contents: Locked<Contents>
+    private let restoring: @Sendable () throws -> Void
+
+    /// A session in a state, which `restoring` may fail to find out.
+    init(_ state: SessionState, restoring: @escaping @Sendable () throws -> Void = {}) {
+        contents = Locked(Contents(state: state))
+        self.restoring = restoring
+    }
+
+    var state: SessionState { contents.withLock { $0.state } }
+    var signIns: [TokenRefreshResult] { contents.withLock { $0.signIns } }
+    var signOuts: Int { contents.withLock { $0.signOuts } }
+
+    var states: AsyncStream<SessionState> {
+        AsyncStream { continuation in
+            continuation.yield(state)
+            continuation.finish()
+        }
+    }
+
+    func restore() async throws -> SessionState {
+        try restoring()
+        return state
+    }
+
+    func signIn(_ tokens: TokenRefreshResult) async throws {
+        contents.withLock { contents in
+            contents.signIns.append(tokens)
+            contents.state = .signedIn(SessionID(rawValue: "fixture"))
+        }
+    }
+
+    func signOut() async throws {
+        end(.byUser)
+        contents.withLock { $0.signOuts += 1 }
+    }
+
+    func end(_ reason: SignOutReason) {
+        contents.withLock { $0.state = .signedOut(reason) }
+    }
+}
