@@ -13,7 +13,14 @@ let modules: [Target] = [
     .target(name: "TokenRefresh", dependencies: ["AuthInterface"], path: "Modules/TokenRefresh"),
     .target(name: "NetworkCore", dependencies: ["AuthInterface"], path: "Modules/NetworkCore"),
     .target(name: "DataAPI", dependencies: ["NetworkCore", "AuthInterface"], path: "Modules/DataAPI"),
-    .target(name: "Storage", dependencies: ["AuthInterface"], path: "Modules/Storage"),
+    .target(
+        name: "Storage",
+        dependencies: [
+            "AuthInterface",
+            .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+        ],
+        path: "Modules/Storage"
+    ),
     .target(
         name: "Imaging",
         dependencies: [
@@ -43,6 +50,12 @@ let systemLibraries: [Target] = [
         providers: [.apt(["libturbojpeg0-dev"])]
     ),
     .systemLibrary(name: "CPNG", path: "Modules/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(
+        name: "CPostgreSQL",
+        path: "Modules/CPostgreSQL",
+        pkgConfig: "libpq",
+        providers: [.apt(["libpq-dev"])]
+    ),
 ]
 
 /// One folder a module, mirrored. A test target sees its module, the doubles, and nothing else.
@@ -69,9 +82,15 @@ let tests: [Target] = [
         dependencies: ["Storage", "AuthInterface"],
         path: "Tests/StorageTorture"
     ),
+    // A process of a fleet that shares one session in a database. Of use under the trait PostgreSQL only.
+    .executableTarget(
+        name: "FleetPeer",
+        dependencies: ["Storage", "TokenRefresh", "AuthInterface"],
+        path: "Tests/FleetPeer"
+    ),
     .testTarget(
         name: "StorageTests",
-        dependencies: ["Storage", "AuthInterface", "AuthTesting", "StorageTorture"],
+        dependencies: ["Storage", "AuthInterface", "AuthTesting", "StorageTorture", "FleetPeer"],
         path: "Tests/StorageTests"
     ),
     .testTarget(name: "ImagingTests", dependencies: ["Imaging"], path: "Tests/ImagingTests"),
@@ -108,6 +127,7 @@ let package = Package(
     traits: [
         .trait(name: "OpenCombine", description: "NetworkCombine where Combine is absent, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
+        .trait(name: "PostgreSQL", description: "Storage's store for a fleet of hosts, over libpq."),
     ],
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")

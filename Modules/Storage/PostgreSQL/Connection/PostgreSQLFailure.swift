@@ -1,0 +1,106 @@
+#if PostgreSQL
+import AuthInterface
+
+/// Why a statement brought no answer.
+///
+/// Nothing of what libpq or the server says gets any further than here. libpq quotes the connection string when it
+/// cannot read it, and mistakes half a password for a host name; the server quotes values. Both are sorted into
+/// sentences of ours.
+struct PostgreSQLFailure: Error {
+    enum Kind: Equatable {
+        /// There is no connection, and why.
+        case notConnected(String)
+
+        /// A connection failed a moment ago; nobody tries before this has passed.
+        case pausing(Duration)
+
+        /// The connection was lost.
+        case lost
+
+        /// No answer came in time.
+        case silent
+
+        /// The server said no.
+        case refused(sqlState: String)
+    }
+
+    let kind: Kind
+
+    /// Whether the statements may have taken effect all the same: the answer to the commit is missing.
+    var isUncertain = false
+
+    /// Nothing of the connection can be used any more.
+    var endsConnection: Bool {
+        switch kind {
+        case .notConnected, .lost, .silent: true
+        case .pausing, .refused: false
+        }
+    }
+
+    /// Sorts the code of an error (SQLSTATE).
+    static func refused(_ state: String) -> PostgreSQLFailure {
+        // Connection exceptions, shutdowns and crashes, and sessions ended for having been idle.
+        let isLoss = state.hasPrefix("08") || state.hasPrefix("57P") || ["25P03", "25P04"].contains(state)
+        return PostgreSQLFailure(kind: isLoss ? .lost : .refused(sqlState: state))
+    }
+
+    /// Sorts what libpq says of a connection that failed.
+    static func notConnected(_ message: String) -> PostgreSQLFailure {
+        let reason = Self.sentences.first { message.contains($0.key) }?.value
+        return PostgreSQLFailure(kind: .notConnected(reason ?? "the database cannot be reached"))
+    }
+
+    private static let sentences: KeyValuePairs = [
+        "invalid connection option": "the connection string cannot be read",
+        "in connection info string": "the connection string cannot be read",
+        "URI": "the connection string cannot be read",
+        "percent-encoded": "the connection string cannot be read",
+        "invalid port number": "the connection string cannot be read",
+        "password authentication failed": "the password was refused",
+        "no password supplied": "the server asks for a password and none was given",
+        "pg_hba.conf": "the server does not admit this host, user and database (pg_hba.conf)",
+        "certificate": "TLS with the database server failed",
+        "SSL": "TLS with the database server failed",
+        "does not exist": "the server knows no such database or role",
+        "starting up": "the database server is starting up",
+        "shutting down": "the database server is shutting down",
+        "recovery": "the database server is recovering",
+        "too many clients": "the database server has no connection left",
+        "connection slots": "the database server has no connection left",
+        "read-only": "no server of the connection string takes writes",
+        "not translate host name": "the name of the host is not known",
+        "timeout expired": "the database server did not answer in time",
+        "Connection refused": "no database server listens there",
+        "No such file": "no database server listens there",
+    ]
+
+    /// What it means to those who use the store: never "none", and nothing was changed unless it says so.
+    var storeError: TokenStoreError {
+        let reason = isUncertain ? sentence + "; whether the change was made is not known" : sentence
+        return TokenStoreError(.unavailable, reason: reason)
+    }
+
+    private var sentence: String {
+        switch kind {
+        case .notConnected(let reason): reason
+        case .pausing(let pause): "the database could not be reached; the next try is in \(pause.milliseconds) ms"
+        case .lost: "the connection to the database was lost"
+        case .silent: "the database did not answer in time"
+        case .refused(let state): Self.refusals[state] ?? "the database refused the statement (SQLSTATE \(state))"
+        }
+    }
+
+    private static let refusals = [
+        "42P01": "the table is not there; call prepare() once, or run its SQL",
+        "3F000": "the schema is not there",
+        "42703": "the table lacks a column; compare it with the SQL of prepare()",
+        "42501": "the role lacks a right on the table (it needs SELECT, INSERT, UPDATE and DELETE)",
+        "25006": "the database takes no writes; connect to the primary (target_session_attrs=read-write)",
+        "0A000": "the database takes no writes; connect to the primary (target_session_attrs=read-write)",
+        "57014": "the database did not answer in time",
+        "53100": "the database server's disk is full",
+        "22021": "the account or session has a character that the database cannot store",
+        "22P05": "the account or session has a character that the database cannot store",
+    ]
+}
+#endif
