@@ -108,32 +108,25 @@ private struct Holder {
         }
     }
 
-    /// Writes, unless another process has put there what must not be replaced. Only a shared store is asked: between
-    /// the look and the write the lease keeps everybody else away.
+    /// Writes what the content makes of what is there. Only a shared store is asked: between the look and the write the
+    /// lease keeps everybody else away.
     private func put(_ content: StoreContent, to store: any TokenStore, isShared: Bool) async throws -> WriteOutcome {
-        switch content {
-        case .bundle(let bundle, let predecessor):
-            if isShared, let stranger = try await stranger(in: store, to: bundle, over: predecessor) { return stranger }
-            try await store.save(bundle)
-        case .nothing(let session):
-            if isShared, let session, let found = try? await store.load(), found.session != session { return .written }
-            try await store.delete()
+        switch isShared && content.mustLook ? try await decision(content, over: store) : content.blindDecision {
+        case .save(let bundle): try await store.save(bundle)
+        case .delete: try await store.delete()
+        case .leave(let outcome): return outcome
         }
         return .written
     }
 
-    private func stranger(
-        in store: any TokenStore,
-        to bundle: TokenBundle,
-        over predecessor: StoreContent.Predecessor
-    ) async throws -> WriteOutcome? {
-        if case .anything = predecessor { return nil }
-        guard let found = try await store.load() else {
-            if case .sameSession = predecessor { return .superseded(by: nil) }
-            return nil
+    /// A store that cannot be read may hold another user's session: it is not written then, and tried again later.
+    /// Only what is certain to be nobody's bundle may go with a logout unseen.
+    private func decision(_ content: StoreContent, over store: any TokenStore) async throws -> StoreContent.Decision {
+        do {
+            return content.decision(over: try await store.load())
+        } catch let error as TokenStoreError where error.code == .corrupt && content.isNothing {
+            return .delete
         }
-        return found.session == bundle.session && found.generation < bundle.generation
-            ? nil : .superseded(by: found)
     }
 }
 

@@ -33,22 +33,3 @@ enum RefreshAnswer: Sendable {
     case failed(AuthenticationError)
     case cancelled
 }
-
-/// What the store should hold.
-enum StoreContent: Sendable {
-    /// A bundle, and what it may be written over.
-    case bundle(TokenBundle, over: Predecessor)
-
-    /// Nothing. With a session, only that session's bundle is removed: another process may have signed in since.
-    case nothing(of: SessionID?)
-
-    /// What a bundle may be written over. A store that is not shared holds nothing else, and is not asked.
-    enum Predecessor: Sendable {
-        /// Whatever there is: a login replaces everything.
-        case anything
-        /// An older bundle of the same session: a refresh replaces what it was made from, and nothing else.
-        case sameSession
-        /// The same, or nothing: an earlier write has failed, so that the store may never have held the session.
-        case sameSessionOrNothing
-    }
-}
