@@ -10,9 +10,10 @@ struct RefreshRules: Sendable {
 
     /// G2. Request B was sent with the old token and is refused after A's refresh is done. The refusal says nothing
     /// about the current token. Refreshing again would spend the new refresh token for nothing, and a server that
-    /// rotates may take it for a theft.
+    /// rotates may take it for a theft. The same when the token of another process has taken the place of ours.
     var isLate: @Sendable (_ refused: SessionToken, _ current: TokenBundle) -> Bool = { refused, current in
         refused.generation < current.generation
+            || (refused.generation == current.generation && refused.value != current.accessToken)
     }
 
     /// G23. A request that began as one user must not be sent again as another.

@@ -48,23 +48,26 @@ extension RefreshStateMachine {
         case .leasing, .calling, .storing: return
         }
         switch result {
-        case .success(let found?) where found.session != attempt.base.session:
+        case .success(let found?) where found.session != attempt.base.session && session.isStored:
             replaceSession(by: found, now)
-        case .success(let found?) where found.supersedes(attempt.base):
+        case .success(let found?) where found.displaces(attempt.base):
             adopt(found, now)
-        case .success(nil) where !isVerifying && session.isStored && !desk.isBehind:
+        case .success(nil) where !isVerifying && session.isStored:
             // Another process has signed the user out.
             endSession(.byUser, revoking: nil, deleting: false, now)
-        case .failure(let error) where !isVerifying && rules.toleratesUnavailableStore:
+        case .failure(let error) where rules.toleratesUnavailableStore:
             // Another process may have spent the refresh token: only the store could say. Spending it twice could end
-            // the session, and waiting cannot.
+            // the session, and waiting cannot. The same after a no: it may have been about a token long replaced, and
+            // the server will say no again when the store can be read.
             failAttempt(TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error), now)
-        case .failure where !isVerifying:
+        case .failure:
             endSession(.expired, revoking: nil, deleting: true, now)
-        case .success, .failure:
+        case .success:
             if isVerifying {
                 endSession(.expired, revoking: nil, deleting: true, now)
             } else {
+                // Nothing newer. Or this login is not stored yet, and what is there is what it replaces: whoever
+                // was signed in before must not come back because the store was locked for a moment.
                 call(id)
             }
         }
@@ -72,19 +75,23 @@ extension RefreshStateMachine {
 
     /// Another process was faster: its bundle is used, and no call is made if its token is good.
     private mutating func adopt(_ found: TokenBundle, _ now: Instant) {
-        let expiry = Expiry(restored: found, at: now, skew: clockSkew ?? found.clockSkew, policy: policy)
-        session?.bundle = found
-        session?.expiry = expiry
-        session?.origin = .store
-        session?.isStored = true
-        switch expiry.urgency(at: now.uptime) {
-        case .none, .ahead:
-            emit(.report(.adopted(session: found.session, generation: found.generation)))
-            finishAttempt(now)
+        takeUp(found, now)
+        switch session?.expiry.urgency(at: now.uptime) {
         case .due, .expired:
             session?.attempt?.base = found
             if let id = session?.attempt?.id { call(id) }
+        case .none?, .ahead, nil:
+            emit(.report(.adopted(session: found.session, generation: found.generation)))
+            finishAttempt(now)
         }
+    }
+
+    /// The bundle of another process becomes this one's.
+    mutating func takeUp(_ found: TokenBundle, _ now: Instant) {
+        session?.bundle = found
+        session?.expiry = Expiry(restored: found, at: now, skew: clockSkew ?? found.clockSkew, policy: policy)
+        session?.origin = .store
+        session?.isStored = true
     }
 
     private mutating func call(_ id: AttemptID) {
@@ -177,25 +184,28 @@ extension RefreshStateMachine {
         let bundle = base.renewed(by: tokens, receivedAt: now.date, lifetime: lifetime)
         let expiry = Expiry(receivedAt: now.uptime, lifetime: lifetime, policy: policy)
         if let date = tokens.serverDate { clockSkew = date.timeIntervalSince(now.date) }
-        let isKnown = session.isStored && !desk.isBehind
-        let version = desk.want(.bundle(bundle, over: isKnown ? .sameSession : .sameSessionOrNothing))
+        let version = desk.want(.bundle(bundle, over: session.isStored ? .sameSession : .anything))
         self.session?.attempt?.stage = .storing(bundle, expiry, version: version)
         beginWriting(now)
-        if !rules.storesBeforeUse { commit(bundle, expiry, isStored: true, now) }
+        if !rules.storesBeforeUse { commit(bundle, expiry, now) }
     }
 
     /// The new tokens are in use from here on.
-    mutating func commit(_ bundle: TokenBundle, _ expiry: Expiry, isStored: Bool, _ now: Instant) {
+    mutating func commit(_ bundle: TokenBundle, _ expiry: Expiry, _ now: Instant) {
         session?.bundle = bundle
         session?.expiry = expiry
         session?.origin = .refresh(at: now.uptime)
-        if isStored { session?.isStored = true }
         emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))
         finishAttempt(now)
     }
 
-    /// All who waited go on with the current token.
+    /// All who waited go on with the current token, unless it is over already: a store may take longer to write a token
+    /// than the token lives. Then there is a pause as after any failure, not the next refresh at once.
     mutating func finishAttempt(_ now: Instant) {
+        if session?.attempt != nil, session?.expiry.urgency(at: now.uptime) == .expired {
+            failAttempt(TokenRefreshError(.unavailable, reason: "the new token expired before it was stored"), now)
+            return
+        }
         session?.cooldown = nil
         dropAttempt()
         guard let token = session?.bundle.token else { return }
@@ -230,12 +240,10 @@ extension RefreshStateMachine {
         case .calling:
             session?.overdue[id] = attempt.base
             failAttempt(TokenRefreshError(.unavailable, reason: "no answer within \(policy.deadline)"), now)
-        case .leasing, .rereading:
+        case .leasing, .rereading, .verifying:
             failAttempt(TokenRefreshError(.unavailable, reason: "no store within \(policy.deadline)"), now)
-        case .verifying:
-            endSession(.expired, revoking: nil, deleting: true, now)
         case .storing(let bundle, let expiry, _):
-            commit(bundle, expiry, isStored: false, now)
+            commit(bundle, expiry, now)
         }
     }
 
@@ -245,5 +253,16 @@ extension RefreshStateMachine {
         session?.attempt = nil
         emit(.stopTimer(.deadline(attempt.id)))
         if isShared { emit(.release(attempt.id)) }
+    }
+}
+
+extension TokenBundle {
+    /// Whether another process's bundle, found in the store, takes the place of this process's.
+    ///
+    /// Two processes can each have made the same generation: one could not save it, and the other began from what was
+    /// saved. The store's is the one that every process can see, so the store's it is.
+    func displaces(_ other: TokenBundle) -> Bool {
+        supersedes(other)
+            || (session == other.session && generation == other.generation && accessToken != other.accessToken)
     }
 }

@@ -110,10 +110,9 @@ extension RefreshStateMachine {
     }
 
     /// The login's tokens are in use from here on.
-    mutating func activate(isStored: Bool, _ now: Instant) {
+    mutating func activate(_ now: Instant) {
         guard let id = session?.bundle.session else { return }
         session?.activation = nil
-        session?.isStored = isStored
         announce(.signedIn(id))
         serveQueue(now)
     }
@@ -121,7 +120,8 @@ extension RefreshStateMachine {
     mutating func signOut(_ waiter: WaiterID, _ now: Instant) {
         if case .signedOut = standing {
             desk.wait(waiter)
-            if !desk.isBehind { answerDeskWaiters(upTo: desk.version, error: nil) }
+            // A deletion that has failed is tried again at once: somebody asks for it.
+            if desk.isBehind { beginWriting(now) } else { answerDeskWaiters(upTo: desk.version, error: nil) }
             return
         }
         endSession(.byUser, revoking: newestBundle, deleting: true, now)
@@ -138,8 +138,11 @@ extension RefreshStateMachine {
     /// G5: the one place where a session ends.
     mutating func endSession(_ reason: SignOutReason, revoking: TokenBundle?, deleting: Bool, _ now: Instant) {
         // The deletion comes before the lease is given back, so that no other process reads what is about to go.
-        if deleting {
-            _ = desk.want(.nothing(of: session?.bundle.session))
+        if !deleting {
+            forgetWrites()
+        } else {
+            // A login that never got to the store would have replaced whatever is there, so all of that goes.
+            _ = desk.want(.nothing(of: session?.isStored == true ? session?.bundle.session : nil))
             beginWriting(now)
         }
         failAllWaiters()
@@ -152,6 +155,7 @@ extension RefreshStateMachine {
     /// Another process has signed in: its session is this process's too, and the one there was is over.
     mutating func replaceSession(by found: TokenBundle, _ now: Instant) {
         failAllWaiters()
+        forgetWrites()
         let expiry = Expiry(restored: found, at: now, skew: clockSkew ?? found.clockSkew, policy: policy)
         session = Session(found, origin: .store, expiry: expiry, isStored: true)
         standing = .signedIn

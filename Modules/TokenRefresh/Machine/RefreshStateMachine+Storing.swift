@@ -4,9 +4,11 @@ import Foundation
 /// What the store holds, and what follows when a write is done.
 extension RefreshStateMachine {
     mutating func beginWriting(_ now: Instant) {
+        if desk.mustTime() {
+            emit(.startTimer(.writeDeadline(version: desk.version), at: now.uptime + policy.storeDeadline))
+        }
         guard let (version, content) = desk.next() else { return }
         emit(.stopTimer(.storeRetry))
-        emit(.startTimer(.writeDeadline(version: version), at: now.uptime + policy.storeDeadline))
         emit(.write(version: version, content))
     }
 
@@ -14,8 +16,9 @@ extension RefreshStateMachine {
         emit(.stopTimer(.writeDeadline(version: version)))
         switch outcome {
         case .written:
-            desk.finish(version, succeeded: true)
-            written(version, isStored: true, now)
+            let bundle = desk.finish(version, succeeded: true)
+            if let bundle, bundle.session == session?.bundle.session { session?.isStored = true }
+            written(version, now)
             answerDeskWaiters(upTo: version, error: nil)
         case .superseded(let found):
             desk.finish(version, succeeded: true)
@@ -24,7 +27,7 @@ extension RefreshStateMachine {
         case .failed(let error):
             desk.finish(version, succeeded: false)
             emit(.report(.storeFailed(error)))
-            written(version, isStored: false, now)
+            written(version, now)
             answerDeskWaiters(upTo: version, error: error)
             if version == desk.version {
                 let pause = policy.backoff.delay(afterFailures: desk.failures, using: &random)
@@ -38,20 +41,27 @@ extension RefreshStateMachine {
     /// G11: the store is not allowed to hold up the app for ever. The write may yet be done.
     mutating func writeTookTooLong(_ version: Int, _ now: Instant) {
         let error = TokenStoreError(.unavailable, reason: "no answer within \(policy.storeDeadline)")
+        guard desk.isBehind(version) else { return }
+        desk.timeOut(version)
         emit(.report(.storeFailed(error)))
-        written(version, isStored: false, now)
+        written(version, now)
         answerDeskWaiters(upTo: version, error: error)
     }
 
+    /// What was to be stored is of a session that another process has ended. Storing it yet would bring that back.
+    mutating func forgetWrites() {
+        desk.settle()
+        emit(.stopTimer(.storeRetry))
+        answerDeskWaiters(upTo: desk.version, error: nil)
+    }
+
     /// Goes on with what waited for a write: a login, or a refresh.
-    private mutating func written(_ version: Int, isStored: Bool, _ now: Instant) {
+    private mutating func written(_ version: Int, _ now: Instant) {
         guard let session else { return }
         if session.activation == version {
-            activate(isStored: isStored, now)
+            activate(now)
         } else if case .storing(let bundle, let expiry, version)? = session.attempt?.stage {
-            commit(bundle, expiry, isStored: isStored, now)
-        } else if isStored, version == desk.version {
-            self.session?.isStored = true
+            commit(bundle, expiry, now)
         }
     }
 
@@ -65,11 +75,8 @@ extension RefreshStateMachine {
         }
         if found.session != session.bundle.session {
             replaceSession(by: found, now)
-        } else if found.supersedes(session.bundle) {
-            self.session?.bundle = found
-            self.session?.expiry = Expiry(restored: found, at: now, skew: clockSkew ?? found.clockSkew, policy: policy)
-            self.session?.origin = .store
-            self.session?.isStored = true
+        } else if found.displaces(session.bundle) {
+            takeUp(found, now)
             emit(.report(.adopted(session: found.session, generation: found.generation)))
             finishAttempt(now)
         }

@@ -10,12 +10,12 @@ enum StoreContent: Sendable {
 
     /// What a bundle may be written over. A store that is not shared holds nothing else, and is not asked.
     enum Predecessor: Sendable {
-        /// Whatever there is: a login replaces everything.
+        /// Whatever there is: a login replaces everything, and so does what a refresh makes of it until one of the two
+        /// is stored.
         case anything
-        /// An older bundle of the same session: a refresh replaces what it was made from, and nothing else.
+        /// An older bundle of the same session: a refresh replaces what it was made from, and nothing else. Not even
+        /// nothing: the store has held the session, so another process has signed the user out.
         case sameSession
-        /// The same, or nothing: an earlier write has failed, so that the store may never have held the session.
-        case sameSessionOrNothing
     }
 }
 
@@ -59,8 +59,7 @@ extension StoreContent {
         switch (self, found) {
         case (.bundle(_, over: .sameSession), nil):
             return .leave(.superseded(by: nil))
-        case (.bundle(let bundle, over: .sameSession), let found?),
-            (.bundle(let bundle, over: .sameSessionOrNothing), let found?):
+        case (.bundle(let bundle, over: .sameSession), let found?):
             return bundle.supersedes(found) ? .save(bundle) : .leave(.superseded(by: found))
         case (.nothing(let session?), let found?) where found.session != session:
             return .leave(.written)

@@ -11,10 +11,15 @@ struct StoreDesk {
     private(set) var failures = 0
     private(set) var waiters: [WaiterID: Int] = [:]
     private var content: StoreContent?
-    private var writing: Int?
+    private var writing: (version: Int, content: StoreContent)?
+    /// The version whose deadline is running.
+    private var timed: Int?
 
     /// Whether the store lacks what it should hold.
-    var isBehind: Bool { settled < version }
+    var isBehind: Bool { isBehind(version) }
+
+    /// Whether the store lacks a version, and every later one.
+    func isBehind(_ version: Int) -> Bool { settled < version }
 
     /// Puts down what the store should hold from now on.
     mutating func want(_ content: StoreContent) -> Int {
@@ -26,8 +31,21 @@ struct StoreDesk {
     /// Takes the next write, if there is one to make and none is on its way.
     mutating func next() -> (version: Int, content: StoreContent)? {
         guard writing == nil, isBehind, let content else { return nil }
-        writing = version
-        return (version, content)
+        writing = (version, content)
+        return writing
+    }
+
+    /// Whether a deadline must be set for the current version, which is not stored yet: a write before it may hang, so
+    /// it counts from the wish and not from the write.
+    mutating func mustTime() -> Bool {
+        guard isBehind, timed != version else { return false }
+        timed = version
+        return true
+    }
+
+    /// Notes that a deadline has passed.
+    mutating func timeOut(_ version: Int) {
+        if timed == version { timed = nil }
     }
 
     /// Notes that somebody waits for the current version to be written.
@@ -48,17 +66,28 @@ struct StoreDesk {
     }
 
     /// Notes how a write ended. A write that found something newer in the store is as settled as one that went in.
-    mutating func finish(_ version: Int, succeeded: Bool) {
-        if writing == version { writing = nil }
-        if succeeded {
-            settled = max(settled, version)
-            failures = 0
-        } else {
+    ///
+    /// - Returns: The bundle that was on its way.
+    @discardableResult
+    mutating func finish(_ version: Int, succeeded: Bool) -> TokenBundle? {
+        timeOut(version)
+        let bundle = writing?.version == version ? writing?.content.bundle : nil
+        if writing?.version == version { writing = nil }
+        guard succeeded else {
             failures += 1
+            return bundle
         }
+        settled = max(settled, version)
+        failures = 0
+        // From now on the store has held the session. What it holds when the newer bundle gets there may be a later
+        // login of another process, which must stay.
+        if let bundle, let newer = content?.bundle, newer.session == bundle.session {
+            content = .bundle(newer, over: .sameSession)
+        }
+        return bundle
     }
 
-    /// Notes that the store already holds what is wanted, or that nothing is wanted of it any more.
+    /// Notes that nothing is wanted of the store any more.
     mutating func settle() {
         settled = version
     }

@@ -20,6 +20,8 @@ struct MachineScript {
     private var lastCall: (id: AttemptID, base: TokenBundle)?
     private var lastAttempt: AttemptID?
     private var lastWrite = 0
+    /// What the store was last asked to hold.
+    private(set) var lastContent: StoreContent?
 
     init(policy: TokenRefreshPolicy = .init(), isShared: Bool = false, rules: RefreshRules = .init()) {
         machine = RefreshStateMachine(policy: policy, isShared: isShared, seed: 7, rules: rules)
@@ -147,7 +149,9 @@ struct MachineScript {
             lastCall = (id, base)
             lastAttempt = id
         case .lease(let id), .reread(let id): lastAttempt = id
-        case .write(let version, _): lastWrite = version
+        case .write(let version, let content):
+            lastWrite = version
+            lastContent = content
         case .startTimer(let timer, let deadline): timers[timer] = deadline
         case .stopTimer(let timer): timers[timer] = nil
         case .report(let event): events.append(event)

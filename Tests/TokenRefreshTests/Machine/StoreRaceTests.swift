@@ -1,0 +1,169 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G3, G8, G9, G11 to G14: what may come between a wish and the store. Each of these broke a law of the simulation
+/// once.
+@Suite struct StoreRaceTests {
+    @Test("G8: a login behind a write that hangs is done when its own deadline passes")
+    func loginBehindHungWrite() {
+        var script = MachineScript()
+        _ = script.signIn(1, as: "bob")
+        _ = script.pass(.seconds(4))
+        #expect(script.signIn(2, as: "cleo") == [])
+        #expect(script.pass(.seconds(9)) == ["1: done"])
+        #expect(script.pass(.seconds(1)) == ["signed in cleo", "2: done"])
+    }
+
+    @Test("G8: a logout behind a write that hangs says so when its own deadline passes, and so does the next one")
+    func logoutBehindHungWrite() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.answer()
+        _ = script.pass(.seconds(10))
+        _ = script.signOut(2)
+        #expect(script.pass(.seconds(10)) == ["2: storeUnavailable"])
+        _ = script.signOut(3)
+        #expect(script.pass(.seconds(10)) == ["3: storeUnavailable"])
+        #expect(script.wrote() == ["delete"])
+        #expect(script.wrote() == [])
+    }
+
+    @Test("A logout that is asked for again tries the deletion again at once")
+    func logoutRetriedAtOnce() {
+        var script = MachineScript.signedIn()
+        _ = script.signOut(1)
+        _ = script.storeFails()
+        #expect(script.signOut(2) == ["delete"])
+        #expect(script.wrote() == ["2: done"])
+    }
+
+    @Test("G3: a token that expires while it is being stored is not given to anybody, and there is a pause")
+    func expiredBeforeStored() {
+        var script = MachineScript.signedIn(lifetime: .seconds(5))
+        _ = script.pass(.seconds(5))
+        _ = script.ask(1)
+        #expect(script.answer(lifetime: .seconds(5)) == ["save ada g1"])
+        #expect(script.pass(.seconds(10)) == ["1: refreshUnavailable"])
+        #expect(script.machine.session?.cooldown != nil)
+    }
+
+    @Test("G9: a logout after a login that was never stored deletes whatever that login was to replace")
+    func logoutOfUnstoredLogin() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.signIn(1, as: "bob")
+        _ = script.storeFails()
+        _ = script.signOut(2)
+        guard case .nothing(of: nil)? = script.lastContent else {
+            Issue.record("only bob is deleted, and ada is still in the store")
+            return
+        }
+    }
+
+    @Test("G9: a logout deletes no login that another process has made since")
+    func logoutSparesOthers() {
+        let mine = SessionID(rawValue: "ada")
+        let content = StoreContent.nothing(of: mine)
+        guard case .leave(.written) = content.decision(over: .stored("bob", 0)) else {
+            Issue.record("bob is signed out by ada")
+            return
+        }
+        guard case .delete = content.decision(over: .stored("ada", 7)) else {
+            Issue.record("ada stays")
+            return
+        }
+    }
+
+    @Test("G9: a login that is not stored yet does not give way to whoever was signed in before")
+    func unstoredLoginStays() {
+        for isRejected in [false, true] {
+            var script = MachineScript(isShared: true)
+            _ = script.signIn(1, as: "bob")
+            _ = script.storeFails()
+            _ = script.refused(2, generation: 0, of: "bob")
+            _ = script.leased()
+            #expect(script.reread(.success(.stored("ada", 5))) == ["call g0"])
+            guard isRejected else { continue }
+            _ = script.answer(.rejected)
+            let ending = script.reread(.success(.stored("ada", 5)))
+            #expect(ending.last == "signedOut(AuthInterface.SignOutReason.expired)")
+        }
+    }
+
+    @Test("G9: what could not be stored in time is not stored after another process has signed somebody else in or out")
+    func staleWishes() {
+        for found in [TokenBundle.stored("bob", 0), nil] {
+            var script = MachineScript.refreshedOnce(isShared: true)
+            _ = script.pass(.seconds(20))
+            _ = script.refused(1, generation: 1)
+            _ = script.leased()
+            _ = script.reread(.success(.stored("ada", 1)))
+            _ = script.answer()
+            _ = script.storeFails()
+            _ = script.refused(2, generation: 1)
+            _ = script.pass(.milliseconds(1))
+            _ = script.refused(3, generation: 2)
+            _ = script.pass(.seconds(20))
+            _ = script.refused(4, generation: 2)
+            _ = script.leased()
+            _ = script.reread(.success(found))
+            #expect(script.machine.session?.bundle.session == found?.session)
+            #expect(script.pass(.seconds(300)) == [], "ada comes back")
+        }
+    }
+
+    @Test("G9: once a login is stored, tokens that were waiting behind it replace nobody else's")
+    func narrowedPredecessor() {
+        var script = MachineScript(isShared: true)
+        _ = script.signIn(1, as: "bob")
+        _ = script.pass(.seconds(10))
+        _ = script.refused(2, generation: 0, of: "bob")
+        _ = script.leased()
+        _ = script.reread(.success(nil))
+        #expect(script.answer() == [])
+        #expect(script.wrote() == ["save bob g1"])
+        guard case .bundle(_, over: .sameSession)? = script.lastContent else {
+            Issue.record("the write would replace a login of another process")
+            return
+        }
+    }
+
+    @Test("G13: of two bundles of one generation the store's is the one in use, for late refusals too")
+    func tie() {
+        let theirs = TokenBundle(
+            accessToken: "access-ada-1b",
+            refreshToken: "refresh-ada-1b",
+            session: SessionID(rawValue: "ada"),
+            generation: 1
+        )
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        _ = script.reread(.success(.stored("ada", 0)))
+        _ = script.answer()
+        _ = script.storeFails()
+        _ = script.pass(.seconds(1))
+        _ = script.wrote(.superseded(by: theirs))
+        #expect(script.machine.session?.bundle == theirs)
+        #expect(script.refused(2, generation: 1) == ["2: ada g1"], "the token of ours was refused")
+        #expect(script.machine.session?.attempt == nil)
+    }
+
+    @Test("G14: a refused refresh token ends nothing while the store cannot say whether it was the newest")
+    func rejectedAndUnreadable() {
+        for hangs in [false, true] {
+            var script = MachineScript.signedIn()
+            _ = script.refused(1, generation: 0)
+            #expect(script.answer(.rejected) == ["reread"])
+            let told = hangs ? script.pass(.seconds(30)) : script.reread(.failure(.locked))
+            #expect(told == [hangs ? "1: refreshUnavailable" : "1: storeUnavailable"])
+            #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+            _ = script.pass(.seconds(2))
+            _ = script.refused(2, generation: 0)
+            _ = script.answer(.rejected)
+            #expect(script.reread(.success(.stored("ada", 0))).last == "signedOut(AuthInterface.SignOutReason.expired)")
+        }
+    }
+}
