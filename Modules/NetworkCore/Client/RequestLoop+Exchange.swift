@@ -34,11 +34,11 @@ extension RequestLoop {
             )
             switch decision {
             case .none:
-                return try await finish(response)
+                return try await finish(response, to: hop.request)
             case .refuse(let code, let reason):
                 throw NetworkError(code, reason: "the redirect was not followed: \(reason)", response: response.head)
             case .follow(let next):
-                try await drain(response)
+                try await drain(response, to: hop.request)
                 let target = RequestSummary(next.request)
                 notify(call.event(.redirected(status: response.head.status, to: target)))
                 if next.leavesOrigin { call.carriesToken = false }
@@ -72,26 +72,31 @@ extension RequestLoop {
         return response
     }
 
-    private func finish(_ response: HTTPTransportResponse) async throws -> HTTPResponse {
+    private func finish(_ response: HTTPTransportResponse, to request: URLRequest) async throws -> HTTPResponse {
+        let limit = configuration.maximumResponseSize
         if configuration.acceptedStatuses.contains(response.head.status) {
-            let body = try await collect(response, limit: configuration.maximumResponseSize)
+            let body = try await collect(response, to: request, limit: limit)
             return HTTPResponse(head: response.head, body: body)
         }
         // The status is the news. An error page too long to keep, or cut off, must not hide it.
         var body = Data()
         do {
-            body = try await collect(response, limit: configuration.maximumResponseSize)
+            body = try await collect(response, to: request, limit: limit)
         } catch {
             try Task.checkCancellation()
         }
         return HTTPResponse(head: response.head, body: body)
     }
 
-    private func collect(_ response: HTTPTransportResponse, limit: Int) async throws -> Data {
+    private func collect(
+        _ response: HTTPTransportResponse,
+        to request: URLRequest,
+        limit: Int
+    ) async throws -> Data {
         func tooLarge() -> NetworkError {
             NetworkError(.responseTooLarge, reason: "the answer has more than \(limit) bytes", response: response.head)
         }
-        if let length = response.head.contentLength, length > limit { throw tooLarge() }
+        if let length = response.head.bodyLength(to: request), length > limit { throw tooLarge() }
         var body = Data()
         do {
             for try await piece in response.body {
@@ -105,10 +110,10 @@ extension RequestLoop {
         return body
     }
 
-    private func drain(_ response: HTTPTransportResponse) async throws {
-        guard let length = response.head.contentLength, length <= Self.longestDrainedBody else { return }
+    private func drain(_ response: HTTPTransportResponse, to request: URLRequest) async throws {
+        guard let length = response.head.bodyLength(to: request), length <= Self.longestDrainedBody else { return }
         do {
-            _ = try await collect(response, limit: Self.longestDrainedBody)
+            _ = try await collect(response, to: request, limit: Self.longestDrainedBody)
         } catch {
             try Task.checkCancellation()
         }

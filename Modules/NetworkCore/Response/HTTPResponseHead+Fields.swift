@@ -4,8 +4,11 @@ extension HTTPResponseHead {
     /// The longest pause a server can ask for. What is longer counts as this long.
     static let longestRetryAfter: Duration = .seconds(24 * 60 * 60)
 
-    /// The length of the body, where the head says (RFC 9110 §8.6).
-    var contentLength: Int? { headers["Content-Length"].flatMap { Int($0) } }
+    /// The length of the body that follows, where the head says (RFC 9110 §8.6). The answer to a `HEAD` says how
+    /// long a body would be, and sends none.
+    func bodyLength(to request: URLRequest) -> Int? {
+        request.httpMethod == "HEAD" ? 0 : headers["Content-Length"].flatMap { Int($0) }
+    }
 
     /// How long the server asked to be left alone (`Retry-After`, RFC 9110 §10.2.3), as seconds or as a date.
     ///
