@@ -1,0 +1,138 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("G14: the Keychain store answers three ways")
+struct KeychainAnswerTests {
+    private static let refusals: [KeychainStatus] = [
+        .interactionNotAllowed, .notAvailable, .authenticationFailed, .missingEntitlement, .decodingFailed,
+        .interactionRequired, .inDarkWake, .userCancelled, .ioFailed, .invalidParameter, .duplicateItem,
+        KeychainStatus(rawValue: -67_808),
+    ]
+
+    @Test(arguments: refusals)
+    func `whatever is not an answer is unavailable, and changes nothing`(status: KeychainStatus) async throws {
+        let model = ModelKeychain()
+        try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        let before = model.items
+        let keychain = ScriptedKeychain(model)
+        for call in KeychainCall.allCases { keychain.alwaysAnswer(call, status) }
+        let store = KeychainTokenStore.over(keychain)
+        let calls: [() async throws -> Void] = [
+            { _ = try await store.load() }, { try await store.save(.numbered(2)) }, { try await store.delete() },
+        ]
+        for call in calls {
+            let error = await #expect(throws: TokenStoreError.self) { try await call() }
+            #expect(error?.code == .unavailable)
+            #expect(error?.cause as? KeychainStatus == status)
+        }
+        #expect(model.items == before)
+    }
+
+    @Test func `not found is none when protected data is available`() async throws {
+        let store = KeychainTokenStore.over(ModelKeychain())
+        #expect(try await store.load() == nil)
+        try await store.delete()
+    }
+
+    @Test func `not found is no answer before protected data is available`() async throws {
+        let store = KeychainTokenStore.over(ModelKeychain()) { false }
+        for call in [{ _ = try await store.load() }, { try await store.delete() }] as [() async throws -> Void] {
+            let error = await #expect(throws: TokenStoreError.self) { try await call() }
+            #expect(error?.code == .unavailable)
+            #expect(error?.cause as? KeychainStatus == .itemNotFound)
+        }
+    }
+
+    @Test func `a prewarmed launch signs nobody out`() async throws {
+        let model = ModelKeychain()
+        let isAvailable = Flag(false)
+        let store = KeychainTokenStore.over(model) { isAvailable.isSet }
+        try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        for protection in [ModelKeychain.Protection.beforeFirstUnlock, .beforeFirstUnlockAndHidden] {
+            model.set(protection)
+            #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+            #expect(await storeError { try await store.save(.numbered(2)) }?.code == .unavailable)
+            #expect(await storeError { try await store.delete() }?.code == .unavailable)
+        }
+        model.set(.unlocked)
+        isAvailable.isSet = true
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test func `a device unlocked while the question is asked has its bundle found`() async throws {
+        let model = ModelKeychain()
+        try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        model.set(.beforeFirstUnlockAndHidden)
+        let store = KeychainTokenStore.over(model) {
+            model.set(.unlocked)
+            return true
+        }
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test func `what is found is believed on a locked device, and saved there`() async throws {
+        let model = ModelKeychain()
+        let store = KeychainTokenStore.over(model) { false }
+        try await store.save(.numbered(1))
+        model.set(.locked)
+        #expect(try await store.load() == .numbered(1))
+        try await store.save(.numbered(2))
+        #expect(try await store.load() == .numbered(2))
+        try await store.delete()
+        #expect(model.items.isEmpty)
+    }
+
+    @Test func `an item for the unlocked device is unavailable on a locked one`() async throws {
+        let model = ModelKeychain()
+        let store = KeychainTokenStore.over(model, accessibility: .whenUnlockedThisDeviceOnly)
+        try await store.save(.numbered(1))
+        model.set(.locked)
+        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+        model.set(.unlocked)
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test(arguments: [Data.garbage, Data(), Data("{}".utf8), Data([0xFF, 0xFE])])
+    func `an item without tokens is corrupt, and kept until a save`(data: Data) async throws {
+        let model = ModelKeychain()
+        model.insert(data, at: .own)
+        let store = KeychainTokenStore.over(model)
+        for _ in 1...2 {
+            #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
+            #expect(model.data(at: .own) == data)
+        }
+        try await store.save(.numbered(1))
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test func `what is corrupt is not quoted`() async throws {
+        let model = ModelKeychain()
+        model.insert(.garbage, at: .own)
+        let error = await storeError { _ = try await KeychainTokenStore.over(model).load() }
+        #expect(error?.reason.contains("not a bundle") == false)
+    }
+
+    @Test func `an item that cannot be decrypted is unavailable, and gives way to a sign-in`() async throws {
+        let model = ModelKeychain()
+        let store = KeychainTokenStore.over(model)
+        try await store.save(.numbered(2))
+        model.damage(.own.inGroup("own.group"))
+        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+        try await store.save(.numbered(1))
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test func `an item of a later version is touched by nothing but delete`() async throws {
+        let model = ModelKeychain()
+        model.insert(.ofLaterVersion, at: .own)
+        let store = KeychainTokenStore.over(model)
+        #expect(await storeError { _ = try await store.load() }?.code == .unsupportedVersion)
+        #expect(await storeError { try await store.save(.numbered(1)) }?.code == .unsupportedVersion)
+        #expect(model.data(at: .own) == .ofLaterVersion)
+        try await store.delete()
+        #expect(try await store.load() == nil)
+    }
+}

@@ -1,0 +1,108 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("The Keychain store keeps the contracts, over the model")
+struct KeychainContractTests {
+    /// The ways in which a Keychain does not answer.
+    enum Obstacle: CaseIterable {
+        case beforeFirstUnlock
+        case prewarming
+        case noEntitlement
+        case notAvailable
+    }
+
+    @Test(arguments: Obstacle.allCases)
+    func `the Keychain store is a token store`(obstacle: Obstacle) async throws {
+        try await TokenStoreContract.check(
+            reopen: { KeychainTokenStore.over($0.item.items) },
+            unavailable: { $0.behind(obstacle) },
+            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()) }
+        )
+    }
+
+    @Test func `it is one in the older Keychain of a Mac`() async throws {
+        let place = KeychainPlace(service: "articles", keychain: .fileBased)
+        try await TokenStoreContract.check(
+            reopen: { KeychainTokenStore.over($0.item.items, at: place) },
+            makeEmptyStore: {
+                KeychainTokenStore.over(ModelKeychain(groups: [], hasFileBasedKeychain: true), at: place)
+            }
+        )
+    }
+
+    @Test func `it is one in an access group, with places it was at before and a marker`() async throws {
+        try await TokenStoreContract.check(
+            reopen: { KeychainTokenStore.equipped($0.item.items) },
+            makeEmptyStore: { KeychainTokenStore.equipped(ModelKeychain()) }
+        )
+    }
+
+    @Test func `it can be shared`() async throws {
+        let folder = try TemporaryFolder()
+        try await SharedTokenStoreContract.check(
+            reopen: { KeychainTokenStore.over($0.store.item.items).shared(lockFile: $0.lockFile) },
+            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).shared(lockFile: folder.fresh()) }
+        )
+    }
+
+    @Test func `shared, it is still a token store`() async throws {
+        let folder = try TemporaryFolder()
+        try await TokenStoreContract.check(
+            reopen: { KeychainTokenStore.over($0.store.item.items).shared(lockFile: $0.lockFile) },
+            unavailable: { $0.store.behind(.beforeFirstUnlock).shared(lockFile: $0.lockFile) },
+            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).shared(lockFile: folder.fresh()) }
+        )
+    }
+
+    @Test func `no view of a store shows what it keeps`() async throws {
+        let bundle = TokenBundle.numbered(1)
+        let store = KeychainTokenStore.over(ModelKeychain())
+        try await store.save(bundle)
+        let shared = store.shared(lockFile: URL(fileURLWithPath: "/nowhere/anna.lease"))
+        #expect("\(store)" == "KeychainTokenStore(org.example.articles/anna)")
+        #expect("\(shared)" == "SharedKeychainTokenStore(org.example.articles/anna, /nowhere/anna.lease)")
+        for view in [store as Any, shared] {
+            var dumped = ""
+            dump(view, to: &dumped)
+            #expect(dumped.count < 200, "a dump goes no further than the place")
+        }
+    }
+}
+
+extension KeychainTokenStore {
+    /// A store over the same items that cannot reach them.
+    fileprivate func behind(_ obstacle: KeychainContractTests.Obstacle) -> KeychainTokenStore {
+        let model = item.items as? ModelKeychain
+        switch obstacle {
+        case .beforeFirstUnlock:
+            model?.set(.beforeFirstUnlock)
+            return .over(item.items) { false }
+        case .prewarming:
+            model?.set(.beforeFirstUnlockAndHidden)
+            return .over(item.items) { false }
+        case .noEntitlement:
+            return .over(item.items, at: place.inGroup("foreign.group"))
+        case .notAvailable:
+            let scripted = ScriptedKeychain(item.items)
+            for call in KeychainCall.allCases { scripted.alwaysAnswer(call, .notAvailable) }
+            return .over(scripted)
+        }
+    }
+
+    fileprivate static func equipped(_ items: any KeychainItems) -> KeychainTokenStore {
+        .over(
+            items,
+            at: .own.inGroup("shared.group"),
+            predecessors: [
+                .bundle(at: .own),
+                .bundle(at: .older),
+                .separateTokens(access: .access, refresh: .refresh),
+            ],
+            marker: InstallMarker(isSet: { true }, set: {})
+        )
+    }
+}

@@ -1,0 +1,142 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+/// The program dies after the first call to the Keychain, after the second, and so on until it has none left; each
+/// time it starts anew over what is there.
+@Suite("G12: a crash at any call loses nothing")
+struct KeychainCrashTests {
+    /// Where a session is found at the start.
+    enum Layout: CaseIterable {
+        case olderService
+        case separateTokens
+        case otherGroup
+        case olderFormat
+        case severalAtOnce
+
+        var predecessors: [KeychainPredecessor] {
+            let older = KeychainPredecessor.bundle(at: .older)
+            let separate = KeychainPredecessor.separateTokens(access: .access, refresh: .refresh)
+            switch self {
+            case .olderService: return [older]
+            case .separateTokens: return [separate]
+            case .otherGroup: return [.bundle(at: .own)]
+            case .olderFormat:
+                return [
+                    .bundle(at: place) { data in
+                        TokenBundle(accessToken: String(decoding: data, as: UTF8.self), refreshToken: "refresh-1")
+                    }
+                ]
+            case .severalAtOnce: return [older, separate]
+            }
+        }
+
+        var place: KeychainPlace { self == .otherGroup ? .own.inGroup("shared.group") : .own }
+
+        func model() throws -> ModelKeychain {
+            let model = ModelKeychain()
+            let bundle = TokenBundle.numbered(1)
+            switch self {
+            case .olderService: try model.insert(bundle.stored, at: .older)
+            case .otherGroup: try model.insert(bundle.stored, at: .own)
+            case .olderFormat: model.insert(Data("access-1".utf8), at: place)
+            case .severalAtOnce: try model.insert(bundle.stored, at: .older)
+            case .separateTokens: break
+            }
+            if self == .separateTokens || self == .severalAtOnce {
+                let token = self == .separateTokens ? "1" : "0"
+                model.insert(Data("access-\(token)".utf8), at: .access)
+                model.insert(Data("refresh-\(token)".utf8), at: .refresh)
+            }
+            return model
+        }
+
+        func store(_ items: any KeychainItems) -> KeychainTokenStore {
+            .over(items, at: place, predecessors: predecessors)
+        }
+    }
+
+    @Test(arguments: Layout.allCases, [true, false])
+    func `a move that is cut short is made in the end`(layout: Layout, answersTheLast: Bool) async throws {
+        let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
+            let early = try? await layout.store(dying).load()
+            let reopened = layout.store(model)
+            let bundle = try #require(try await reopened.load())
+            #expect(bundle.accessToken == "access-1")
+            #expect(bundle.refreshToken == "refresh-1")
+            if let early { #expect(bundle == early, "what was published is what is stored") }
+            #expect(model.items.count == 1, "nothing old is left")
+            #expect(try await layout.store(model).load() == bundle)
+        }
+        #expect(lives > 3)
+    }
+
+    @Test(arguments: Layout.allCases, [true, false])
+    func `a sign-out that is cut short leaves the session, whole, or none`(
+        layout: Layout,
+        answersTheLast: Bool
+    ) async throws {
+        let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
+            let isDone: Void? = try? await layout.store(dying).delete()
+            let bundle = try await layout.store(model).load()
+            if isDone != nil { #expect(bundle == nil) }
+            if let bundle {
+                #expect(bundle.refreshToken == "refresh-1")
+                #expect(bundle.accessToken == "access-1" || bundle.isExpired(at: .distantPast))
+            }
+        }
+        #expect(lives > 1)
+    }
+
+    @Test(arguments: Layout.allCases, [true, false])
+    func `a sign-out that is cut short brings nothing older back`(layout: Layout, answersTheLast: Bool) async throws {
+        let current = TokenBundle.numbered(5, of: SessionID(rawValue: "session-2"))
+        let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
+            if layout == .olderFormat {
+                try await layout.store(model).save(current)
+            } else {
+                try model.insert(current.stored, at: layout.place)
+            }
+            let isDone: Void? = try? await layout.store(dying).delete()
+            let bundle = try await layout.store(model).load()
+            #expect(bundle == nil || bundle == current)
+            if isDone != nil { #expect(bundle == nil) }
+        }
+        #expect(lives > 1)
+    }
+
+    @Test(arguments: Layout.allCases, [true, false])
+    func `a sign-in that is cut short leaves the old session or the new one`(
+        layout: Layout,
+        answersTheLast: Bool
+    ) async throws {
+        let new = TokenBundle.numbered(5, of: SessionID(rawValue: "session-2"))
+        let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
+            let isDone: Void? = try? await layout.store(dying).save(new)
+            let bundle = try #require(try await layout.store(model).load())
+            #expect(bundle == new || bundle.refreshToken == "refresh-1")
+            if isDone != nil { #expect(bundle == new) }
+            #expect(model.items.count == 1, "nothing old is left")
+        }
+        #expect(lives > 2)
+    }
+
+    /// Lets the program die after every number of calls, until it does not die.
+    ///
+    /// - Returns: How many lives it had.
+    private func forEveryDeath(
+        _ layout: Layout,
+        _ answersTheLast: Bool,
+        _ body: (ModelKeychain, DyingKeychain) async throws -> Void
+    ) async throws -> Int {
+        for calls in 0... {
+            let model = try layout.model()
+            let dying = DyingKeychain(model, dyingAfter: calls, answersTheLast: answersTheLast)
+            try await body(model, dying)
+            if !dying.isDead { return calls + 1 }
+        }
+        return 0
+    }
+}

@@ -1,0 +1,142 @@
+import AuthInterface
+import Foundation
+
+@testable import Storage
+
+/// The four calls, as words.
+enum KeychainCall: String, Sendable, CaseIterable {
+    case copyMatching
+    case add
+    case update
+    case delete
+}
+
+/// A Keychain that remembers what was asked of it, and whose answers can be scripted.
+final class ScriptedKeychain: KeychainItems {
+    struct Asked: Sendable, Hashable {
+        let call: KeychainCall
+        let place: KeychainPlace
+        var accessibility: KeychainAccessibility?
+    }
+
+    private struct State {
+        var asked: [Asked] = []
+        var answers: [KeychainCall: [KeychainStatus?]] = [:]
+        var standing: [KeychainCall: KeychainStatus] = [:]
+        var before: [KeychainCall: @Sendable () -> Void] = [:]
+    }
+
+    let base: any KeychainItems
+    private let state = Locked(State())
+
+    init(_ base: any KeychainItems) {
+        self.base = base
+    }
+
+    var hasFileBasedKeychain: Bool { base.hasFileBasedKeychain }
+    var asked: [Asked] { state.withLock { $0.asked } }
+    var calls: [KeychainCall] { asked.map(\.call) }
+
+    /// Scripts the next answers to a call; `nil` is the answer of the Keychain underneath, as are all later ones.
+    func answer(_ call: KeychainCall, _ answers: KeychainStatus?...) {
+        state.withLock { $0.answers[call] = answers }
+    }
+
+    /// Scripts all answers to a call.
+    func alwaysAnswer(_ call: KeychainCall, _ answer: KeychainStatus) {
+        state.withLock { $0.standing[call] = answer }
+    }
+
+    /// Does something right before the next call of a kind reaches the Keychain underneath.
+    func before(_ call: KeychainCall, _ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.before[call] = body }
+    }
+
+    func copyMatching(_ query: KeychainQuery) throws(KeychainStatus) -> [KeychainItem] {
+        try ask(Asked(call: .copyMatching, place: query.place))
+        return try base.copyMatching(query)
+    }
+
+    func add(_ query: KeychainQuery, _ values: KeychainValues) throws(KeychainStatus) {
+        try ask(Asked(call: .add, place: query.place, accessibility: values.accessibility))
+        try base.add(query, values)
+    }
+
+    func update(_ query: KeychainQuery, to values: KeychainValues) throws(KeychainStatus) {
+        try ask(Asked(call: .update, place: query.place, accessibility: values.accessibility))
+        try base.update(query, to: values)
+    }
+
+    func delete(_ query: KeychainQuery) throws(KeychainStatus) {
+        try ask(Asked(call: .delete, place: query.place))
+        try base.delete(query)
+    }
+
+    private func ask(_ asked: Asked) throws(KeychainStatus) {
+        let (answer, body) = state.withLock { state -> (KeychainStatus?, (@Sendable () -> Void)?) in
+            state.asked.append(asked)
+            var answer = state.standing[asked.call]
+            if let next = state.answers[asked.call]?.first {
+                state.answers[asked.call]?.removeFirst()
+                answer = next
+            }
+            return (answer, state.before.removeValue(forKey: asked.call))
+        }
+        body?()
+        if let answer { throw answer }
+    }
+}
+
+/// A Keychain whose program dies: after some calls none has an effect any more.
+///
+/// The last call that had one may have had time to answer or not; the program is none the wiser either way.
+final class DyingKeychain: KeychainItems {
+    private struct State {
+        var callsLeft: Int
+        var isDead = false
+    }
+
+    private let base: any KeychainItems
+    private let answersTheLast: Bool
+    private let state: Locked<State>
+
+    init(_ base: any KeychainItems, dyingAfter calls: Int, answersTheLast: Bool) {
+        self.base = base
+        self.answersTheLast = answersTheLast
+        state = Locked(State(callsLeft: calls))
+    }
+
+    var hasFileBasedKeychain: Bool { base.hasFileBasedKeychain }
+    var isDead: Bool { state.withLock { $0.isDead } }
+
+    func copyMatching(_ query: KeychainQuery) throws(KeychainStatus) -> [KeychainItem] {
+        try live { () throws(KeychainStatus) in try base.copyMatching(query) }
+    }
+
+    func add(_ query: KeychainQuery, _ values: KeychainValues) throws(KeychainStatus) {
+        try live { () throws(KeychainStatus) in try base.add(query, values) }
+    }
+
+    func update(_ query: KeychainQuery, to values: KeychainValues) throws(KeychainStatus) {
+        try live { () throws(KeychainStatus) in try base.update(query, to: values) }
+    }
+
+    func delete(_ query: KeychainQuery) throws(KeychainStatus) {
+        try live { () throws(KeychainStatus) in try base.delete(query) }
+    }
+
+    private func live<Value>(_ call: () throws(KeychainStatus) -> Value) throws(KeychainStatus) -> Value {
+        let left = state.withLock { state in
+            state.callsLeft -= 1
+            if state.callsLeft < 0 { state.isDead = true }
+            return state.callsLeft
+        }
+        guard left >= 0 else { throw .notAvailable }
+        let answer = try call()
+        guard left > 0 || answersTheLast else {
+            state.withLock { $0.isDead = true }
+            throw .notAvailable
+        }
+        return answer
+    }
+}

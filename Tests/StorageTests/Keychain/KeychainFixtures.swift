@@ -1,0 +1,61 @@
+import AuthInterface
+import Foundation
+
+@testable import Storage
+
+extension KeychainPlace {
+    static let own = KeychainPlace(service: "org.example.articles", account: "anna")
+    static let older = KeychainPlace(service: "articles", account: "anna")
+    static let access = KeychainPlace(service: "articles", account: "accessToken")
+    static let refresh = KeychainPlace(service: "articles", account: "refreshToken")
+}
+
+extension KeychainTokenStore {
+    static func over(
+        _ items: any KeychainItems,
+        at place: KeychainPlace = .own,
+        accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
+        predecessors: [KeychainPredecessor] = [],
+        marker: InstallMarker? = nil,
+        isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
+    ) -> KeychainTokenStore {
+        let item = TokenItem(
+            items: items,
+            place: place,
+            accessibility: accessibility,
+            predecessors: predecessors,
+            marker: marker
+        )
+        return KeychainTokenStore(item: item, isProtectedDataAvailable: isProtectedDataAvailable)
+    }
+}
+
+extension TokenBundle {
+    /// The bundle as a store writes it down.
+    var stored: Data {
+        get throws { try TokenEnvelope().encode(self) }
+    }
+}
+
+extension Data {
+    /// What a store of a later version would have written.
+    static let ofLaterVersion = Data(#"{"format":"latchkey-tokens","version":2,"tokens":[]}"#.utf8)
+
+    static let garbage = Data("not a bundle".utf8)
+}
+
+/// A flag of a test.
+final class Flag: Sendable {
+    private let value: Locked<Bool>
+
+    init(_ value: Bool) {
+        self.value = Locked(value)
+    }
+
+    var isSet: Bool {
+        get { value.withLock { $0 } }
+        set { value.withLock { $0 = newValue } }
+    }
+}
+
+struct ScriptedFailure: Error {}

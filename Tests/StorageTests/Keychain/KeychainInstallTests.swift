@@ -1,0 +1,151 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("A fresh installation removes what an earlier one left, and nothing else ever does")
+struct KeychainInstallTests {
+    private let model = ModelKeychain()
+    private let mark = Flag(false)
+
+    private var marker: InstallMarker {
+        InstallMarker(isSet: { [mark] in mark.isSet }, set: { [mark] in mark.isSet = true })
+    }
+
+    private func store(
+        _ marker: InstallMarker? = nil,
+        isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
+    ) -> KeychainTokenStore {
+        .over(
+            model,
+            predecessors: [.bundle(at: .older), .separateTokens(access: .access, refresh: .refresh)],
+            marker: marker ?? self.marker,
+            isProtectedDataAvailable: isProtectedDataAvailable
+        )
+    }
+
+    private func leaveItems() throws {
+        try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        try model.insert(TokenBundle.numbered(2).stored, at: .older)
+        model.insert(Data("access".utf8), at: .access)
+        model.insert(Data("refresh".utf8), at: .refresh)
+    }
+
+    @Test func `without a marker an item outlives its installation`() async throws {
+        try leaveItems()
+        #expect(try await KeychainTokenStore.over(model).load() == .numbered(1))
+    }
+
+    @Test func `a fresh installation begins with nothing, wherever the tokens were before`() async throws {
+        try leaveItems()
+        let bert = KeychainPlace(service: KeychainPlace.own.service, account: "bert")
+        try model.insert(TokenBundle.numbered(3).stored, at: bert)
+        #expect(try await store().load() == nil)
+        #expect(model.items.map(\.place.account) == ["bert"])
+        #expect(mark.isSet)
+    }
+
+    @Test func `what is saved after that stays`() async throws {
+        try leaveItems()
+        let first = store()
+        try await first.save(.numbered(5))
+        #expect(try await first.load() == .numbered(5))
+        #expect(try await store().load() == .numbered(5))
+    }
+
+    @Test func `a marker that is set is believed, even on a locked device`() async throws {
+        try leaveItems()
+        mark.isSet = true
+        model.set(.locked)
+        #expect(try await store { false }.load() == .numbered(1))
+    }
+
+    @Test func `a marker that is not found is not believed before protected data is available`() async throws {
+        try leaveItems()
+        let before = model.items
+        let isAvailable = Flag(false)
+        let store = store { isAvailable.isSet }
+        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+        #expect(await storeError { try await store.save(.numbered(5)) }?.code == .unavailable)
+        #expect(model.items == before)
+        #expect(!mark.isSet)
+        mark.isSet = true
+        isAvailable.isSet = true
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test func `protected data is asked for before the marker`() async throws {
+        try leaveItems()
+        let store = store { [mark] in
+            // The device is unlocked while the question is answered: the marker is found from now on.
+            mark.isSet = true
+            return true
+        }
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test func `a marker that cannot be read removes nothing`() async throws {
+        try leaveItems()
+        let before = model.items
+        let store = store(InstallMarker(isSet: { throw ScriptedFailure() }, set: {}))
+        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+        #expect(await storeError { try await store.save(.numbered(5)) }?.code == .unavailable)
+        #expect(model.items == before)
+    }
+
+    @Test func `nothing is saved that the next launch would remove`() async throws {
+        let markers = [
+            InstallMarker(isSet: { false }, set: { throw ScriptedFailure() }),
+            InstallMarker(isSet: { false }, set: {}),
+        ]
+        for marker in markers {
+            #expect(await storeError { try await store(marker).save(.numbered(5)) }?.code == .unavailable)
+            #expect(model.items.isEmpty)
+        }
+    }
+
+    @Test func `the marker is not set while an item cannot be removed`() async throws {
+        try leaveItems()
+        let keychain = ScriptedKeychain(model)
+        keychain.answer(.delete, .interactionNotAllowed)
+        let store = KeychainTokenStore.over(keychain, marker: marker)
+        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+        #expect(!mark.isSet)
+        #expect(try await store.load() == nil)
+        #expect(mark.isSet)
+    }
+
+    @Test func `a sign-out needs no marker`() async throws {
+        try leaveItems()
+        try await store(InstallMarker(isSet: { throw ScriptedFailure() }, set: {})).delete()
+        #expect(model.items.isEmpty)
+    }
+
+    @Test func `the marker is asked for once`() async throws {
+        let asked = Locked(0)
+        let isSet = { @Sendable in
+            asked.withLock { $0 += 1 }
+            return true
+        }
+        let store = store(InstallMarker(isSet: isSet, set: {}))
+        for generation in 1...3 { try await store.save(.numbered(generation)) }
+        _ = try await store.load()
+        #expect(asked.withLock { $0 } == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `a crash while it removes does not remove what comes after`(answersTheLast: Bool) async throws {
+        for calls in 0... {
+            let model = ModelKeychain()
+            try model.insert(TokenBundle.numbered(1).stored, at: .own)
+            let mark = Flag(false)
+            let marker = InstallMarker(isSet: { mark.isSet }, set: { mark.isSet = true })
+            let dying = DyingKeychain(model, dyingAfter: calls, answersTheLast: answersTheLast)
+            _ = try? await KeychainTokenStore.over(dying, marker: marker).load()
+            try await KeychainTokenStore.over(model, marker: marker).save(.numbered(5))
+            #expect(try await KeychainTokenStore.over(model, marker: marker).load() == .numbered(5))
+            if !dying.isDead { break }
+        }
+    }
+}

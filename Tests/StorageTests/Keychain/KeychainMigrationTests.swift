@@ -1,0 +1,164 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("The tokens move in from where they were before")
+struct KeychainMigrationTests {
+    private let model = ModelKeychain()
+    private let separate = KeychainPredecessor.separateTokens(access: .access, refresh: .refresh)
+
+    private func insertSeparately(access: String?, refresh: String?) {
+        if let access { model.insert(Data(access.utf8), at: .access) }
+        if let refresh { model.insert(Data(refresh.utf8), at: .refresh) }
+    }
+
+    @Test func `a bundle moves from an older service, whole, and once`() async throws {
+        try model.insert(TokenBundle.numbered(3).stored, at: .older)
+        let keychain = ScriptedKeychain(model)
+        let store = KeychainTokenStore.over(keychain, predecessors: [.bundle(at: .older)])
+        #expect(try await store.load() == .numbered(3))
+        #expect(model.items.map(\.place) == [.own.inGroup("own.group")])
+        let calls = keychain.calls.count
+        #expect(try await store.load() == .numbered(3))
+        #expect(keychain.calls.count == calls + 1, "what has moved costs nothing")
+        #expect(try await KeychainTokenStore.over(model, predecessors: [.bundle(at: .older)]).load() == .numbered(3))
+    }
+
+    @Test func `the old items are deleted only when the new one has been read back`() async throws {
+        try model.insert(TokenBundle.numbered(3).stored, at: .older)
+        let keychain = ScriptedKeychain(model)
+        let store = KeychainTokenStore.over(keychain, predecessors: [.bundle(at: .older)])
+        // The look, the second look, the older item; then the new one.
+        keychain.answer(.copyMatching, nil, nil, nil, .itemNotFound)
+        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+        #expect(!keychain.calls.contains(.delete))
+        #expect(try await store.load() == .numbered(3))
+    }
+
+    @Test func `two tokens become a session that stays the same`() async throws {
+        insertSeparately(access: "access-0", refresh: "refresh-0")
+        let store = KeychainTokenStore.over(model, predecessors: [separate])
+        let bundle = try #require(try await store.load())
+        #expect(bundle.accessToken == "access-0")
+        #expect(bundle.refreshToken == "refresh-0")
+        #expect(bundle.expiresAt == nil)
+        #expect(model.items.map(\.place.account) == ["anna"])
+        #expect(try await KeychainTokenStore.over(model, predecessors: [separate]).load() == bundle)
+    }
+
+    @Test func `an access token alone is a session that cannot be refreshed`() async throws {
+        insertSeparately(access: "access-0", refresh: nil)
+        let bundle = try await KeychainTokenStore.over(model, predecessors: [separate]).load()
+        #expect(bundle?.accessToken == "access-0")
+        #expect(bundle?.refreshToken == nil)
+    }
+
+    @Test(arguments: [nil, ""])
+    func `a refresh token alone is a session that must be refreshed`(access: String?) async throws {
+        insertSeparately(access: access, refresh: "refresh-0")
+        let bundle = try await KeychainTokenStore.over(model, predecessors: [separate]).load()
+        #expect(bundle?.refreshToken == "refresh-0")
+        #expect(bundle?.isExpired(at: Date(timeIntervalSince1970: 0)) == true)
+    }
+
+    @Test func `two empty texts are no session`() async throws {
+        insertSeparately(access: "", refresh: "")
+        #expect(try await KeychainTokenStore.over(model, predecessors: [separate]).load() == nil)
+    }
+
+    @Test func `no half of a session moves while the other cannot be read`() async throws {
+        insertSeparately(access: "access-0", refresh: nil)
+        model.insert(
+            .init(
+                place: .refresh.inGroup("own.group"),
+                accessibility: .whenUnlockedThisDeviceOnly,
+                data: Data("refresh-0".utf8)
+            )
+        )
+        model.set(.locked)
+        let before = model.items
+        let store = KeychainTokenStore.over(model, predecessors: [separate])
+        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+        #expect(model.items == before)
+        model.set(.unlocked)
+        #expect(try await store.load()?.refreshToken == "refresh-0")
+    }
+
+    @Test func `nothing found at either place is no answer before protected data is available`() async throws {
+        try model.insert(TokenBundle.numbered(3).stored, at: .older)
+        let before = model.items
+        model.set(.beforeFirstUnlockAndHidden)
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older)]) { false }
+        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+        #expect(await storeError { try await store.delete() }?.code == .unavailable)
+        #expect(model.items == before)
+    }
+
+    @Test func `of several predecessors the newest counts, and all go`() async throws {
+        try model.insert(TokenBundle.numbered(3).stored, at: .older)
+        insertSeparately(access: "access-0", refresh: "refresh-0")
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older), separate])
+        #expect(try await store.load() == .numbered(3))
+        #expect(model.items.count == 1)
+    }
+
+    @Test func `what is in the store's own place is newer than all`() async throws {
+        try model.insert(TokenBundle.numbered(3).stored, at: .older)
+        try model.insert(TokenBundle.numbered(4).stored, at: .own)
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older)])
+        #expect(try await store.load() == .numbered(4))
+        #expect(model.items.count == 1, "what a crash had left is gone")
+    }
+
+    @Test func `what cannot be removed does not keep the bundle from being used, and goes later`() async throws {
+        try model.insert(TokenBundle.numbered(3).stored, at: .older)
+        let keychain = ScriptedKeychain(model)
+        keychain.answer(.delete, .interactionNotAllowed, .interactionNotAllowed)
+        let store = KeychainTokenStore.over(keychain, predecessors: [.bundle(at: .older)])
+        #expect(try await store.load() == .numbered(3))
+        try await store.save(.numbered(4))
+        #expect(model.items.count == 2)
+        #expect(try await store.load() == .numbered(4))
+        #expect(model.items.count == 1)
+    }
+
+    @Test func `a sign-in that nobody loaded before takes the place of what was`() async throws {
+        try model.insert(TokenBundle.numbered(3).stored, at: .older)
+        insertSeparately(access: "access-0", refresh: "refresh-0")
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older), separate])
+        let bundle = TokenBundle.numbered(0, of: SessionID(rawValue: "session-2"))
+        try await store.save(bundle)
+        #expect(try await store.load() == bundle)
+        #expect(model.items.count == 1)
+    }
+
+    @Test func `a sign-out cannot be undone by what was before`() async throws {
+        try model.insert(TokenBundle.numbered(3).stored, at: .older)
+        try model.insert(TokenBundle.numbered(4).stored, at: .own)
+        insertSeparately(access: "access-0", refresh: "refresh-0")
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older), separate])
+        try await store.delete()
+        #expect(model.items.isEmpty)
+        #expect(try await store.load() == nil)
+    }
+
+    @Test(arguments: [(Data.garbage, TokenStoreError.Code.corrupt), (.ofLaterVersion, .unsupportedVersion)])
+    func `an older item that cannot be read is said to be so, and kept`(
+        row: (data: Data, code: TokenStoreError.Code)
+    ) async throws {
+        model.insert(row.data, at: .older)
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older)])
+        for _ in 1...2 { #expect(await storeError { _ = try await store.load() }?.code == row.code) }
+        #expect(model.data(at: .older) == row.data)
+        try await store.save(.numbered(1))
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test func `a token that is no text is corrupt`() async throws {
+        model.insert(Data([0xFF, 0xFE]), at: .access)
+        let store = KeychainTokenStore.over(model, predecessors: [separate])
+        #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
+    }
+}

@@ -1,0 +1,112 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("A save updates or adds, and never deletes")
+struct KeychainSavingTests {
+    private let model = ModelKeychain()
+    private let keychain: ScriptedKeychain
+    private let store: KeychainTokenStore
+
+    init() {
+        keychain = ScriptedKeychain(model)
+        store = .over(keychain)
+    }
+
+    @Test func `the first save adds an item, after an update that found none`() async throws {
+        try await store.save(.numbered(1))
+        #expect(keychain.calls == [.copyMatching, .update, .add])
+        #expect(model.items.map(\.place) == [.own.inGroup("own.group")])
+        #expect(model.items.map(\.accessibility) == [.afterFirstUnlockThisDeviceOnly])
+    }
+
+    @Test func `a save over a duplicate replaces it, by one update`() async throws {
+        try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        try await store.save(.numbered(2))
+        #expect(keychain.calls == [.copyMatching, .update])
+        #expect(try await store.load() == .numbered(2))
+    }
+
+    @Test func `an item that somebody adds in the meantime is updated`() async throws {
+        let other = try TokenBundle.numbered(1).stored
+        keychain.before(.add) { [model] in model.insert(other, at: .own) }
+        try await store.save(.numbered(2))
+        #expect(keychain.calls == [.copyMatching, .update, .add, .update])
+        #expect(try await store.load() == .numbered(2))
+    }
+
+    @Test func `an item that is neither found nor can be added ends the attempts`() async throws {
+        keychain.alwaysAnswer(.add, .duplicateItem)
+        let error = await #expect(throws: TokenStoreError.self) { try await store.save(.numbered(1)) }
+        #expect(error?.code == .unavailable)
+        #expect(error?.cause as? KeychainStatus == .duplicateItem)
+        #expect(keychain.calls.filter { $0 == .add }.count == TokenItem.saveAttempts)
+        #expect(!keychain.calls.contains(.delete))
+    }
+
+    @Test func `a save that fails leaves what was there`() async throws {
+        try await store.save(.numbered(1))
+        keychain.answer(.update, .interactionNotAllowed)
+        #expect(await storeError { try await store.save(.numbered(2)) }?.code == .unavailable)
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test(arguments: [KeychainAccessibility.afterFirstUnlockThisDeviceOnly, .whenUnlockedThisDeviceOnly])
+    func `a save gives the item the store's accessibility, be it new or not`(
+        accessibility: KeychainAccessibility
+    ) async throws {
+        let other: KeychainAccessibility =
+            accessibility == .whenUnlockedThisDeviceOnly ? .afterFirstUnlockThisDeviceOnly : .whenUnlockedThisDeviceOnly
+        try await KeychainTokenStore.over(model, accessibility: other).save(.numbered(1))
+        #expect(model.items.map(\.accessibility) == [other])
+        try await KeychainTokenStore.over(model, accessibility: accessibility).save(.numbered(2))
+        #expect(model.items.map(\.accessibility) == [accessibility])
+    }
+
+    @Test func `the older Keychain of a Mac is asked for neither group nor accessibility`() async throws {
+        let mac = ScriptedKeychain(ModelKeychain(groups: [], hasFileBasedKeychain: true))
+        let place = KeychainPlace(service: "articles", accessGroup: "shared.group", keychain: .fileBased)
+        try await KeychainTokenStore.over(mac, at: place).save(.numbered(1))
+        #expect(mac.asked.allSatisfy { $0.accessibility == nil && $0.place.accessGroup == nil })
+        #expect(mac.asked.allSatisfy { $0.place.keychain == .fileBased })
+    }
+
+    @Test func `an access group is named in every call`() async throws {
+        let group = KeychainTokenStore.over(keychain, at: .own.inGroup("shared.group"))
+        try await group.save(.numbered(1))
+        _ = try await group.load()
+        try await group.delete()
+        #expect(Set(keychain.calls) == Set(KeychainCall.allCases))
+        #expect(keychain.asked.allSatisfy { $0.place.accessGroup == "shared.group" })
+    }
+
+    @Test func `a bundle that has been overtaken is not saved, another session is`() async throws {
+        try await store.save(.numbered(2))
+        #expect(await storeError { try await store.save(.numbered(1)) }?.code == .superseded)
+        #expect(try await store.load() == .numbered(2))
+        let other = TokenBundle.numbered(1, of: SessionID(rawValue: "session-2"))
+        try await store.save(other)
+        #expect(try await store.load() == other)
+    }
+
+    @Test func `of concurrent saves the latest generation stays`() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for generation in (1...40).shuffled() {
+                group.addTask { [store] in try? await store.save(.numbered(generation)) }
+            }
+        }
+        #expect(try await store.load() == .numbered(40))
+        #expect(model.items.count == 1)
+    }
+
+    @Test func `accounts live side by side, and deleting one leaves the others`() async throws {
+        let accounts = ["anna", "Anna", "bert", ""]
+        let stores = accounts.map { KeychainTokenStore.over(model, at: .init(service: "articles", account: $0)) }
+        for (number, store) in stores.enumerated() { try await store.save(.numbered(number)) }
+        try await stores[0].delete()
+        #expect(try await stores[0].load() == nil)
+        for number in 1..<stores.count { #expect(try await stores[number].load() == .numbered(number)) }
+    }
+}

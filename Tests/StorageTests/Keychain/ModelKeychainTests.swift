@@ -1,0 +1,183 @@
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("The model Keychain answers as the Keychain is documented to")
+struct ModelKeychainTests {
+    private static let values = KeychainValues(data: .one, accessibility: .afterFirstUnlockThisDeviceOnly)
+    private static let whenUnlocked = KeychainValues(data: .one, accessibility: .whenUnlockedThisDeviceOnly)
+
+    @Test(arguments: [
+        ("the same item", KeychainPlace.own, KeychainStatus.duplicateItem),
+        ("another account", KeychainPlace(service: "org.example.articles", account: "bert"), nil),
+        ("another service", KeychainPlace(service: "org.example.notes", account: "anna"), nil),
+        ("another group", KeychainPlace.own.inGroup("shared.group"), nil),
+        ("its own group by name", KeychainPlace.own.inGroup("own.group"), .duplicateItem),
+    ])
+    func `service, account and group are the primary key`(row: (String, KeychainPlace, KeychainStatus?)) throws {
+        let model = ModelKeychain()
+        try model.add(KeychainQuery(place: .own), Self.values)
+        #expect(status { try model.add(KeychainQuery(place: row.1), Self.values) } == row.2, "\(row.0)")
+    }
+
+    @Test func `an item that iCloud synchronises is another item, and is not found`() throws {
+        let model = ModelKeychain()
+        model.insert(.init(place: .own.inGroup("own.group"), isSynchronizable: true, data: .one))
+        #expect(status { _ = try model.copyMatching(.reading(.own)) } == .itemNotFound)
+        try model.add(KeychainQuery(place: .own), Self.values)
+        #expect(model.items.count == 2)
+    }
+
+    @Test(arguments: KeychainCall.allCases)
+    func `what is not there is not found, and can only be added`(call: KeychainCall) {
+        #expect(ModelKeychain().status(of: call) == (call == .add ? nil : .itemNotFound))
+    }
+
+    @Test func `an item is added to the first group, and found in all`() throws {
+        let model = ModelKeychain(groups: ["own.group", "shared.group"])
+        try model.add(KeychainQuery(place: .own), Self.values)
+        try model.add(KeychainQuery(place: .own.inGroup("shared.group")), Self.values)
+        #expect(model.items.map(\.place.accessGroup) == ["own.group", "shared.group"])
+        let found = try model.copyMatching(KeychainQuery(place: .own, limit: .all))
+        #expect(found.map(\.accessGroup) == ["own.group", "shared.group"])
+        #expect(try model.copyMatching(KeychainQuery(place: .own, limit: .one)).count == 1)
+    }
+
+    @Test(arguments: KeychainCall.allCases)
+    func `a group needs an entitlement, and so does the data-protection Keychain`(call: KeychainCall) {
+        #expect(ModelKeychain(groups: ["own.group"]).status(of: call, at: .foreign) == .missingEntitlement)
+        #expect(ModelKeychain(groups: []).status(of: call) == .missingEntitlement)
+    }
+
+    @Test func `update and delete take all that match`() throws {
+        let model = ModelKeychain()
+        try model.add(KeychainQuery(place: .own), Self.values)
+        try model.add(KeychainQuery(place: .own.inGroup("shared.group")), Self.values)
+        try model.update(KeychainQuery(place: .own), to: KeychainValues(data: .two, accessibility: nil))
+        #expect(model.items.map(\.data) == [.two, .two])
+        #expect(model.items.allSatisfy { $0.accessibility == .afterFirstUnlockThisDeviceOnly })
+        try model.delete(KeychainQuery(place: .own))
+        #expect(model.items.isEmpty)
+    }
+
+    @Test(arguments: [
+        (ModelKeychain.Protection.unlocked, KeychainStatus?.none, KeychainStatus?.none),
+        (.locked, nil, .interactionNotAllowed),
+        (.beforeFirstUnlock, .interactionNotAllowed, .interactionNotAllowed),
+        (.beforeFirstUnlockAndHidden, .itemNotFound, .itemNotFound),
+    ])
+    func `data is read when its accessibility allows`(
+        row: (ModelKeychain.Protection, afterFirstUnlock: KeychainStatus?, whenUnlocked: KeychainStatus?)
+    ) throws {
+        for (values, expected) in [(Self.values, row.afterFirstUnlock), (Self.whenUnlocked, row.whenUnlocked)] {
+            let model = ModelKeychain()
+            try model.add(KeychainQuery(place: .own), values)
+            model.set(row.0)
+            #expect(model.status(of: .copyMatching) == expected)
+            #expect(model.status(of: .update, values) == expected)
+        }
+    }
+
+    @Test func `nothing can be added or deleted before the first unlock`() throws {
+        let model = ModelKeychain()
+        try model.add(KeychainQuery(place: .own), Self.values)
+        model.set(.beforeFirstUnlock)
+        #expect(model.status(of: .add, at: .older) == .interactionNotAllowed)
+        #expect(model.status(of: .delete) == .interactionNotAllowed)
+        model.set(.beforeFirstUnlockAndHidden)
+        #expect(model.status(of: .add, at: .older) == .interactionNotAllowed)
+        #expect(model.status(of: .delete) == .itemNotFound)
+        #expect(model.items.count == 1)
+    }
+
+    @Test func `attributes are found where data cannot be read`() throws {
+        let model = ModelKeychain()
+        try model.add(KeychainQuery(place: .own), Self.whenUnlocked)
+        model.set(.locked)
+        let found = try model.copyMatching(KeychainQuery(place: .own, limit: .all))
+        #expect(found == [KeychainItem(accessGroup: "own.group", data: nil)])
+    }
+
+    @Test func `a Mac has two Keychains, and every other device one`() throws {
+        for (model, isShared) in [(ModelKeychain(hasFileBasedKeychain: true), false), (ModelKeychain(), true)] {
+            try model.add(KeychainQuery(place: .fileBased), KeychainValues(data: .one, accessibility: nil))
+            #expect(model.status(of: .copyMatching, at: .fileBased) == nil)
+            #expect((model.status(of: .copyMatching) == nil) == isShared)
+        }
+    }
+
+    @Test func `the file-based Keychain has no groups, and is not under the lock of the device`() throws {
+        let model = ModelKeychain(groups: [], hasFileBasedKeychain: true)
+        try model.add(KeychainQuery(place: .fileBased), KeychainValues(data: .one, accessibility: nil))
+        model.set(.beforeFirstUnlock)
+        #expect(try model.copyMatching(.reading(.fileBased)) == [KeychainItem(accessGroup: nil, data: .one)])
+    }
+
+    @Test func `only a search may say what it wants, and a Mac's older Keychain not the data of all`() throws {
+        let model = ModelKeychain(hasFileBasedKeychain: true)
+        let limited = [KeychainQuery(place: .own, limit: .one), KeychainQuery(place: .own, returnsData: true)]
+        for query in limited {
+            #expect(status { try model.add(query, Self.values) } == .invalidParameter)
+            #expect(status { try model.update(query, to: Self.values) } == .invalidParameter)
+            #expect(status { try model.delete(query) } == .invalidParameter)
+        }
+        let all = KeychainQuery(place: .fileBased, returnsData: true, limit: .all)
+        #expect(status { _ = try model.copyMatching(all) } == .invalidParameter)
+    }
+
+    @Test func `an item that cannot be decrypted can be replaced`() throws {
+        let model = ModelKeychain()
+        model.insert(.one, at: .own)
+        model.damage(.own.inGroup("own.group"))
+        #expect(model.status(of: .copyMatching) == .decodingFailed)
+        #expect(model.status(of: .update) == nil)
+        #expect(model.status(of: .copyMatching) == nil)
+    }
+}
+
+private func status(of call: () throws -> Void) -> KeychainStatus? {
+    do {
+        try call()
+        return nil
+    } catch {
+        return error as? KeychainStatus
+    }
+}
+
+extension ModelKeychain {
+    fileprivate func status(
+        of call: KeychainCall,
+        at place: KeychainPlace = .own,
+        _ values: KeychainValues = KeychainValues(data: .two, accessibility: .afterFirstUnlockThisDeviceOnly)
+    ) -> KeychainStatus? {
+        StorageTests.status {
+            switch call {
+            case .copyMatching: _ = try copyMatching(.reading(place))
+            case .add: try add(KeychainQuery(place: place), values)
+            case .update: try update(KeychainQuery(place: place), to: values)
+            case .delete: try delete(KeychainQuery(place: place))
+            }
+        }
+    }
+}
+
+extension KeychainQuery {
+    fileprivate static func reading(_ place: KeychainPlace) -> KeychainQuery {
+        KeychainQuery(place: place, returnsData: true, limit: .one)
+    }
+}
+
+extension KeychainPlace {
+    fileprivate static let foreign = own.inGroup("foreign.group")
+    fileprivate static let fileBased = KeychainPlace(
+        service: own.service,
+        account: own.account,
+        keychain: .fileBased
+    )
+}
+
+extension Data {
+    fileprivate static let one = Data("one".utf8)
+    fileprivate static let two = Data("two".utf8)
+}
