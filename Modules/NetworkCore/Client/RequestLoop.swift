@@ -17,6 +17,8 @@ struct RequestLoop: Sendable {
     let observers: [any NetworkObserver]
     let clock: any TimeSource
 
+    // Off the caller's actor: a screen that sends a request must not encode, read files and decode on the main one.
+    @concurrent
     func send<Response>(
         _ endpoint: Endpoint<Response>,
         authentication: AuthenticationInterceptor?,

@@ -30,8 +30,6 @@ final class LoopbackServer: Sendable {
         case rawThenHold(Data)
         /// The end of the connection, without an answer.
         case close
-        /// The end of the connection as soon as the head is read: the body stays unread.
-        case closeAtHead
         /// Silence until the client goes.
         case hold
 
@@ -58,8 +56,7 @@ final class LoopbackServer: Sendable {
 
     /// Starts a server.
     ///
-    /// - Parameter script: What to do with each request. It is called on the connection's thread, once the head is
-    ///   read for `closeAtHead`, and once more when the body is.
+    /// - Parameter script: What to do with each request. It is called on the connection's thread and may block it.
     /// - Throws: `POSIXError` when there is no socket to be had.
     init(_ script: @escaping @Sendable (Request) -> Action) throws {
         listener = try LoopbackListener()
@@ -105,7 +102,6 @@ final class LoopbackServer: Sendable {
     private func serve(_ connection: LoopbackConnection, number: Int) {
         var reader = RequestReader(connection: connection, number: number)
         while let head = reader.readHead() {
-            if case .closeAtHead = script(head) { break }
             guard let request = reader.readBody(of: head) else { break }
             state.withLock { $0.requests.append(request) }
             guard perform(script(request), on: connection) else { break }
@@ -137,7 +133,7 @@ final class LoopbackServer: Sendable {
         case .hold:
             while !connection.read().isEmpty {}
             return false
-        case .close, .closeAtHead:
+        case .close:
             return false
         }
     }

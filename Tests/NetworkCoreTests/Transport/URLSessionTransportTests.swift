@@ -1,4 +1,5 @@
 import AuthInterface
+import AuthTesting
 import Foundation
 import NetworkCore
 import Testing
@@ -133,5 +134,40 @@ struct URLSessionTransportTests {
         } throws: { error in
             (error as? HTTPTransportError)?.code == .connectionFailed
         }
+    }
+
+    @Test func waitingForATurnIsNoSilence() async throws {
+        let clock = ManualTimeSource()
+        let transport = URLSessionTransport(clock: clock)
+        let arrived = Gate(isOpen: true)
+        let release = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { _ in
+            Task { await arrived.pass() }
+            release.wait()
+            return .respond(204)
+        }
+        defer { server.stop() }
+        let limit = URLSessionTransport.connectionsPerHost
+        let request = HTTPTransportRequest(
+            head: URLRequest(url: server.url),
+            timeout: .seconds(30),
+            isIdempotent: true
+        )
+        let answered = Gate(isOpen: true)
+        let calls = (0...limit).map { _ in
+            Task {
+                let status = try await transport.perform(request).head.status
+                await answered.pass()
+                return status
+            }
+        }
+        await arrived.arrivals(atLeast: limit)
+        clock.advance(by: .seconds(20))
+        for _ in 0..<limit { release.signal() }
+        await answered.arrivals(atLeast: limit)
+        await arrived.arrivals(atLeast: limit + 1)
+        clock.advance(by: .seconds(20))
+        release.signal()
+        for call in calls { #expect(try await call.value == 204) }
     }
 }

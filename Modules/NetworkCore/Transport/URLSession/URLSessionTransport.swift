@@ -11,22 +11,28 @@ import Foundation
 /// head is sent a second time; one without a body is sent twice without a word. So a request that has a body, or must
 /// not happen twice, goes through a session of its own there, whose connection is new and used once. `Connection:
 /// close` would be less work, but helps only with servers that heed it. A new session costs a few threads and files,
-/// so only ``coldConnectionLimit`` of them exist at a time; further requests wait for their turn, and time-outs count
-/// from there. 1,000 such requests take 0.7 s on loopback and two cores.
+/// so only ``coldConnectionLimit`` of them exist at a time. 1,000 such requests take 0.7 s on loopback and two cores.
+///
+/// **Turns.** Requests wait here and not inside URLSession, where waiting for a connection counts as silence: a burst
+/// at a slow server would time out without having been sent. Time-outs count from a request's turn.
 ///
 /// **Memory.** URLSession on Linux cannot be slowed down: an answer that is read more slowly than it arrives piles up.
 public final class URLSessionTransport: HTTPTransport {
     /// The most cold connections at a time.
     public static let coldConnectionLimit = 32
 
-    /// The most warm connections to one host at a time.
+    /// The most warm connections to one host at a time, and so the most requests under way to an `http` origin.
     public static let connectionsPerHost = 6
+
+    /// The most requests under way to an `https` origin, where HTTP/2 carries many on one connection.
+    public static let multiplexedRequestsPerOrigin = 64
 
     private let clock: any TimeSource
     private let configure: @Sendable (URLSessionConfiguration) -> Void
     private let warm: URLSession
     private let router: URLSessionRouter
-    private let gate = ConnectionGate(limit: coldConnectionLimit)
+    private let coldGate = ConnectionGate(limit: coldConnectionLimit)
+    private let warmGates = Locked<[Origin: ConnectionGate]>([:])
 
     #if canImport(FoundationNetworking)
     private static let needsColdConnections = true
@@ -64,13 +70,26 @@ public final class URLSessionTransport: HTTPTransport {
     ///   cannot be made. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         guard Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty else {
-            return try await perform(request, in: warm, router: router) {}
+            let gate = warmGate(for: request.head)
+            try await gate.enter()
+            return try await perform(request, in: warm, router: router) { gate.leave() }
         }
-        try await gate.enter()
+        try await coldGate.enter()
         let router = URLSessionRouter()
         let session = Self.session(configure, delegate: router)
         defer { session.finishTasksAndInvalidate() }
-        return try await perform(request, in: session, router: router) { [gate] in gate.leave() }
+        return try await perform(request, in: session, router: router) { [coldGate] in coldGate.leave() }
+    }
+
+    private func warmGate(for request: URLRequest) -> ConnectionGate {
+        guard let origin = request.url.flatMap(Origin.init) else { return ConnectionGate(limit: 1) }
+        return warmGates.withLock { gates in
+            if let gate = gates[origin] { return gate }
+            let limit = origin.isCleartext ? Self.connectionsPerHost : Self.multiplexedRequestsPerOrigin
+            let gate = ConnectionGate(limit: limit)
+            gates[origin] = gate
+            return gate
+        }
     }
 
     // `onEnd` is called once, when the connection is no longer needed, whatever became of the exchange.
