@@ -48,6 +48,8 @@ extension RefreshStateMachine {
         case .leasing, .calling, .storing: return
         }
         switch result {
+        case .success(let found?) where !found.isUsable:
+            failAttempt(TokenRefreshError(.unavailable, cause: TokenStoreError.unusableBundle), now)
         case .success(let found?) where found.session != attempt.base.session && session.isStored:
             replaceSession(by: found, now)
         case .success(let found?) where found.displaces(attempt.base):

@@ -41,12 +41,12 @@ extension RefreshStateMachine {
         // Somebody signed in or out meanwhile: what was stored is not what is meant any more.
         guard standing == .unknown else { return }
         switch result {
-        case .success(let bundle?) where bundle.accessToken.isHeaderSafe || bundle.refreshToken?.isEmpty == false:
+        case .success(let bundle?) where bundle.isUsable:
             beginRestored(bundle, now)
         case .success(nil):
             endRestoring(.never)
         case .success:
-            storeUnavailable(TokenStoreError(.corrupt, reason: "the stored bundle has no usable token"), now)
+            storeUnavailable(.unusableBundle, now)
         case .failure(let error) where rules.toleratesUnavailableStore:
             storeUnavailable(error, now)
         case .failure:
@@ -184,6 +184,7 @@ extension RefreshStateMachine {
     /// G19: the server has told the time. The expiry of a token that came from the store was counted on a clock that
     /// anybody can set; now it can be counted on the server's.
     mutating func serverDateNoted(_ date: Date, _ now: Instant) {
+        guard date.isPlausible else { return }
         let isFirst = clockSkew == nil
         clockSkew = date.timeIntervalSince(now.date)
         guard isFirst, let session, session.origin == .store else { return }

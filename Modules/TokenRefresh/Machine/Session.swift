@@ -118,12 +118,13 @@ struct Expiry: Sendable {
             self.init(aheadFrom: .zero, leewayFrom: .zero, end: .zero)
             return
         }
-        guard let expiresAt = bundle.expiresAt else {
+        guard let expiresAt = bundle.expiresAt, expiresAt.isPlausible else {
             self = .unknown
             return
         }
         let limit = policy.maximumLifetime / .seconds(1)
-        let left = expiresAt.timeIntervalSince(now.date + skew)
+        let serverNow = now.date + skew
+        let left = expiresAt.timeIntervalSince(serverNow.isPlausible ? serverNow : now.date)
         let end = now.uptime + .seconds(min(max(left, -limit), limit))
         self.init(aheadFrom: end - policy.ahead, leewayFrom: end - policy.leeway, end: end)
     }

@@ -59,7 +59,7 @@ extension StoreContent {
         switch (self, found) {
         case (.bundle(_, over: .sameSession), nil):
             return .leave(.superseded(by: nil))
-        case (.bundle(let bundle, over: .sameSession), let found?):
+        case (.bundle(let bundle, over: .sameSession), let found?) where found.isUsable:
             return bundle.supersedes(found) ? .save(bundle) : .leave(.superseded(by: found))
         case (.nothing(let session?), let found?) where found.session != session:
             return .leave(.written)

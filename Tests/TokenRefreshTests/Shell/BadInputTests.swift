@@ -1,0 +1,168 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// Handlers and stores that answer what they should not: typed errors, no crash, no loop.
+@Suite(.timeLimit(.minutes(5))) struct BadInputTests {
+    @Test(
+        "bad input: an access token no header field can carry is a failed refresh",
+        arguments: ["", " ", "two words", "line\nbreak", "\u{0}", "caf\u{e9}", "\r\nX-Admin: yes"]
+    )
+    func unusableToken(value: String) async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        let unusable = TokenRefreshResult(accessToken: value, refreshToken: "refresh-ada1-1")
+        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, answer: .tokens(unusable))
+        gate.open()
+        #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
+        #expect(try await bench.engine.token() == token)
+        #expect(bench.handler.calls.count == 1)
+        #expect(bench.store.base.bundle?.generation == 0)
+        #expect(await code { try await bench.engine.signIn(.init(accessToken: value)) } == "invalidTokens")
+        #expect(bench.engine.state == .signedIn(token.session))
+    }
+
+    @Test(
+        "bad input: a lifetime that is negative, nothing or absurd is not believed, and causes no refresh",
+        arguments: [
+            Duration.seconds(-5), .zero, .seconds(Int64.min), .seconds(Int64.max), .seconds(400 * 86_400),
+            .nanoseconds(1), .milliseconds(1),
+        ]
+    )
+    func absurdLifetime(lifetime: Duration) async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        bench.handler.enqueue(.tokens(.fixture(ordinal: 1, expiresIn: lifetime)))
+        #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
+        #expect(Set(await bench.ask(times: 1_000).outcomes()) == ["ada1 g1"])
+        #expect(bench.handler.calls.count == 1)
+    }
+
+    @Test("bad input: the same tokens again are used once more, and then refused without a loop")
+    func sameTokenAgain() async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        let same = ScriptedRefreshHandler.Answer.tokens(.fixture(ordinal: 0))
+        bench.handler.enqueue(same, same, same)
+        let again = try await bench.engine.replacement(for: token)
+        #expect(again.value == token.value)
+        for _ in 0..<20 { #expect(await bench.refuse(again).outcomes() == ["unauthorized"]) }
+        #expect(bench.handler.calls.count == 1)
+    }
+
+    @Test(
+        "bad input: a server date that is no date does not stop the process, and is not believed",
+        arguments: [1e300, -1e300, .infinity, -.infinity, .nan, 1e18, -1e18, 0]
+    )
+    func absurdServerDate(seconds: Double) async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        let jwt = String.jwt(exp: 1_800_000_900, iat: 1_800_000_000)
+        let date = Date(timeIntervalSince1970: seconds)
+        bench.handler.enqueue(
+            .tokens(TokenRefreshResult(accessToken: jwt, refreshToken: "refresh-ada1-1", serverDate: date))
+        )
+        #expect(try await bench.engine.replacement(for: token).value == jwt)
+        bench.engine.noteServerDate(date)
+        #expect(Set(try await bench.ask(times: 100).tokens().map(\.value)) == [jwt])
+        #expect(bench.handler.calls.count == 1)
+        let stored = try JSONEncoder().encode(#require(bench.store.base.bundle))
+        #expect(!stored.isEmpty, "and what is stored can be written down")
+    }
+
+    @Test("bad input: a Retry-After that is negative or absurd bounds the pause all the same")
+    func absurdRetryAfter() async throws {
+        for asked in [Duration.seconds(-100), .seconds(Int64.max), .seconds(Int64.min)] {
+            let bench = try await Bench.signedIn()
+            let token = try await bench.engine.token()
+            bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: asked)))
+            #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
+            bench.time.advance(by: .seconds(300))
+            #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
+        }
+    }
+
+    @Test("bad input: a stored bundle without a usable token is corrupt, not an empty store, and is left alone")
+    func corruptBundle() async throws {
+        let session = SessionID(rawValue: "ada1")
+        for refreshToken in [nil, ""] {
+            let corrupt = TokenBundle(accessToken: "", refreshToken: refreshToken, session: session)
+            let bench = Bench(holding: corrupt)
+            #expect(Set(await bench.ask(times: 10).outcomes()) == ["storeUnavailable"])
+            #expect(bench.engine.state == .unknown)
+            #expect(bench.store.base.bundle == corrupt)
+            #expect(try await bench.signIn("bob").name == "bob1 g0", "and a login goes on")
+        }
+    }
+
+    @Test("bad input: a stored bundle that can still buy a token does so, whatever its access token is")
+    func onlyRefreshable() async throws {
+        let stored = TokenBundle(accessToken: "\n", refreshToken: "refresh-ada1-3", session: .init(rawValue: "ada1"))
+        let bench = Bench(holding: stored)
+        #expect(Set(await bench.ask(times: 100).outcomes()) == ["ada1 g4"])
+        #expect(bench.handler.calls.map(\.ordinal) == [3])
+    }
+
+    @Test(
+        "bad input: a stored bundle with absurd numbers does not stop the process, and signs nobody out",
+        arguments: [Int.min, -1, Int.max - 1, Int.max], [0, .infinity, -.infinity, .nan, 1e300, -1e300]
+    )
+    func absurdNumbers(generation: Int, seconds: Double) async throws {
+        let stored = TokenBundle(
+            accessToken: "access-ada1-0",
+            refreshToken: "refresh-ada1-0",
+            expiresAt: Date(timeIntervalSince1970: seconds),
+            clockSkew: seconds,
+            session: SessionID(rawValue: "ada1"),
+            generation: generation
+        )
+        for kind in Bench.StoreKind.allCases {
+            let bench = Bench(kind, holding: stored)
+            var outcomes = Set(await bench.ask(times: 10).outcomes())
+            let token = SessionToken(value: "access-ada1-0", session: stored.session, generation: generation)
+            outcomes.formUnion(await bench.refuse(token, times: 10).outcomes())
+            let known: Set = [
+                "ada1 g0", "ada1 g1", "storeUnavailable", "unauthorized", "refreshUnavailable", "sessionEnded",
+            ]
+            #expect(outcomes.isSubset(of: known))
+            #expect(bench.engine.state == .unknown || bench.engine.state == .signedIn(stored.session))
+            #expect(bench.handler.calls.count <= 1 && bench.server.reuses == 0)
+            #expect(bench.store.calls(.delete) == 0)
+        }
+    }
+
+    @Test("bad input: a shared store that suddenly holds a bundle nobody can use changes nothing")
+    func corruptOnRereading() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        let token = try await bench.engine.token()
+        for session in [token.session, SessionID(rawValue: "eve1")] {
+            await bench.store.base.save(TokenBundle(accessToken: "", refreshToken: "", session: session, generation: 9))
+            let gate = Gate()
+            bench.store.hold(.load, at: gate)
+            let requests = bench.refuse(token, times: 10)
+            await bench.waiters(atLeast: 10)
+            gate.open()
+            #expect(Set(await requests.outcomes()) == ["storeUnavailable"])
+            #expect(bench.engine.state == .signedIn(token.session))
+            #expect(try await bench.engine.token() == token)
+            bench.time.advance(by: .seconds(60))
+        }
+        #expect(bench.handler.calls.isEmpty)
+    }
+
+    @Test("bad input: a store that always returns another user's bundle causes no loop and no call")
+    func anotherUsersBundle() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        var token = try await bench.engine.token()
+        for round in 1...10 {
+            await bench.store.base.save(.fixture("eve\(round)"))
+            #expect(Set(await bench.refuse(token, times: 10).outcomes()) == ["sessionEnded"])
+            token = try await bench.engine.token()
+            #expect(token.name == "eve\(round) g0")
+        }
+        #expect(bench.handler.calls.isEmpty)
+    }
+}
