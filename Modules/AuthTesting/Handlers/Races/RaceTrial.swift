@@ -11,6 +11,7 @@ final class RaceTrial: Sendable {
         var step = "making the subject"
         var gates: [Gate] = []
         var callers: [Caller] = []
+        var started = 0
         var returned = 0
     }
 
@@ -61,22 +62,29 @@ final class RaceTrial: Sendable {
     /// Starts requests whose token was refused.
     func refuse(_ token: String, times count: Int = 1) async throws -> [Caller] {
         let replacement = try await subject().replacement
-        return start(count) { try await replacement(token) }
+        return try await start(count) { try await replacement(token) }
     }
 
     /// Starts requests.
     func ask(times count: Int = 1) async throws -> [Caller] {
-        start(count, try await subject().token)
+        try await start(count, try await subject().token)
     }
 
-    private func start(_ count: Int, _ request: @escaping @Sendable () async throws -> String) -> [Caller] {
+    /// A caller that comes late is another race: all are on their way when this returns.
+    private func start(
+        _ count: Int,
+        _ request: @escaping @Sendable () async throws -> String
+    ) async throws -> [Caller] {
+        let total = state.withLock { $0.callers.count } + count
         let callers = (0..<count).map { _ in
             Task {
+                state.withLock { $0.started += 1 }
                 defer { state.withLock { $0.returned += 1 } }
                 return try await request()
             }
         }
         state.withLock { $0.callers += callers }
+        try await until { state.withLock { $0.started } == total }
         return callers
     }
 
