@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct DeadlineRaceTests {
     @Test(
         "G8: a hung refresh fails its waiters at the deadline; its late answer is used and stored",
-        arguments: Bench.StoreKind.allCases)
+        arguments: Bench.StoreKind.allCases
+    )
     func hungRefresh(kind: Bench.StoreKind) async throws {
         let bench = try await Bench.signedIn(kind)
         let token = try await bench.engine.token()

@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SessionChangeRaceTests {
     @Test(
         "G9: after a logout during a refresh nobody is signed in, the store is empty and the orphan is revoked",
-        arguments: Bench.StoreKind.allCases)
+        arguments: Bench.StoreKind.allCases
+    )
     func logoutAtTheHandler(kind: Bench.StoreKind) async throws {
         let (bench, gate, requests, _) = try await Bench.refreshing(kind)
         try await bench.engine.signOut()
@@ -24,7 +25,8 @@ import Testing
 
     @Test(
         "G9: after a login during a refresh the new user stays, in memory and in the store",
-        arguments: Bench.StoreKind.allCases)
+        arguments: Bench.StoreKind.allCases
+    )
     func loginAtTheHandler(kind: Bench.StoreKind) async throws {
         let (bench, gate, requests, _) = try await Bench.refreshing(kind)
         #expect(try await bench.signIn("bob").name == "bob1 g0")
@@ -103,7 +105,8 @@ import Testing
 
     @Test(
         "G9, G23: whoever comes and goes while requests are refused, each stays with its session",
-        arguments: Bench.StoreKind.allCases)
+        arguments: Bench.StoreKind.allCases
+    )
     func turmoil(kind: Bench.StoreKind) async throws {
         let bench = Bench(kind)
         for round in 1...30 {

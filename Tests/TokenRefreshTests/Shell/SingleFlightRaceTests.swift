@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SingleFlightRaceTests {
     @Test(
         "G1: 10,000 requests refused at once cause one call, and all go on with its token",
-        arguments: Bench.StoreKind.allCases)
+        arguments: Bench.StoreKind.allCases
+    )
     func tenThousandRefusals(kind: Bench.StoreKind) async throws {
         let bench = Bench(kind)
         let token = try await bench.signIn()

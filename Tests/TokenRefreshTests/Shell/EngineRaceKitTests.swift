@@ -1,0 +1,22 @@
+import AuthInterface
+import AuthTesting
+import Testing
+import TokenRefresh
+
+/// The engine put through the races that other teams' code is put through.
+@Suite(.timeLimit(.minutes(5))) struct EngineRaceKitTests {
+    @Test("the engine holds in every race of the kit", arguments: Bench.StoreKind.allCases)
+    func everyRace(kind: Bench.StoreKind) async {
+        let report = await RaceKit.run { scene in
+            RaceSubject(
+                TokenRefreshCoordinator(
+                    store: kind == .shared ? scene.store : OwnTokenStore(base: scene.store),
+                    handler: scene.handler,
+                    time: scene.time
+                )
+            )
+        }
+        #expect(report.isClean, "\(report)")
+        #expect(report.entries.count == RaceScenario.all.count)
+    }
+}

@@ -1,0 +1,130 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+@testable import TokenRefresh
+
+/// G4, G5, G6, G10, G12: refreshes that bring nothing, and what they may cost.
+@Suite(.timeLimit(.minutes(5))) struct FailureRaceTests {
+    @Test("G6: 1,000 requests share one failure; nobody tries again before the pause is over")
+    func sharedFailure() async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        let trouble = TokenRefreshError(.unavailable, retryAfter: .seconds(20))
+        let (gate, requests) = await bench.startRefresh(of: token, requests: 1_000, answer: .failure(trouble))
+        gate.open()
+        #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
+        #expect(Set(await bench.refuse(token, times: 1_000).outcomes()) == ["refreshUnavailable"])
+        #expect(bench.handler.calls.count == 1)
+        #expect(bench.engine.state == .signedIn(token.session))
+        bench.time.advance(by: .seconds(20))
+        #expect(try await bench.refuse(token, times: 1_000).tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(bench.handler.calls.count == 2)
+    }
+
+    @Test("G6: requests in a short pause wait for its end by the clock, and then share one call")
+    func patience() async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
+        #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
+        let requests = bench.refuse(token, times: 100)
+        await until { bench.engine.core.withLock { $0.machine.queue.count } == 100 }
+        #expect(bench.handler.calls.count == 1)
+        bench.time.advance(by: .seconds(1))
+        #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(bench.handler.calls.count == 2)
+    }
+
+    @Test(
+        "G5: 1,000 requests of a dead session cause one ending, and every observer sees it once",
+        arguments: Bench.StoreKind.allCases
+    )
+    func oneEnding(kind: Bench.StoreKind) async throws {
+        let bench = try await Bench.signedIn(kind)
+        let ada = try await bench.engine.token()
+        let observers = (0..<8).map { _ in
+            let states = bench.engine.states
+            return Task { await states.prefix(3).reduce(into: []) { $0.append($1) } }
+        }
+        let (gate, requests) = await bench.startRefresh(
+            of: ada, requests: 1_000, answer: .failure(TokenRefreshError.rejected)
+        )
+        gate.open()
+        #expect(Set(await requests.outcomes()) == ["sessionEnded"])
+        let later = bench.refuse(ada, times: 5) + bench.ask(times: 5)
+        #expect(Set(await later.outcomes()) == ["sessionEnded", "notSignedIn"])
+        let bob = try await bench.signIn("bob")
+        for observer in observers {
+            #expect(await observer.value == [.signedIn(ada.session), .signedOut(.expired), .signedIn(bob.session)])
+        }
+        #expect(bench.events.count("signedOut") == 1)
+        #expect(bench.handler.calls.count == 1)
+    }
+
+    @Test("G4: whatever is thrown that is not the server's own no, nobody is signed out")
+    func verdicts() async throws {
+        struct Status: Error { let code: Int }
+        let bench = try await Bench.signedIn(.shared)
+        let token = try await bench.engine.token()
+        let errors: [any Error] = [
+            Status(code: 400), Status(code: 401), Status(code: 408), Status(code: 419), Status(code: 425),
+            Status(code: 429), Status(code: 500), Status(code: 503), CancellationError(),
+            AuthenticationError(.unauthorized), AuthenticationError(.sessionEnded), TokenRefreshError.unavailable,
+            TokenRefreshError(.init(rawValue: "temporarily_unavailable")),
+            TokenRefreshError(.init(rawValue: "Rejected")),
+        ]
+        for error in errors {
+            bench.handler.enqueue(.failure(error))
+            #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
+            bench.time.advance(by: .seconds(3_600))
+        }
+        #expect(bench.engine.state == .signedIn(token.session))
+        #expect(bench.store.base.bundle?.generation == 0)
+        #expect(bench.store.calls(.delete) == 0)
+        #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
+    }
+
+    @Test("G10: a server that refuses what it has just issued causes no loop, for one request or for all")
+    func loopBreaker() async throws {
+        let bench = try await Bench.signedIn()
+        let old = try await bench.engine.token()
+        let fresh = try await bench.engine.replacement(for: old)
+        #expect(Set(await bench.refuse(fresh, times: 1_000).outcomes()) == ["unauthorized"])
+        for _ in 0..<20 { #expect(await bench.refuse(fresh).outcomes() == ["unauthorized"]) }
+        #expect(try await bench.ask(times: 100).tokens().allSatisfy { $0 == fresh }, "nobody else is punished")
+        #expect(bench.handler.calls.count == 1)
+        bench.time.advance(by: .seconds(10))
+        #expect(try await bench.refuse(fresh, times: 1_000).tokens().allSatisfy { $0.name == "ada1 g2" })
+        #expect(bench.handler.calls.count == 2)
+        #expect(bench.engine.state == .signedIn(old.session))
+    }
+
+    @Test("G12: an answer that was lost after the rotation is asked for again with the same refresh token")
+    func lostAnswer() async throws {
+        let bench = Bench(hasGraceWindow: true)
+        let token = try await bench.signIn()
+        bench.handler.enqueue(.rotateThenFail(TokenRefreshError.unavailable))
+        #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
+        bench.time.advance(by: .seconds(60))
+        #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
+        #expect(bench.handler.calls.map(\.ordinal) == [0, 0])
+        #expect(bench.store.base.bundle?.generation == 1)
+    }
+
+    @Test("G12: where the server has no grace for that, there is one replay, one ending, and no further call")
+    func lostForGood() async throws {
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        let lost = ScriptedRefreshHandler.Answer.rotateThenFail(TokenRefreshError.unavailable)
+        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, answer: lost)
+        gate.open()
+        #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
+        bench.time.advance(by: .seconds(60))
+        #expect(Set(await bench.refuse(token, times: 100).outcomes()) == ["sessionEnded"])
+        #expect(Set(await bench.ask(times: 100).outcomes()) == ["notSignedIn"])
+        #expect(bench.handler.calls.map(\.ordinal) == [0, 0])
+        #expect(bench.events.count("signedOut") == 1)
+        await until { bench.store.base.bundle == nil }
+    }
+}

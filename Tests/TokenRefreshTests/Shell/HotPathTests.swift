@@ -1,0 +1,111 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G18, G3: a valid token costs nothing.
+@Suite(.timeLimit(.minutes(5))) struct HotPathTests {
+    @Test("G18: a valid token asks neither the store nor the handler for anything, however often it is had")
+    func nothingIsAsked() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        let before = StoreOperation.allCases.map { bench.store.calls($0) }
+        let steps = bench.engine.core.withLock { $0.nextNumber() }
+        for _ in 0..<100_000 { _ = try await bench.engine.token() }
+        #expect(StoreOperation.allCases.map { bench.store.calls($0) } == before)
+        #expect(bench.handler.calls.isEmpty)
+        #expect(bench.engine.core.withLock { $0.nextNumber() } == steps + 1, "the machine was not asked either")
+    }
+
+    /// An actor that notices when others run while it waits for a token: then the call has suspended it.
+    private actor Witness {
+        private var isAsking = false
+        private(set) var suspensions = 0
+
+        func ask(_ engine: TokenRefreshCoordinator) async throws {
+            isAsking = true
+            _ = try await engine.token()
+            isAsking = false
+        }
+
+        func pass() {
+            if isAsking { suspensions += 1 }
+        }
+    }
+
+    @Test("G18: a valid token suspends nobody; one that must be refreshed does")
+    func noSuspension() async throws {
+        let bench = try await Bench.signedIn()
+        let witness = Witness()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<2_000 {
+                group.addTask { try await witness.ask(bench.engine) }
+                group.addTask { await witness.pass() }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await witness.suspensions == 0)
+        bench.time.advance(by: .seconds(86_400))
+        let gate = Gate()
+        bench.handler.enqueue(.held(at: gate, then: .rotate))
+        let request = Task { try await witness.ask(bench.engine) }
+        await gate.arrivals(atLeast: 1)
+        await witness.pass()
+        #expect(await witness.suspensions == 1)
+        gate.open()
+        try await request.value
+    }
+
+    @Test("G18: the hung refresh of one account, or its hung store, delays no other account")
+    func accountsAreApart() async throws {
+        let ada = try await Bench.signedIn(.shared)
+        let (gate, waiting) = await ada.startRefresh(of: try await ada.engine.token(), requests: 1_000)
+        let eve = try await Bench.signedIn(.shared)
+        let disk = Gate()
+        eve.store.hold(.save, at: disk)
+        let stuck = eve.refuse(try await eve.engine.token(), times: 1_000)
+        await disk.arrivals(atLeast: 1)
+        let bob = try await Bench.signedIn(.shared)
+        let requests = bob.refuse(try await bob.engine.token(), times: 100)
+        #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(ada.handler.calls.count == 1 && ada.store.base.bundle?.generation == 0)
+        gate.open()
+        disk.open()
+        _ = try await (waiting + stuck).tokens()
+    }
+
+    @Test("G3: in the ahead window requests go on with the token they have while one refresh runs behind them")
+    func ahead() async throws {
+        let bench = try await Bench.signedIn()
+        let gate = Gate()
+        bench.handler.enqueue(.held(at: gate, then: .rotate))
+        bench.time.advance(by: .seconds(86_400 - 60))
+        #expect(try await bench.ask(times: 1_000).tokens().allSatisfy { $0.name == "ada1 g0" })
+        await gate.arrivals(atLeast: 1)
+        #expect(try await bench.engine.token().name == "ada1 g0")
+        gate.open()
+        await bench.events.first("refreshed")
+        #expect(try await bench.engine.token().name == "ada1 g1")
+        #expect(bench.handler.calls.count == 1)
+    }
+
+    @Test("G19: a user who sets the clock by days, again and again, causes no refresh", arguments: [-3.0, 3.0])
+    func clockSet(days: Double) async throws {
+        let bench = try await Bench.signedIn()
+        for _ in 0..<100 {
+            bench.time.setDate(bench.time.date + days * 86_400)
+            #expect(try await bench.engine.token().name == "ada1 g0")
+        }
+        #expect(bench.handler.calls.isEmpty)
+    }
+
+    @Test("G22: without a refresh token there is an error at once, and no call")
+    func noRefreshToken() async throws {
+        let bench = Bench()
+        try await bench.engine.signIn(.fixture(isRotated: false))
+        let token = try await bench.engine.token()
+        #expect(Set(await bench.refuse(token, times: 100).outcomes()) == ["noRefreshToken"])
+        #expect(bench.handler.calls.isEmpty && bench.engine.state == .signedIn(token.session))
+    }
+}

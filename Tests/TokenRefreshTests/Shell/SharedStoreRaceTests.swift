@@ -1,0 +1,151 @@
+import AuthInterface
+import AuthTesting
+import Storage
+import Testing
+
+@testable import TokenRefresh
+
+/// G13: several engines over one stored session, in one process.
+@Suite(.timeLimit(.minutes(5))) struct SharedStoreRaceTests {
+    /// Where the session is stored.
+    enum Place: CaseIterable, Sendable {
+        case memory
+        case file
+    }
+
+    /// Engines that share a place, each with a store of its own over it.
+    private struct Fleet {
+        let handler = ScriptedRefreshHandler()
+        let folder = TemporaryFolder()
+        let logs: [EventLog]
+        let engines: [TokenRefreshCoordinator]
+        let store: any SharedTokenStore
+
+        init(_ count: Int, over place: Place) async throws {
+            let memory = MemoryTokenStore()
+            let url = folder.url
+            let open: () -> any SharedTokenStore = {
+                switch place {
+                case .memory: memory
+                case .file: FileTokenStore(folder: url)
+                }
+            }
+            let handler = handler
+            let logs = (0..<count).map { _ in EventLog() }
+            engines = logs.map { log in
+                TokenRefreshCoordinator(store: open(), handler: handler, observer: { log.append($0) })
+            }
+            self.logs = logs
+            store = open()
+            try await store.save(.fixture())
+        }
+
+        func refuseEverywhere(_ token: SessionToken, times count: Int) -> [Bench.Request] {
+            engines.flatMap { engine in
+                (0..<count).map { _ in Task { try await engine.replacement(for: token) } }
+            }
+        }
+    }
+
+    @Test(
+        "G13: engines that refresh at once make one call; those who waited for the lock look again and adopt",
+        arguments: Place.allCases, [2, 8]
+    )
+    func atOnce(place: Place, count: Int) async throws {
+        let fleet = try await Fleet(count, over: place)
+        for engine in fleet.engines { #expect(try await engine.token().name == "ada1 g0") }
+        let gate = Gate()
+        fleet.handler.enqueue(.held(at: gate, then: .rotate))
+        let requests = fleet.refuseEverywhere(try await fleet.engines[0].token(), times: 100)
+        await gate.arrivals(atLeast: 1)
+        for engine in fleet.engines {
+            await until { engine.core.withLock { $0.machine.waiting.count } == 100 }
+        }
+        gate.open()
+        #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(fleet.handler.calls.map(\.ordinal) == [0])
+        #expect(try await fleet.store.load()?.generation == 1)
+        #expect(fleet.logs.map { $0.count("adopted") }.reduce(0, +) == count - 1)
+        #expect(fleet.logs.allSatisfy { $0.count("signedOut") == 0 })
+    }
+
+    @Test("G13: an engine that refreshes after another adopts its tokens without a call", arguments: Place.allCases)
+    func oneAfterTheOther(place: Place) async throws {
+        let fleet = try await Fleet(2, over: place)
+        let old = try await fleet.engines[1].token()
+        #expect(try await fleet.engines[0].replacement(for: fleet.engines[0].token()).name == "ada1 g1")
+        #expect(try await fleet.engines[1].replacement(for: old).name == "ada1 g1")
+        #expect(fleet.handler.calls.count == 1)
+        #expect(fleet.logs[1].count("adopted") == 1)
+    }
+
+    @Test("G13: when the refresh token is refused because another process has spent it, its tokens are adopted")
+    func spentElsewhere() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        let token = try await bench.engine.token()
+        let (gate, requests) = await bench.startRefresh(of: token)
+        // Somebody who takes no lease: an older version of the app, say.
+        let result = try bench.server.refresh("refresh-ada1-0")
+        let newer = TokenBundle(
+            accessToken: result.accessToken,
+            refreshToken: result.refreshToken,
+            session: token.session,
+            generation: 1
+        )
+        await bench.store.base.save(newer)
+        gate.open()
+        #expect(Set(await requests.outcomes()) == ["ada1 g1"])
+        #expect(bench.engine.state == .signedIn(token.session))
+        #expect(bench.store.base.bundle == newer)
+    }
+
+    @Test("G13: a logout in one process ends the session in the other, without a call", arguments: Place.allCases)
+    func logoutElsewhere(place: Place) async throws {
+        let fleet = try await Fleet(2, over: place)
+        let token = try await fleet.engines[1].token()
+        _ = try await fleet.engines[0].restore()
+        try await fleet.engines[0].signOut()
+        let request = Task { try await fleet.engines[1].replacement(for: token) }
+        #expect(await request.outcome() == "sessionEnded")
+        #expect(fleet.engines[1].state == .signedOut(.byUser))
+        #expect(fleet.handler.calls.isEmpty)
+    }
+
+    @Test(
+        "G13, G23: a login in one process is the session of the other, whose old requests fail",
+        arguments: Place.allCases
+    )
+    func loginElsewhere(place: Place) async throws {
+        let fleet = try await Fleet(2, over: place)
+        let token = try await fleet.engines[1].token()
+        try await fleet.engines[0].signIn(fleet.handler.server.signIn("bob"))
+        let request = Task { try await fleet.engines[1].replacement(for: token) }
+        #expect(await request.outcome() == "sessionEnded")
+        #expect(try await fleet.engines[1].token().name == "bob1 g0")
+        #expect(fleet.engines[0].state == fleet.engines[1].state)
+        #expect(fleet.handler.calls.isEmpty)
+    }
+
+    @Test("G13: however engines take turns, no refresh token is spent twice and nobody is signed out")
+    func turns() async throws {
+        let policy = {
+            var policy = TokenRefreshPolicy(); policy.freshness = .zero; return policy
+        }()
+        let (store, handler, log) = (MemoryTokenStore(holding: .fixture()), ScriptedRefreshHandler(), EventLog())
+        let engines = (0..<4).map { _ in
+            TokenRefreshCoordinator(store: store, handler: handler, policy: policy, observer: { log.append($0) })
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for engine in engines {
+                group.addTask {
+                    for _ in 0..<25 { _ = try await engine.replacement(for: engine.token()) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(handler.mostAtOnce == 1 && handler.server.reuses == 0)
+        #expect(handler.calls.map(\.ordinal) == Array(0..<handler.calls.count))
+        #expect(log.count("signedOut") == 0)
+        #expect(await store.load()?.generation == handler.calls.count)
+    }
+}

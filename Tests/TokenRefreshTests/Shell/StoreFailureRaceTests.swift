@@ -1,0 +1,139 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+@testable import TokenRefresh
+
+/// G11, G14: stores in trouble.
+@Suite(.timeLimit(.minutes(5))) struct StoreFailureRaceTests {
+    @Test(
+        "G11: tokens that cannot be stored are used, reported, tried again by the clock and stored in the end",
+        arguments: Bench.StoreKind.allCases
+    )
+    func saveFails(kind: Bench.StoreKind) async throws {
+        let bench = try await Bench.signedIn(kind)
+        bench.store.fail(.save, times: 3)
+        let requests = bench.refuse(try await bench.engine.token(), times: 100)
+        #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
+        #expect(bench.events.count("storeFailed") == 1)
+        #expect(bench.store.base.bundle?.generation == 0)
+        for failures in 2...3 {
+            await bench.time.sleepers(atLeast: 1)
+            bench.time.advance(by: .seconds(60))
+            await until { bench.events.count("storeFailed") == failures }
+        }
+        await bench.time.sleepers(atLeast: 1)
+        bench.time.advance(by: .seconds(60))
+        await until { bench.store.base.bundle?.generation == 1 }
+        #expect(bench.handler.calls.count == 1)
+        #expect(bench.engine.state != .signedOut(.expired))
+    }
+
+    @Test("G11: the next refresh starts from the tokens in memory, and what is stored is the newest")
+    func refreshWhileUnstored() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        bench.store.fail(.save)
+        var token = try await bench.engine.token()
+        for generation in 1...3 {
+            token = try await bench.engine.replacement(for: token)
+            #expect(token.name == "ada1 g\(generation)")
+            bench.time.advance(by: .seconds(60))
+        }
+        bench.store.recover(.save)
+        await until {
+            bench.time.advance(by: .seconds(1))
+            return bench.store.base.bundle?.generation == 3
+        }
+        #expect(bench.handler.calls.map(\.ordinal) == [0, 1, 2])
+        #expect(bench.server.reuses == 0)
+    }
+
+    @Test("G11: a login holds although the store fails, and is stored in the end")
+    func loginFails() async throws {
+        let bench = Bench()
+        bench.store.fail(.save, times: 1)
+        #expect(try await bench.signIn().name == "ada1 g0")
+        #expect(bench.store.base.bundle == nil)
+        await bench.time.sleepers(atLeast: 1)
+        bench.time.advance(by: .seconds(60))
+        await until { bench.store.base.bundle?.token.name == "ada1 g0" }
+    }
+
+    @Test("G14: a store that cannot be read signs nobody out, and is read again by the clock alone")
+    func loadFails() async throws {
+        let bench = Bench(holding: .fixture())
+        bench.store.fail(.load)
+        let states = bench.engine.states
+        #expect(Set(await bench.ask(times: 100).outcomes()) == ["storeUnavailable"])
+        #expect(bench.engine.state == .unknown)
+        bench.store.recover(.load)
+        let observed = Task { await states.prefix(2).reduce(into: []) { $0.append($1) } }
+        await until {
+            bench.time.advance(by: .seconds(60))
+            return bench.engine.state != .unknown
+        }
+        #expect(await observed.value == [.unknown, .signedIn(TokenBundle.fixture().session)])
+        #expect(try await bench.engine.token().name == "ada1 g0")
+        #expect(bench.store.calls(.delete) == 0 && bench.store.calls(.save) == 0)
+    }
+
+    @Test("G14: an error of any type, a corrupt file included, is not taken for an empty store")
+    func anyError() async throws {
+        struct Odd: Error {}
+        let errors: [any Error] = [
+            Odd(), CancellationError(), TokenStoreError(.corrupt, reason: "cut off"),
+            TokenStoreError(.insecure, reason: "open to all"), TokenStoreError(.unsupportedVersion, reason: "newer"),
+        ]
+        for error in errors {
+            let bench = Bench(holding: .fixture())
+            bench.store.fail(.load, with: error)
+            #expect(await code { _ = try await bench.engine.restore() } == "storeUnavailable")
+            #expect(bench.engine.state == .unknown)
+            #expect(bench.store.base.bundle == .fixture() && bench.store.calls(.delete) == 0)
+        }
+    }
+
+    @Test("G14: a store that hangs over its first answer fails requests after its deadline, and is heard later")
+    func loadHangs() async throws {
+        let bench = Bench(holding: .fixture())
+        let gate = Gate()
+        bench.store.hold(.load, at: gate)
+        let requests = bench.ask(times: 10)
+        await gate.arrivals(atLeast: 1)
+        await until { bench.engine.core.withLock { $0.machine.restoring.askers.count } == 10 }
+        bench.time.advance(by: .seconds(10))
+        #expect(Set(await requests.outcomes()) == ["storeUnavailable"])
+        gate.open()
+        #expect(try await bench.engine.restore() == .signedIn(TokenBundle.fixture().session))
+    }
+
+    @Test("G14: when the shared store cannot be read again before a refresh, there is no call and no ending")
+    func rereadFails() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        let token = try await bench.engine.token()
+        let gate = Gate()
+        bench.store.hold(.load, at: gate)
+        bench.store.fail(.load)
+        let requests = bench.refuse(token, times: 100)
+        await bench.waiters(atLeast: 100)
+        gate.open()
+        #expect(Set(await requests.outcomes()) == ["storeUnavailable"])
+        #expect(bench.handler.calls.isEmpty)
+        #expect(bench.engine.state == .signedIn(token.session))
+        bench.store.recover(.load)
+        bench.time.advance(by: .seconds(60))
+        #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
+    }
+
+    @Test("G14: tokens that cannot be deleted are reported, not brought back, and deleted in the end")
+    func deleteFails() async throws {
+        let bench = try await Bench.signedIn()
+        bench.store.fail(.delete, times: 1)
+        #expect(await code { try await bench.engine.signOut() } == "storeUnavailable")
+        #expect(bench.engine.state == .signedOut(.byUser))
+        #expect(await bench.ask().outcomes() == ["notSignedIn"])
+        await bench.time.sleepers(atLeast: 1)
+        bench.time.advance(by: .seconds(60))
+        await until { bench.store.base.bundle == nil }
+    }
+}
