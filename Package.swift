@@ -79,7 +79,7 @@ let tests: [Target] = [
     // A process that saves and takes leases until the storage tests kill it.
     .executableTarget(
         name: "StorageTorture",
-        dependencies: ["Storage", "AuthInterface"],
+        dependencies: ["Storage", "AuthInterface", "AuthTesting"],
         path: "Tests/StorageTorture"
     ),
     // A process of a fleet that shares one session in a database. Of use under the trait PostgreSQL only.

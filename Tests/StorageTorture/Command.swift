@@ -19,7 +19,10 @@ enum Command: String {
     /// Refreshes NUMBER times, each time under a lease, with a server that takes a refresh token once.
     case rotate
 
-    func run(on store: FileTokenStore, _ number: Int) async throws {
+    /// Does what it is told on standard input.
+    case talk
+
+    func run(on store: any SharedTokenStore, _ folder: URL, _ number: Int) async throws {
         switch self {
         case .save:
             while true { StorageTorture.say("\(try await saveNext(in: store))") }
@@ -36,11 +39,13 @@ enum Command: String {
             _ = FileHandle.standardInput.readDataToEndOfFile()
             await lease.release()
         case .rotate:
-            try await RotatingServer(folder: store.file.deletingLastPathComponent()).refresh(store, times: number)
+            try await RotatingServer(folder: folder).refresh(store, times: number)
+        case .talk:
+            await Conversation(store: store, folder: folder).run()
         }
     }
 
-    private func saveNext(in store: FileTokenStore) async throws -> Int {
+    private func saveNext(in store: any SharedTokenStore) async throws -> Int {
         let next = try await store.load().map { $0.generation + 1 } ?? 0
         try await store.save(.torture(next))
         return next

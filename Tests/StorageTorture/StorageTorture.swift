@@ -4,8 +4,8 @@ import Storage
 
 /// A process for the storage tests to kill: `StorageTorture COMMAND FOLDER [NUMBER]`.
 ///
-/// It says on standard output how far it has come, one line at a time, and leaves when its standard input ends, so that
-/// it does not outlive the tests.
+/// It says on standard output how far it has come, one line at a time. Where `TORTURE_STORE` is `keyring` in the
+/// environment, the tokens are in the keyring and FOLDER has the locks.
 @main
 struct StorageTorture {
     static func main() async {
@@ -13,19 +13,31 @@ struct StorageTorture {
         guard arguments.count >= 3, let command = Command(rawValue: arguments[1]) else {
             return say("usage: StorageTorture COMMAND FOLDER [NUMBER]")
         }
-        let store = FileTokenStore(folder: URL(fileURLWithPath: arguments[2]))
+        let folder = URL(fileURLWithPath: arguments[2])
         let number = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0
         do {
-            try await command.run(on: store, number)
-        } catch let error as TokenStoreError {
-            say("\(error.code): \(error.reason)")
+            try await command.run(on: makeStore(folder), folder, number)
         } catch {
-            say("\(error)")
+            say(error)
         }
     }
 
     /// Writes one line, at once.
     static func say(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+
+    /// Says what was thrown.
+    static func say(_ error: any Error) {
+        say((error as? TokenStoreError).map { "\($0.code): \($0.reason)" } ?? "\(error)")
+    }
+
+    private static func makeStore(_ folder: URL) -> any SharedTokenStore {
+        #if os(Linux)
+        if ProcessInfo.processInfo.environment["TORTURE_STORE"] == "keyring" {
+            return SecretServiceTokenStore.torture(locks: folder)
+        }
+        #endif
+        return FileTokenStore(folder: folder)
     }
 }

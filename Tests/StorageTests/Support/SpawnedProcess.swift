@@ -65,9 +65,19 @@ final class SpawnedProcess: Sendable {
         }
     }
 
-    /// Ends it at once, wherever it is.
-    func kill() {
-        Foundation.kill(identifier, SIGKILL)
+    /// Writes to its standard input.
+    func say(_ text: String) throws {
+        try input.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Ends its standard input.
+    func finishInput() throws {
+        try input.close()
+    }
+
+    /// Sends it a signal: by default the one that ends it at once, wherever it is.
+    func kill(_ signal: Int32 = SIGKILL) {
+        Foundation.kill(identifier, signal)
     }
 
     /// Waits until it has ended and nobody else holds its standard output.
@@ -130,13 +140,18 @@ final class SpawnedProcess: Sendable {
 
 extension SpawnedProcess {
     /// Starts a `StorageTorture` process, which is built beside the bundle of the tests.
-    convenience init(torture command: String, _ folder: URL, _ number: Int = 0) throws {
+    convenience init(
+        torture command: String,
+        _ folder: URL,
+        _ number: Int = 0,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws {
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         let products = bundle?.deletingLastPathComponent() ?? Bundle.main.bundleURL
         try self.init(
             products.appendingPathComponent("StorageTorture").path,
             [command, folder.path, "\(number)"],
-            environment: ProcessInfo.processInfo.environment
+            environment: environment
         )
     }
 }

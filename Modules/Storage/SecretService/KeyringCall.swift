@@ -1,0 +1,200 @@
+#if os(Linux)
+import AuthInterface
+import Foundation
+
+/// Why the service did not do as it was asked.
+enum KeyringTrouble: Error {
+    /// In its own words, which never contain a secret.
+    case failed(String)
+
+    /// A keyring that has the item, or should have it, is locked.
+    case locked
+
+    /// There is no keyring for new items.
+    case absent
+}
+
+/// One conversation with the Secret Service about the items of one account.
+///
+/// It blocks its thread, is used by that thread alone, and holds every GLib object it makes until it ends.
+final class KeyringCall {
+    /// An item as it was found.
+    struct Item {
+        /// What is in it, or `nil` while its keyring is locked.
+        let secret: Data?
+
+        /// When it was last written, in seconds since 1970.
+        let modified: UInt64
+
+        fileprivate let object: LibSecret.Object
+    }
+
+    /// The name under which items can be told from those of other programs.
+    private static let schemaName = "latchkey.TokenBundle"
+
+    /// `SECRET_SEARCH_ALL | SECRET_SEARCH_LOAD_SECRETS`, and not `SECRET_SEARCH_UNLOCK`, which may ask the user.
+    private static let searchFlags: Int32 = 1 << 1 | 1 << 3
+
+    /// `SECRET_SERVICE_OPEN_SESSION`: secrets cross the bus encrypted.
+    private static let serviceFlags: Int32 = 1 << 1
+
+    /// `SECRET_COLLECTION_DEFAULT`
+    private static let defaultKeyring = "default"
+
+    private let library: LibSecret
+    private let limit: KeyringCallLimit
+    private let service: LibSecret.Object
+    private var objects: [LibSecret.Object] = []
+
+    /// Connects to the service.
+    ///
+    /// - Parameters:
+    ///   - library: The library.
+    ///   - limit: How long all calls together may take. The service can hang, and so can a user who is asked.
+    /// - Throws: ``KeyringTrouble`` when there is no bus or no service on it.
+    init(_ library: LibSecret, limit: Duration) throws(KeyringTrouble) {
+        self.library = library
+        let limit = KeyringCallLimit(library, limit)
+        self.limit = limit
+        // GLib's session bus ends the process when the bus goes away, unless it is told not to.
+        let bus = try Self.attempt(library) { library.bus(2, limit.cancellable, $0) }
+        library.setExitsOnClose(bus, 0)
+        library.release(bus)
+        service = try Self.attempt(library) { library.service(Self.serviceFlags, limit.cancellable, $0) }
+    }
+
+    deinit {
+        for object in objects + [service] { library.release(object) }
+    }
+
+    /// Whether the keyring that new items go to is locked. `nil`: there is no such keyring.
+    func isDefaultKeyringLocked() throws(KeyringTrouble) -> Bool? {
+        var failure: LibSecret.Object?
+        let collection = library.collection(service, Self.defaultKeyring, 0, limit.cancellable, &failure)
+        if let failure { throw Self.words(of: failure, library) }
+        guard let collection else { return nil }
+        objects.append(collection)
+        return library.isCollectionLocked(collection) != 0
+    }
+
+    /// The items of an account, in whatever keyring they are.
+    func items(of account: KeyringAccount) throws(KeyringTrouble) -> [Item] {
+        try withAttributes(of: account) { schema, attributes throws(KeyringTrouble) in
+            var failure: LibSecret.Object?
+            let list = library.search(service, schema, attributes, Self.searchFlags, limit.cancellable, &failure)
+            defer { library.freeList(list) }
+            if let failure { throw Self.words(of: failure, library) }
+            var items: [Item] = []
+            var next = list
+            while let entry = next?.load(as: LibSecret.GList.self) {
+                if let object = entry.data { items.append(item(object)) }
+                next = entry.next
+            }
+            return items
+        }
+    }
+
+    /// Puts an item into the default keyring, in place of the one that is there.
+    func store(_ secret: Data, as account: KeyringAccount) throws(KeyringTrouble) {
+        let text = String(decoding: secret, as: UTF8.self)
+        try withAttributes(of: account) { schema, attributes throws(KeyringTrouble) in
+            try attempt {
+                library.store(schema, attributes, Self.defaultKeyring, account.label, text, limit.cancellable, $0)
+            }
+        }
+    }
+
+    /// Removes an item.
+    func delete(_ item: Item) throws(KeyringTrouble) {
+        try attempt { library.delete(item.object, limit.cancellable, $0) }
+    }
+
+    private func item(_ object: LibSecret.Object) -> Item {
+        objects.append(object)
+        let isLocked = library.isItemLocked(object) != 0
+        return Item(
+            secret: isLocked ? nil : secret(of: object),
+            modified: library.modified(object),
+            object: object
+        )
+    }
+
+    private func secret(of item: LibSecret.Object) -> Data? {
+        guard let secret = library.secret(item) else { return nil }
+        defer { library.releaseSecret(secret) }
+        var count = 0
+        return library.bytes(secret, &count).map { Data(bytes: $0, count: count) }
+    }
+
+    private func withAttributes<Value>(
+        of account: KeyringAccount,
+        _ body: (_ schema: LibSecret.Object?, _ attributes: LibSecret.Object?) throws(KeyringTrouble) -> Value
+    ) throws(KeyringTrouble) -> Value {
+        let names = library.newTable(library.hashText, library.equalText)
+        let values = library.newTable(library.hashText, library.equalText)
+        var texts: [UnsafeMutablePointer<CChar>?] = []
+        for (name, value) in account.attributes {
+            texts += [strdup(name), strdup(value)]
+            _ = library.insert(names, texts[texts.count - 2], nil)  // SECRET_SCHEMA_ATTRIBUTE_STRING is 0
+            _ = library.insert(values, texts[texts.count - 2], texts[texts.count - 1])
+        }
+        let schema = library.newSchema(Self.schemaName, 0, names)
+        defer {
+            library.releaseSchema(schema)
+            library.releaseTable(names)
+            library.releaseTable(values)
+            for text in texts { free(text) }
+        }
+        return try body(schema, values)
+    }
+
+    private func attempt(_ call: (LibSecret.FailureSlot?) -> Int32) throws(KeyringTrouble) {
+        var failure: LibSecret.Object?
+        let isDone = call(&failure) != 0
+        if let failure { throw Self.words(of: failure, library) }
+        if !isDone { throw .failed("it was not done") }
+    }
+
+    private static func attempt(
+        _ library: LibSecret,
+        _ call: (LibSecret.FailureSlot?) -> LibSecret.Object?
+    ) throws(KeyringTrouble) -> LibSecret.Object {
+        var failure: LibSecret.Object?
+        let object = call(&failure)
+        if let failure { throw words(of: failure, library) }
+        guard let object else { throw .failed("there was no answer") }
+        return object
+    }
+
+    private static func words(of failure: LibSecret.Object, _ library: LibSecret) -> KeyringTrouble {
+        defer { library.freeFailure(failure) }
+        let message = failure.load(as: LibSecret.GError.self).message
+        return .failed(message.map { String(cString: $0) } ?? "it did not say why")
+    }
+}
+
+/// The end of a conversation that takes too long: GLib's calls give up when their cancellable is cancelled.
+private final class KeyringCallLimit: @unchecked Sendable {  // GLib lets any thread cancel
+    let cancellable: LibSecret.Object?
+
+    private let library: LibSecret
+    private let timer = DispatchSource.makeTimerSource(queue: .global())
+
+    init(_ library: LibSecret, _ limit: Duration) {
+        self.library = library
+        cancellable = library.newCancellable()
+        timer.setEventHandler { [weak self] in
+            // While it runs, this reference keeps the cancellable from being released.
+            guard let self else { return }
+            self.library.cancel(self.cancellable)
+        }
+        timer.schedule(deadline: .now() + limit / .seconds(1))
+        timer.resume()
+    }
+
+    deinit {
+        timer.cancel()
+        library.release(cancellable)
+    }
+}
+#endif

@@ -1,0 +1,130 @@
+#if os(Linux)
+import AuthInterface
+import Foundation
+import Testing
+
+/// A session bus of its own with a real keyring on it, for one test.
+final class PrivateKeyring: Sendable {
+    static let isInstalled = [bus, monitor, sender, daemon].allSatisfy(FileManager.default.isExecutableFile)
+
+    private static let bus = "/usr/bin/dbus-daemon"
+    private static let monitor = "/usr/bin/dbus-monitor"
+    private static let sender = "/usr/bin/dbus-send"
+    private static let daemon = "/usr/bin/gnome-keyring-daemon"
+
+    /// Nothing is started by a message: the service is there when the test starts it, and not otherwise.
+    private static let configuration = """
+        <busconfig><type>session</type><listen>unix:path=PATH</listen><auth>EXTERNAL</auth>
+        <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
+        <allow user="*"/></policy></busconfig>
+        """
+
+    let bus: SpawnedProcess
+
+    /// For processes that are to use this bus and keyring.
+    let environment: [String: String]
+
+    /// A folder for lock files.
+    let locks: URL
+
+    private let temporary: TemporaryFolder
+    private let running = Locked<SpawnedProcess?>(nil)
+
+    /// Starts the bus. There is no keyring yet.
+    init() async throws {
+        temporary = try TemporaryFolder()
+        locks = temporary.fresh()
+        let socket = temporary.url.appendingPathComponent("bus").path
+        let configuration = temporary.url.appendingPathComponent("bus.conf")
+        try Self.configuration.replacingOccurrences(of: "PATH", with: socket)
+            .write(to: configuration, atomically: true, encoding: .utf8)
+        for name in ["home", "data", "run"] {
+            let folder = temporary.url.appendingPathComponent(name)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            try folder.setPermissions(0o700)
+        }
+        environment = [
+            "PATH": "/usr/bin:/bin",
+            "HOME": temporary.url.appendingPathComponent("home").path,
+            "XDG_DATA_HOME": temporary.url.appendingPathComponent("data").path,
+            "XDG_RUNTIME_DIR": temporary.url.appendingPathComponent("run").path,
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(socket)",
+            "TORTURE_STORE": "keyring",
+        ]
+        let arguments = ["--config-file=\(configuration.path)", "--nofork", "--print-address"]
+        bus = try SpawnedProcess(Self.bus, arguments, environment: environment)
+        _ = await bus.lines.first { _ in true }
+    }
+
+    deinit {
+        running.withLock { $0 }?.kill()
+        bus.kill()
+    }
+
+    /// Starts the keyring, and waits until it is on the bus.
+    ///
+    /// - Parameter isUnlocked: Whether it is given its password.
+    /// - Throws: When it could not be started.
+    func start(isUnlocked: Bool = true) async throws {
+        let rule = "type='signal',member='NameOwnerChanged',arg0='org.freedesktop.secrets'"
+        let monitor = try SpawnedProcess(Self.monitor, ["--profile", rule], environment: environment)
+        defer { monitor.kill() }
+        var events = monitor.lines.makeAsyncIterator()
+        while let event = await events.next(), !event.contains("NameAcquired") {}
+        let arguments = ["--foreground", "--components=secrets"] + (isUnlocked ? ["--unlock"] : [])
+        let keyring = try SpawnedProcess(Self.daemon, arguments, environment: environment)
+        running.withLock { $0 = keyring }
+        if isUnlocked { try keyring.say("password") }
+        try keyring.finishInput()
+        while let event = await events.next(), !event.contains("NameOwnerChanged") {}
+    }
+
+    /// Locks the keyring, as a user or a screen saver does.
+    func lock() async throws {
+        let service = "org.freedesktop.Secret.Service.Lock"
+        let keyring = "array:objpath:/org/freedesktop/secrets/collection/login"
+        let arguments = ["--session", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets"]
+        let call = try SpawnedProcess(Self.sender, arguments + [service, keyring], environment: environment)
+        #expect(await call.end() == .status(0))
+    }
+
+    /// Sends the keyring a signal.
+    func signal(_ signal: Int32) {
+        running.withLock { $0 }?.kill(signal)
+    }
+
+    /// Ends the keyring at once, and waits until it has ended.
+    func kill() async {
+        let keyring = running.withLock { $0 }
+        keyring?.kill()
+        _ = await keyring?.end()
+    }
+
+    /// Starts a process that uses this keyring and does as it is told.
+    func talker(_ changes: [String: String] = [:]) throws -> Talker {
+        let environment = environment.merging(changes) { $1 }
+        return Talker(try SpawnedProcess(torture: "talk", locks, environment: environment))
+    }
+}
+
+/// A process that does as it is told, one thing after the other.
+final class Talker: Sendable {
+    let process: SpawnedProcess
+
+    init(_ process: SpawnedProcess) {
+        self.process = process
+    }
+
+    deinit { process.kill() }
+
+    /// Tells it something, and waits for its answer. `nil`: it is dead.
+    func tell(_ line: String) async throws -> String? {
+        try process.say(line + "\n")
+        return await answer()
+    }
+
+    func answer() async -> String? {
+        await process.lines.first { _ in true }
+    }
+}
+#endif
