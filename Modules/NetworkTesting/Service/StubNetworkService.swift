@@ -1,4 +1,4 @@
-import AuthInterface
+import Foundation
 public import NetworkCore
 
 /// A network service that answers what a test tells it to, without requests and without decoding.
@@ -11,7 +11,7 @@ public import NetworkCore
 ///
 /// Each stub answers once, in order of their making. An endpoint is
 /// recognised by its method, path and query, and by what its answer is read as.
-public final class StubNetworkService: OpenNetworkService {
+public final class StubNetworkService: OpenNetworkService, @unchecked Sendable {  // the lists are under `lock`
     private struct Entry {
         let key: Key
         let respond: @Sendable () async throws -> any Sendable
@@ -31,12 +31,9 @@ public final class StubNetworkService: OpenNetworkService {
         }
     }
 
-    private struct State {
-        var entries: [Entry] = []
-        var sent: [any Sendable & CustomStringConvertible] = []
-    }
-
-    private let state = Locked(State())
+    private let lock = NSLock()
+    private var entries: [Entry] = []
+    private var sent: [any Sendable & CustomStringConvertible] = []
 
     /// Creates a service that knows no answer.
     public init() {}
@@ -68,7 +65,7 @@ public final class StubNetworkService: OpenNetworkService {
         _ endpoint: Endpoint<Response>,
         _ respond: @escaping @Sendable () async throws -> Response
     ) {
-        state.withLock { $0.entries.append(Entry(key: Key(endpoint), respond: respond)) }
+        lock.withLock { entries.append(Entry(key: Key(endpoint), respond: respond)) }
     }
 
     /// The endpoints that were sent so far and are read as a type, in order.
@@ -76,14 +73,14 @@ public final class StubNetworkService: OpenNetworkService {
     /// - Parameter type: What their answers are read as.
     /// - Returns: The endpoints.
     public func sent<Response>(_ type: Response.Type = Response.self) -> [Endpoint<Response>] {
-        state.withLock { $0.sent }.compactMap { $0 as? Endpoint<Response> }
+        lock.withLock { sent }.compactMap { $0 as? Endpoint<Response> }
     }
 
     /// Everything that was sent so far, as text: `["GET articles/7"]`.
-    public var log: [String] { state.withLock { $0.sent }.map(\.description) }
+    public var log: [String] { lock.withLock { sent }.map(\.description) }
 
     /// How many stubs nobody has asked for yet.
-    public var leftoverCount: Int { state.withLock { $0.entries.count } }
+    public var leftoverCount: Int { lock.withLock { entries.count } }
 
     /// Answers from the stubs.
     ///
@@ -99,9 +96,9 @@ public final class StubNetworkService: OpenNetworkService {
     ) async throws -> Response {
         try Task.checkCancellation()
         let key = Key(endpoint)
-        let entry = state.withLock { state -> Entry? in
-            state.sent.append(endpoint)
-            return state.entries.firstIndex { $0.key == key }.map { state.entries.remove(at: $0) }
+        let entry = lock.withLock {
+            sent.append(endpoint)
+            return entries.firstIndex { $0.key == key }.map { entries.remove(at: $0) }
         }
         guard let entry, let value = try await entry.respond() as? Response else {
             throw NetworkError(.unstubbed, reason: "no stub is left for \(endpoint) read as \(Response.self)")

@@ -1,4 +1,4 @@
-import AuthInterface
+import Foundation
 public import NetworkCore
 
 /// A transport that answers from a list: each stub once, in order, and what is left over can be asked for.
@@ -11,16 +11,13 @@ public import NetworkCore
 ///
 /// A request takes the first stub that is for it and not used up. For one that no stub is for, there is no answer:
 /// an error says so and names what is left.
-public final class StubTransport: HTTPTransport {
+public final class StubTransport: HTTPTransport, @unchecked Sendable {  // the lists are under `lock`
     /// The transport of the test that runs, where it has the trait `.stubs(…)`; elsewhere one that knows no answer.
     @TaskLocal public static var current = StubTransport()
 
-    private struct State {
-        var stubs: [Stub]
-        var requests: [SentRequest] = []
-    }
-
-    private let state: Locked<State>
+    private let lock = NSLock()
+    private var stubs: [Stub]
+    private var sent: [SentRequest] = []
 
     /// Creates a transport.
     ///
@@ -33,21 +30,21 @@ public final class StubTransport: HTTPTransport {
     ///
     /// - Parameter stubs: What to answer.
     public init(_ stubs: [Stub]) {
-        state = Locked(State(stubs: stubs))
+        self.stubs = stubs
     }
 
     /// Adds a stub after the others.
     ///
     /// - Parameter stub: What to answer.
     public func add(_ stub: Stub) {
-        state.withLock { $0.stubs.append(stub) }
+        lock.withLock { stubs.append(stub) }
     }
 
     /// What was sent so far, in order, also what no stub was for.
-    public var requests: [SentRequest] { state.withLock { $0.requests } }
+    public var requests: [SentRequest] { lock.withLock { sent } }
 
     /// The stubs that nobody has asked for yet.
-    public var leftovers: [Stub] { state.withLock { $0.stubs } }
+    public var leftovers: [Stub] { lock.withLock { stubs } }
 
     /// Answers from the list.
     ///
@@ -57,22 +54,22 @@ public final class StubTransport: HTTPTransport {
     ///   `CancellationError` when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try Task.checkCancellation()
-        let sent = try SentRequest(request)
-        if let total = sent.body.map({ Int64($0.count) }) {
+        let arrived = try SentRequest(request)
+        if let total = arrived.body.map({ Int64($0.count) }) {
             request.progress?(TransferProgress(completed: total, total: total))
         }
-        let (stub, left) = state.withLock { state -> (Stub?, [Stub]) in
-            state.requests.append(sent)
-            guard let index = state.stubs.firstIndex(where: { $0.request.matches(sent) }) else {
-                return (nil, state.stubs)
-            }
-            return (state.stubs.remove(at: index), [])
+        return try await take(for: arrived).answer.respond(arrived)
+    }
+
+    private func take(for request: SentRequest) throws -> Stub {
+        lock.lock()
+        defer { lock.unlock() }
+        sent.append(request)
+        guard let index = stubs.firstIndex(where: { $0.request.matches(request) }) else {
+            let left = stubs.isEmpty ? "none is left" : "left are \(stubs.map(\.request.description))"
+            throw HTTPTransportError(.unstubbed, reason: "no stub is for \(request); \(left)")
         }
-        guard let stub else {
-            let left = left.isEmpty ? "none is left" : "left are \(left.map(\.request.description))"
-            throw HTTPTransportError(.unstubbed, reason: "no stub is for \(sent); \(left)")
-        }
-        return try await stub.answer.respond(sent)
+        return stubs.remove(at: index)
     }
 }
 

@@ -94,6 +94,8 @@ final class URLSessionExchange: Sendable {
             return before
         }
         guard let before else { return nil }
+        // Not when URLSession reports the end: of a cancelled task it may never do so, and others wait for their turn.
+        onEnd()
         before.watch?.cancel()
         let noAnswer = HTTPTransportError(.transportFailed, reason: "the exchange ended without an answer")
         before.headWaiter?.resume(throwing: error ?? noAnswer)
@@ -167,10 +169,8 @@ extension URLSessionExchange {
         finish(nil, keepsPieces: true)
     }
 
-    /// The task is done with, and its connection.
     func complete(with error: (any Error)?) {
         finish(error.map(HTTPTransportError.init(reportedBy:)), keepsPieces: true)
-        onEnd()
     }
 }
 
