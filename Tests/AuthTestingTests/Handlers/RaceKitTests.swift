@@ -6,7 +6,7 @@ import Testing
 @Suite struct RaceKitTests {
     @Test("an actor that awaits without storing its task fails the races")
     func awaitingRefresher() async {
-        let report = await RaceKit.run(patience: .seconds(3)) { RaceSubject(AwaitingRefresher($0)) }
+        let report = await RaceKit.run(patience: .seconds(1)) { RaceSubject(AwaitingRefresher($0)) }
         #expect(report.entries.map(\.scenario) == RaceScenario.all)
         // It reads the store whenever it has forgotten its tokens, and so finds the second user there.
         let spared: Set = [RaceScenario.rejectionOfThePast]
@@ -17,7 +17,7 @@ import Testing
 
     @Test("one that stores its task survives a burst, and loses sessions all the same")
     func taskStoringRefresher() async {
-        let report = await RaceKit.run(patience: .seconds(3)) { RaceSubject(TaskStoringRefresher($0)) }
+        let report = await RaceKit.run(patience: .seconds(1)) { RaceSubject(TaskStoringRefresher($0)) }
         let held = Set(report.entries.filter { $0.outcome == .holds }.map(\.scenario))
         let expected: Set<RaceScenario> = [
             .singleFlight, .expiredTogether, .lateRefusal, .oneEnding, .failureShared, .tooManyRequests,
