@@ -61,9 +61,15 @@ let systemLibraries: [Target] = [
 /// One folder a module, mirrored. A test target sees its module, the doubles, and nothing else.
 let tests: [Target] = [
     .testTarget(name: "AuthInterfaceTests", dependencies: ["AuthInterface"], path: "Tests/AuthInterfaceTests"),
+    // A process for the tests of several processes over one store; no product.
+    .executableTarget(
+        name: "RefreshPeer",
+        dependencies: ["TokenRefresh", "AuthInterface", "Storage"],
+        path: "Tests/RefreshPeer"
+    ),
     .testTarget(
         name: "TokenRefreshTests",
-        dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting"],
+        dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "RefreshPeer"],
         path: "Tests/TokenRefreshTests"
     ),
     .testTarget(

@@ -1,0 +1,164 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import Storage
+
+/// A rotating server in this process, and the processes that share a stored session and refresh with it.
+final class PeerHost: Sendable {
+    let server: RotatingTokenServer
+    /// Refreshes wait here before they reach the server.
+    let door: Gate
+    /// Answers wait here after the server has rotated.
+    let wayBack = Gate(isOpen: true)
+    private let folder = TemporaryFolder()
+
+    init(isOpen: Bool = true, hasGraceWindow: Bool = false) async throws {
+        server = RotatingTokenServer(hasGraceWindow: hasGraceWindow)
+        door = Gate(isOpen: isOpen)
+        try await FileTokenStore(folder: folder.url).save(.fixture())
+    }
+
+    /// What is stored.
+    func stored() async throws -> TokenBundle? {
+        try await FileTokenStore(folder: folder.url).load()
+    }
+
+    /// Starts processes and lets each read the stored session.
+    func start(_ count: Int) async throws -> [PeerProcess] {
+        var peers: [PeerProcess] = []
+        for _ in 0..<count { peers.append(try PeerProcess(folder: folder.url, host: self)) }
+        for peer in peers { peer.tell("token") }
+        return peers
+    }
+
+    /// What the server says to a process; `nil` if the process was killed before its request got here.
+    func answer(_ refreshToken: String, of peer: PeerProcess) async -> String? {
+        await door.pass()
+        if peer.isKilled { return nil }
+        let line: String
+        do {
+            let result = try server.refresh(refreshToken)
+            line = "tokens \(result.accessToken) \(result.refreshToken ?? "")"
+        } catch {
+            line = "rejected"
+        }
+        await wayBack.pass()
+        return line
+    }
+}
+
+/// A process with an engine of its own.
+final class PeerProcess: Sendable {
+    private struct State {
+        var said: [String] = []
+        var rest = Data()
+        var isKilled = false
+        var watchers: [(prefix: String, continuation: CheckedContinuation<String, Never>)] = []
+    }
+
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private let state = Locked(State())
+    private let end = Gate()
+
+    /// The executable beside the tests: SwiftPM builds it because they depend on it.
+    private static var executable: URL {
+        let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+        let tests = bundle ?? URL(fileURLWithPath: CommandLine.arguments[0])
+        return tests.deletingLastPathComponent().appendingPathComponent("RefreshPeer")
+    }
+
+    /// A process that is gone must not take this one with it when it is written to.
+    private static let ignoresBrokenPipes: Bool = {
+        signal(SIGPIPE, SIG_IGN)
+        return true
+    }()
+
+    init(folder: URL, host: PeerHost) throws {
+        guard Self.ignoresBrokenPipes else { return }
+        process.executableURL = Self.executable
+        process.arguments = [folder.path]
+        process.standardInput = input
+        process.standardOutput = output
+        process.terminationHandler = { [end] _ in end.open() }
+        output.fileHandleForReading.readabilityHandler = { [weak self, weak host] handle in
+            let data = handle.availableData
+            guard !data.isEmpty else { return handle.readabilityHandler = nil }
+            for line in self?.lines(in: data) ?? [] { self?.heard(line, host) }
+        }
+        try process.run()
+    }
+
+    deinit {
+        output.fileHandleForReading.readabilityHandler = nil
+        process.terminate()
+    }
+
+    /// Tells the process to do something.
+    func tell(_ line: String) {
+        try? input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+    }
+
+    /// What the process said that begins with a word, the oldest first; waits for it.
+    func said(_ word: String) async -> String {
+        await withCheckedContinuation { continuation in
+            let line: String? = state.withLock { state in
+                if let index = state.said.firstIndex(where: { $0.hasPrefix(word) }) {
+                    return state.said.remove(at: index)
+                }
+                state.watchers.append((word, continuation))
+                return nil
+            }
+            if let line { continuation.resume(returning: line) }
+        }
+    }
+
+    /// Whether the process has said something that nobody has asked for yet.
+    func hasSaid(_ line: String) -> Bool {
+        state.withLock { $0.said.contains(line) }
+    }
+
+    /// Ends the process as the system does: at once, and without a word to it.
+    func kill() async {
+        state.withLock { $0.isKilled = true }
+        _ = Foundation.kill(process.processIdentifier, SIGKILL)
+        await end.pass()
+    }
+
+    var isKilled: Bool { state.withLock { $0.isKilled } }
+
+    /// Lets the process end by itself.
+    func exit() async {
+        tell("exit")
+        await end.pass()
+    }
+
+    private func lines(in data: Data) -> [String] {
+        state.withLock { state in
+            state.rest += data
+            var lines: [String] = []
+            while let newline = state.rest.firstIndex(of: UInt8(ascii: "\n")) {
+                lines.append(String(decoding: state.rest[..<newline], as: UTF8.self))
+                state.rest = Data(state.rest[(newline + 1)...])
+            }
+            return lines
+        }
+    }
+
+    private func heard(_ line: String, _ host: PeerHost?) {
+        if line.hasPrefix("refresh "), let host {
+            Task {
+                if let answer = await host.answer(String(line.dropFirst(8)), of: self) { tell(answer) }
+            }
+        }
+        let watcher = state.withLock { state in
+            guard let index = state.watchers.firstIndex(where: { line.hasPrefix($0.prefix) }) else {
+                state.said.append(line)
+                return nil as CheckedContinuation<String, Never>?
+            }
+            return state.watchers.remove(at: index).continuation
+        }
+        watcher?.resume(returning: line)
+    }
+}

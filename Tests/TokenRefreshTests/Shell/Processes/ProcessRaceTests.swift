@@ -1,0 +1,118 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+/// G13: several processes over one stored session.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct ProcessRaceTests {
+    @Test("G13: processes that refresh at once cause one refresh, and all go on with its token", arguments: [2, 8])
+    func atOnce(count: Int) async throws {
+        let host = try await PeerHost(isOpen: false)
+        let peers = try await host.start(count)
+        for peer in peers { #expect(await peer.said("token") == "token access-ada1-0") }
+        for peer in peers { peer.tell("refuse 20") }
+        for peer in peers { _ = await peer.said("event refreshStarted") }
+        await host.door.arrivals(atLeast: 1)
+        host.door.open()
+        for peer in peers { #expect(await peer.said("refused") == "refused access-ada1-1") }
+        #expect(host.server.requests == 1 && host.server.reuses == 0)
+        #expect(try await host.stored()?.generation == 1)
+        for peer in peers {
+            peer.tell("state")
+            #expect(await peer.said("state").hasPrefix("state signedIn"))
+            #expect(!peer.hasSaid("event signedOut"))
+            await peer.exit()
+        }
+    }
+
+    @Test("G13: processes that refresh one after the other cause one refresh: those who come later adopt its tokens")
+    func oneAfterTheOther() async throws {
+        let host = try await PeerHost()
+        let peers = try await host.start(3)
+        for peer in peers { #expect(await peer.said("token") == "token access-ada1-0") }
+        for peer in peers {
+            peer.tell("refuse 5")
+            #expect(await peer.said("refused") == "refused access-ada1-1")
+            await peer.exit()
+        }
+        let late = try await host.start(1)
+        for peer in late { #expect(await peer.said("token") == "token access-ada1-1") }
+        #expect(host.server.requests == 1)
+        for peer in late { await peer.exit() }
+    }
+
+    @Test("G12, G13: when the process that refreshes is killed before the server is asked, the others go on")
+    func killedBeforeTheServer() async throws {
+        let host = try await PeerHost(isOpen: false)
+        let (victim, others) = try await startRefresh(on: host)
+        await victim.kill()
+        for peer in others { peer.tell("refuse 20") }
+        await host.door.arrivals(atLeast: 2)
+        host.door.open()
+        for peer in others {
+            #expect(await peer.said("refused") == "refused access-ada1-1")
+            #expect(!peer.hasSaid("event signedOut"))
+            await peer.exit()
+        }
+        #expect(host.server.requests == 1 && host.server.reuses == 0)
+        #expect(try await host.stored()?.generation == 1)
+    }
+
+    @Test(
+        "G12, G13: when it is killed after the server has rotated, the others get the same tokens in the grace window")
+    func killedAfterTheRotation() async throws {
+        let host = try await PeerHost(hasGraceWindow: true)
+        host.wayBack.close()
+        let (victim, others) = try await startRefresh(on: host)
+        await host.wayBack.arrivals(atLeast: 1)
+        await victim.kill()
+        host.wayBack.open()
+        for peer in others { peer.tell("refuse 20") }
+        for peer in others {
+            #expect(await peer.said("refused") == "refused access-ada1-1")
+            #expect(!peer.hasSaid("event signedOut"))
+            await peer.exit()
+        }
+        #expect(host.server.rotations == 1 && host.server.requests == 2 && host.server.reuses == 0)
+        #expect(try await host.stored()?.generation == 1)
+    }
+
+    @Test("G13: however processes take turns, no refresh token is spent twice and nobody is signed out")
+    func turns() async throws {
+        let host = try await PeerHost()
+        let peers = try await host.start(4)
+        for peer in peers { _ = await peer.said("token") }
+        for peer in peers { peer.tell("spin 10") }
+        for peer in peers {
+            #expect(await peer.said("spun") == "spun ")
+            #expect(!peer.hasSaid("event signedOut"))
+        }
+        #expect(host.server.requests == host.server.rotations && host.server.reuses == 0)
+        #expect(try await host.stored()?.generation == host.server.rotations)
+        for peer in peers { await peer.exit() }
+    }
+
+    @Test("G13: a logout in one process is a logout in the other, found at its next refresh, without a call")
+    func logout() async throws {
+        let host = try await PeerHost()
+        let peers = try await host.start(2)
+        for peer in peers { _ = await peer.said("token") }
+        peers[0].tell("signOut")
+        _ = await peers[0].said("signedOut")
+        peers[1].tell("refuse 5")
+        #expect(await peers[1].said("refused") == "refused sessionEnded")
+        peers[1].tell("state")
+        #expect(await peers[1].said("state") == "state signedOut(AuthInterface.SignOutReason.byUser)")
+        #expect(host.server.requests == 0)
+        for peer in peers { await peer.exit() }
+    }
+
+    /// Starts three processes, one of which holds the lease and has asked the server.
+    private func startRefresh(on host: PeerHost) async throws -> (victim: PeerProcess, others: [PeerProcess]) {
+        var peers = try await host.start(3)
+        for peer in peers { #expect(await peer.said("token") == "token access-ada1-0") }
+        let victim = peers.removeFirst()
+        victim.tell("refuse 20")
+        _ = await victim.said("refresh")
+        return (victim, peers)
+    }
+}
