@@ -1,0 +1,153 @@
+import AuthInterface
+import Foundation
+
+@testable import TokenRefresh
+
+/// An authorisation server as the client's mistakes see it: it rotates refresh tokens and notices their second use.
+struct AuthorizationServer {
+    /// One login and all tokens that descend from it.
+    struct Family {
+        let user: String
+        /// The process that signed in, and when it did among all logins.
+        let process: Int
+        var newest: Int
+        var isRevoked = false
+        /// The user has signed out of it somewhere.
+        var isLoggedOut = false
+        /// The store has held it.
+        var wasStored = false
+        /// It must not be seen in the store again: deleted, or replaced by a login.
+        var isRetired = false
+    }
+
+    /// One answer of the server: an access token and the refresh token that came with it.
+    struct Grant {
+        let family: Int
+        let generation: Int
+        let issuedAt: Int
+        /// The grant whose refresh token is in force: its own, unless the server does not rotate.
+        let refresh: Int
+        var rotatedAt: Int?
+        var successor: Int?
+        /// A bundle made of a successor has been in the store: nobody who can read needs this refresh token again.
+        var isSuccessorStored = false
+        var isKilled = false
+        /// A bundle made of it has been in the store.
+        var wasStored = false
+    }
+
+    enum Answer {
+        case issued(Int)
+        case rejected
+    }
+
+    let plan: WorldPlan.Server
+    private(set) var families: [Family] = []
+    private(set) var grants: [Grant] = []
+    /// Access tokens issued before this are expired by order.
+    var expiredBefore = -1
+
+    init(plan: WorldPlan.Server) {
+        self.plan = plan
+    }
+
+    mutating func signIn(_ user: String, process: Int, at now: Int) -> Int {
+        families.append(Family(user: user, process: process, newest: grants.count))
+        grants.append(
+            Grant(family: families.count - 1, generation: 0, issuedAt: now, refresh: grants.count)
+        )
+        return grants.count - 1
+    }
+
+    mutating func refresh(_ token: Int, at now: Int) -> Answer {
+        let family = grants[token].family
+        guard !families[family].isRevoked else { return .rejected }
+        if let rotatedAt = grants[token].rotatedAt {
+            let isGraceful = now - rotatedAt <= plan.grace && plan.grace > 0
+            if isGraceful, let successor = grants[token].successor {
+                if plan.branches { return .issued(issue(from: token, at: now)) }
+                if grants[successor].rotatedAt == nil { return .issued(successor) }
+            }
+            if plan.revokesOnReuse { families[family].isRevoked = true }
+            return .rejected
+        }
+        return .issued(issue(from: token, at: now))
+    }
+
+    private mutating func issue(from token: Int, at now: Int) -> Int {
+        let family = grants[token].family
+        let new = grants.count
+        let generation = grants[plan.rotates ? token : families[family].newest].generation + 1
+        grants.append(
+            Grant(
+                family: family,
+                generation: generation,
+                issuedAt: now,
+                refresh: plan.rotates ? new : token
+            )
+        )
+        if plan.rotates {
+            grants[token].rotatedAt = grants[token].rotatedAt ?? now
+            grants[token].successor = new
+        }
+        if plan.isStrict, families[family].newest != new { grants[families[family].newest].isKilled = true }
+        families[family].newest = new
+        return new
+    }
+
+    mutating func revoke(family: Int) {
+        if plan.takesRevocations { families[family].isRevoked = true }
+    }
+
+    /// Whether the resource server takes an access token.
+    func takes(_ grant: Int, at now: Int) -> Bool {
+        let found = grants[grant]
+        if families[found.family].isRevoked || found.isKilled || found.issuedAt < expiredBefore { return false }
+        return plan.lifetime.map { now < found.issuedAt + $0 } ?? true
+    }
+
+    /// Whether a refresh token is in force.
+    func honours(_ grant: Int) -> Bool {
+        grants[grant].rotatedAt == nil && !families[grants[grant].family].isRevoked
+    }
+
+    /// An administrator ends a session.
+    mutating func revokeOne(_ family: Int) {
+        families[family].isRevoked = true
+    }
+
+    // MARK: What the referee writes down
+
+    mutating func noteStored(_ grant: Int, by process: Int) {
+        let family = grants[grant].family
+        if !families[family].wasStored {
+            for other in 0..<families.count where other != family {
+                let isOlder = families[other].process == process && other < family
+                if families[other].wasStored || isOlder { families[other].isRetired = true }
+            }
+            families[family].wasStored = true
+        }
+        grants[grant].wasStored = true
+        guard plan.rotates else { return }
+        for older in 0..<grants.count where grants[older].family == family {
+            if grants[older].generation < grants[grant].generation { grants[older].isSuccessorStored = true }
+        }
+    }
+
+    mutating func noteDeleted(family: Int) {
+        families[family].isRetired = true
+    }
+
+    mutating func noteLoggedOut(family: Int) {
+        families[family].isLoggedOut = true
+    }
+}
+
+extension Int {
+    /// The number in the name of a token or session of the model.
+    init(named text: String) {
+        var number = 0
+        for byte in text.utf8 where byte < 58 { number = number * 10 + Int(byte) - 48 }
+        self = number
+    }
+}

@@ -1,0 +1,28 @@
+@testable import TokenRefresh
+
+/// Where every choice of a world comes from.
+///
+/// A world draws one number for each step, and everything random in that step follows from it. So a step can be left
+/// out of a run, and the others still mean what they meant: that is what makes a failing run shrink.
+struct Dice {
+    private var generator: SplitMix64
+
+    init(_ seed: UInt64) {
+        generator = SplitMix64(seed: seed)
+    }
+
+    mutating func next() -> UInt64 { generator.next() }
+
+    /// A number from 0 up to, and not including, `count`.
+    mutating func pick(_ count: Int) -> Int {
+        Int(truncatingIfNeeded: generator.next() >> 33) % count
+    }
+
+    mutating func chance(_ percent: Int) -> Bool {
+        pick(100) < percent
+    }
+
+    mutating func of<Choice>(_ choices: [Choice]) -> Choice {
+        choices[pick(choices.count)]
+    }
+}

@@ -1,0 +1,233 @@
+import AuthInterface
+import Foundation
+
+@testable import TokenRefresh
+
+/// The laws, checked after each step.
+extension World {
+    // MARK: After each event
+
+    mutating func judge(_ process: Int, _ before: View) {
+        let machine = processes[process].machine
+        if let bundle = machine.session?.bundle, bundle.session == before.session {
+            let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
+            if bundle.generation < before.generation || (isOther && !before.isLook) {
+                fail(.backwards, "p\(process + 1) had g\(before.generation) and has \(bundle.story)")
+            }
+        }
+        if let left = before.session, machine.session?.bundle.session != left {
+            processes[process].notes.left.insert(left)
+            judgeReplacement(process, left, machine.session?.bundle.session, before)
+        }
+        judgeWaiting(process)
+    }
+
+    /// G9. A login gives way to a later login, or to its own end, and never to one before it.
+    private mutating func judgeReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?, _ before: View) {
+        guard plan.sharing != .unguarded, let new, Int(named: new.rawValue) < Int(named: left.rawValue) else { return }
+        if !server.families[Int(named: left.rawValue)].isRetired {
+            fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
+        }
+    }
+
+    /// G8. Every limit that may follow upon another, and the lateness of their alarms.
+    private mutating func judgeWaiting(_ process: Int) {
+        for request in processes[process].requests where request.isWaiting {
+            let waited = now - request.since
+            guard waited > 10_000 else { continue }
+            let policy = plan.policy
+            let limit: Int
+            switch request.kind {
+            case .signIn, .signOut: limit = policy.storeDeadline.milliseconds
+            case .restore: limit = policy.storeDeadline.milliseconds * 2
+            case .token, .replacement:
+                limit = (policy.storeDeadline * 2 + policy.deadline + policy.patience).milliseconds
+            }
+            if waited > limit + 10 * Self.lateness {
+                fail(.deadline, "p\(process + 1) #\(request.waiter) has waited for \(waited) ms")
+            }
+        }
+    }
+
+    // MARK: Calls
+
+    mutating func judgeCall(_ process: Int, _ base: TokenBundle, _ token: Int) {
+        let notes = processes[process].notes
+        for other in calls where isRival(other, of: process, base.session) {
+            fail(.singleFlight, "p\(process + 1) calls for \(base.story) while p\(other.process + 1) does")
+        }
+        if let pause = notes.pause, pause.session == base.session, now < pause.until {
+            fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
+        }
+        if server.grants[token].isSuccessorStored, plan.sharing != .unguarded {
+            fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
+        }
+        if let received = notes.received, received.mark.session == base.session,
+            received.mark.generation > base.generation, plan.sharing == .alone
+        {
+            fail(.rotation, "p\(process + 1) calls for \(base.story) after \(received.mark.generation)")
+        }
+        judgeReason(process, base)
+    }
+
+    /// Whether a call is on its way for the session already, and somebody counts on it.
+    private func isRival(_ call: Call, of process: Int, _ session: SessionID) -> Bool {
+        guard call.base.session == session, !call.isOverdue, !call.isOrphan else { return false }
+        guard call.process == process || isShared else { return false }
+        return processes[call.process].machine.session?.bundle.session == session
+    }
+
+    /// G19. Nobody refreshes without an expiry in sight or a refusal.
+    private mutating func judgeReason(_ process: Int, _ base: TokenBundle) {
+        let notes = processes[process].notes
+        if let complained = notes.complained, complained == base.mark { return }
+        guard let received = notes.received, received.mark == base.mark else { return }
+        let isDue = received.lifetime.map { now >= received.at + $0 - min(60_000, $0 / 4) } ?? false
+        // An adopted bundle counts by its stored expiry.
+        let isOwn = processes[process].machine.session?.origin != .store
+        if !isDue, isOwn { fail(.clock, "p\(process + 1) calls for \(base.story) without a reason") }
+    }
+
+    // MARK: Answers
+
+    mutating func answered(_ process: Int, _ waiter: Int, _ answer: RefreshAnswer, _ before: View) {
+        for index in 0..<processes[process].requests.count
+        where processes[process].requests[index].waiter == waiter && processes[process].requests[index].isWaiting {
+            let request = processes[process].requests[index]
+            judgeLateness(process, waiter, answer, before)
+            guard case .token(let token) = answer else {
+                processes[process].requests.remove(at: index)
+                return
+            }
+            processes[process].requests[index].phase = .carrying(token)
+            processes[process].requests[index].session = token.session
+            if case .replacement(let refused) = request.kind, refused.value == token.value {
+                fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token.story) again")
+            }
+            judgeToken(process, token, from: request.session)
+            return
+        }
+        fail(.answers, "p\(process + 1) #\(waiter) did not wait and is told \(answer.story)")
+    }
+
+    /// G2. The current token is good as far as anybody knows, and it is another than the refused one.
+    private mutating func judgeLateness(_ process: Int, _ waiter: Int, _ answer: RefreshAnswer, _ before: View) {
+        guard isLateRefusal(before), case .tokenRefused(_, let id) = before.event, id.number == waiter else { return }
+        if case .token = answer { return }
+        fail(.lateRefusal, "p\(process + 1) #\(waiter) is told \(answer.story)")
+    }
+
+    private func isLateRefusal(_ before: View) -> Bool {
+        guard case .tokenRefused(let refused, _) = before.event, refused.session == before.session else { return false }
+        return refused.generation < before.generation && before.urgency == .none && !before.isActivating
+    }
+
+    mutating func judgeToken(_ process: Int, _ token: SessionToken, from session: SessionID?) {
+        if let session, session != token.session {
+            fail(.fence, "p\(process + 1): \(token.story) for a request of \(session.rawValue)")
+        }
+        let machine = processes[process].machine
+        if let current = machine.session, current.bundle.mark == token.mark,
+            current.expiry.urgency(at: instant.uptime) == .expired
+        {
+            fail(.expiredToken, "p\(process + 1): \(token.story)")
+        }
+        if !server.grants[Int(named: token.value)].wasStored, !isExcused(process, token) {
+            fail(.persistence, "p\(process + 1): \(token.story) is nowhere but in memory")
+        }
+    }
+
+    private func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
+        guard let excused = processes[process].notes.excused else { return false }
+        return excused.session == token.session && excused.generation >= token.generation
+    }
+
+    // MARK: Reports and endings
+
+    mutating func reported(_ process: Int, _ event: SessionEvent, _ before: View) {
+        switch event {
+        case .refreshStarted:
+            judgeStart(process, before)
+        case .refreshed(let session, let generation):
+            processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
+            processes[process].notes.pause = nil
+        case .adopted: processes[process].notes.pause = nil
+        case .lateAnswerKept:
+            for index in 0..<calls.count where calls[index].process == process { calls[index].isOverdue = true }
+            processes[process].notes.pause = nil
+        default: break
+        }
+    }
+
+    /// G2 and G10: what a refusal must not start.
+    private mutating func judgeStart(_ process: Int, _ before: View) {
+        guard case .tokenRefused(let refused, _) = before.event else { return }
+        if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.story)") }
+        let isCurrent = processes[process].machine.session?.bundle.accessToken == refused.value
+        if let refusal = processes[process].notes.refusal, refusal.mark == refused.mark, isCurrent,
+            now < refusal.until
+        {
+            fail(.loop, "p\(process + 1) refreshes for \(refused.story) again")
+        }
+    }
+
+    /// Takes down a refusal before the machine hears of it.
+    mutating func complained(_ process: Int, _ token: SessionToken) {
+        if processes[process].machine.session?.bundle.mark == token.mark {
+            processes[process].notes.complained = token.mark
+        }
+        guard let refreshed = processes[process].notes.refreshed, refreshed.mark == token.mark,
+            now < refreshed.at + plan.policy.freshness.milliseconds,
+            let session = processes[process].machine.session, session.origin != .store, session.attempt == nil,
+            session.expiry.urgency(at: instant.uptime) != .expired
+        else { return }
+        if processes[process].notes.refusal?.mark != token.mark {
+            let until = now + plan.policy.refusalCooldown.milliseconds
+            processes[process].notes.refusal = (token.mark, until)
+        }
+    }
+
+    mutating func published(_ process: Int, _ state: SessionState, _ before: View) {
+        guard case .signedOut(let reason) = state else { return }
+        guard let session = before.session else {
+            guard case .loaded(.failure) = before.event else { return }
+            return fail(.store, "p\(process + 1) took a failure for an empty store")
+        }
+        if !processes[process].notes.endings.insert(session).inserted, plan.sharing != .unguarded {
+            fail(.oneEnding, "p\(process + 1) ends \(session.rawValue) again")
+        }
+        let family = server.families[Int(named: session.rawValue)]
+        switch reason {
+        case .never: fail(.verdict, "p\(process + 1) never had \(session.rawValue)")
+        case .byUser:
+            if case .signOut = before.event { return }
+            if !family.isRetired { fail(.verdict, "p\(process + 1) says that the user left \(session.rawValue)") }
+        case .expired:
+            if processes[process].notes.heardNo != session { fail(.verdict, "nobody rejected \(session.rawValue)") }
+            judgeHealth(process, session, before)
+        }
+    }
+
+    /// G13. What could still be refreshed is not given up.
+    private mutating func judgeHealth(_ process: Int, _ session: SessionID, _ before: View) {
+        // Without a lease the store may change after the second look, which is nobody's fault.
+        let stored = plan.sharing == .unguarded ? processes[process].secondLook ?? store.content : store.content
+        if let stored, stored.session == session, server.honours(Int(named: stored.refreshToken ?? "r0")) {
+            fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.story)")
+        }
+        if let token = before.refreshToken, server.honours(Int(named: token)) {
+            fail(.health, "p\(process + 1) ends \(session.rawValue), and holds \(token) itself")
+        }
+    }
+
+    // MARK: The store
+
+    /// A bundle has been written.
+    mutating func landed(_ bundle: TokenBundle, _ process: Int) {
+        let family = Int(named: bundle.session.rawValue)
+        if server.families[family].isRetired, plan.sharing != .unguarded {
+            fail(.revival, "p\(process + 1) stores \(bundle.story)")
+        }
+        server.noteStored(Int(named: bundle.accessToken), by: process)
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G1 to G14, G19, G23: whatever happens in whatever order.
+///
+/// `SEED` and `STEPS` in the environment choose other worlds, and more of them.
+@Suite struct SimulationTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let seed = environment["SEED"].flatMap(UInt64.init) ?? 20_260_101
+    private static let steps = environment["STEPS"].flatMap(Int.init) ?? 1_000_000
+
+    @Test("G1–G14, G19, G23: every law holds after every step, whatever happens in whatever order")
+    func lawsHold() {
+        var run = Run()
+        let failure = run.go(seed: Self.seed, steps: Self.steps)
+        print("simulation: \(run.steps) steps in \(run.worlds) worlds from seed \(Self.seed)")
+        if let failure { Issue.record("\(Shrinking(failure, rules: run.rules).trace)") }
+    }
+
+    @Test("A machine that lacks one of its rules breaks a law that the rule is there for", arguments: RuleMutant.all)
+    func mutantsAreNoticed(mutant: RuleMutant) throws {
+        var run = Run(rules: mutant.rules)
+        let found = run.go(seed: 1, steps: 400_000)
+        let failure = try #require(found, "nobody misses \(mutant.rule)")
+        #expect(mutant.laws.contains(failure.violation.law), "\(failure.violation)")
+    }
+
+    @Test("There is a mutant for every rule")
+    func mutantsAreComplete() {
+        let rules = Mirror(reflecting: RefreshRules()).children.compactMap(\.label)
+        #expect(Set(rules) == Set(RuleMutant.all.map(\.rule)))
+        #expect(rules.count == RuleMutant.all.count)
+    }
+
+    @Test("A failing run shrinks to the few events that matter, and reads as a story")
+    func shrinking() throws {
+        let rules = RuleMutant.all[0].rules
+        var run = Run(rules: rules)
+        let found = run.go(seed: 1, steps: 400_000)
+        let failure = try #require(found)
+        let shrinking = Shrinking(failure, rules: rules)
+        #expect(shrinking.shortest.count <= 25)
+        #expect(shrinking.trace.contains("BROKEN \(failure.violation.law.rawValue)"))
+    }
+}
