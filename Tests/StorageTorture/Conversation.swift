@@ -38,6 +38,9 @@ struct Conversation {
         case "spoil":
             try spoil()
             return "done"
+        case "iterate":
+            try iterateMainContext()
+            return "done"
         default: return "what is \(line)?"
         }
     }
@@ -59,9 +62,22 @@ struct Conversation {
         let account = KeyringAccount(application: "latchkey-tests", account: "default")
         try KeyringCall(library, limit: .seconds(10)).store(Data("garbage".utf8), as: account)
     }
+
+    /// Does what the main loop of a GTK application does: GLib gives notice of what happened to the bus. A thread of
+    /// such an application can be ended by a signal, which those of Dispatch cannot.
+    private func iterateMainContext() throws {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        typealias Iteration = @convention(c) (_ context: UnsafeMutableRawPointer?, _ mayBlock: Int32) -> Int32
+        let iterate: Iteration? = try SharedLibrary("libsecret-1.so.0")?.function("g_main_context_iteration")
+        while let iterate, iterate(nil, 0) != 0 {}
+    }
     #else
     private func checkContract() async throws {}
     private func spoil() throws {}
+    private func iterateMainContext() throws {}
     #endif
 }
 

@@ -6,7 +6,7 @@ struct TokenFile: Sendable {
     /// The most that is read from a file, and so the most that is written to one: 1 MB. A bundle has a few kilobytes.
     static let sizeLimit = 1 << 20
 
-    /// How long a save waits for the save of another process.
+    /// How long a write usually waits for the write of another process.
     static let saveLimit: Duration = .seconds(5)
 
     let folder: String
@@ -15,7 +15,17 @@ struct TokenFile: Sendable {
     /// A folder without which the whole place is missing, not only the tokens: the user's home.
     let anchor: String?
 
-    var envelope = TokenEnvelope()
+    /// How long a write waits for the write of another process.
+    let writeLimit: Duration
+
+    private let envelope = TokenEnvelope()
+
+    init(folder: String, name: String, anchor: String?, writeLimit: Duration = saveLimit) {
+        self.folder = folder
+        self.name = name
+        self.anchor = anchor
+        self.writeLimit = writeLimit
+    }
 
     /// What is stored.
     func load() throws(TokenStoreError) -> TokenBundle? {
@@ -41,7 +51,7 @@ struct TokenFile: Sendable {
         }
         try checkAnchor()
         let folder = try PrivateFolder.openOrCreate(folder)
-        let lock = try folder.lock(name + ".lock", waitingAtMost: Self.saveLimit)
+        let lock = try folder.lock(name + ".lock", waitingAtMost: writeLimit)
         defer { lock.release() }
         switch try read(folder) {
         case nil: break
@@ -56,7 +66,7 @@ struct TokenFile: Sendable {
     func delete() throws(TokenStoreError) {
         try checkName()
         guard let folder = try PrivateFolder.open(folder, isModeChecked: false) else { return try checkAnchor() }
-        let lock = try folder.lock(name + ".lock", waitingAtMost: Self.saveLimit)
+        let lock = try folder.lock(name + ".lock", waitingAtMost: writeLimit)
         defer { lock.release() }
         try folder.remove(name)
     }

@@ -9,7 +9,8 @@ public import Foundation
 /// session bus or service is there, or the keyring is locked, every call throws with code `unavailable`: a locked
 /// keyring answers a search as if it were empty, and must not be believed (G14). The store never makes the service ask
 /// the user for a password, because a refresh in the background would open a dialog nobody expects; and it waits for
-/// an answer on a thread of its own, for a limited time, even when the task that waits for it is cancelled.
+/// an answer on a thread of its own, for a limited time, even when the task that waits for it is cancelled. GLib is told
+/// not to end the process when the session bus goes away, as it otherwise does.
 ///
 /// An item that cannot be read as tokens is treated as ``FileTokenStore`` treats such a file: `corrupt` until the next
 /// save sets it aside, as another item, or a delete removes it.

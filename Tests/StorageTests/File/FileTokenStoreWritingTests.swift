@@ -111,14 +111,19 @@ struct FileTokenStoreWritingTests {
             Issue.record("the lock is not free")
             return
         }
-        let error = #expect(throws: TokenStoreError.self) {
-            try open.lock("ada.json.lock", waitingAtMost: .milliseconds(5))
-        }
-        #expect(error?.code == .busy)
-        let save = Task { try await store.save(.numbered(2)) }
+        let tokens = TokenFile(
+            folder: folder.path,
+            name: "ada.json",
+            anchor: nil,
+            writeLimit: .milliseconds(5)
+        )
+        let save = #expect(throws: TokenStoreError.self) { try tokens.save(.numbered(2), at: Date()) }
+        let delete = #expect(throws: TokenStoreError.self) { try tokens.delete() }
+        #expect([save?.code, delete?.code] == [.busy, .busy])
+        let patient = Task { try await store.save(.numbered(2)) }
         #expect(try await store.load() == .numbered(1))
         lock.release()
-        try await save.value
+        try await patient.value
         #expect(try await store.load() == .numbered(2))
     }
 

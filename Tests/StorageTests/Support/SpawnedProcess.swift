@@ -29,7 +29,10 @@ final class SpawnedProcess: Sendable {
     private let hasEnded = Gate()
 
     /// One at a time: a pipe is not safe from other children before its flags are set.
-    private static let starting = Locked(())
+    private static let starting: Locked<Void> = {
+        signal(SIGPIPE, SIG_IGN)  // to write to one that is dead is an error, and not our end
+        return Locked(())
+    }()
 
     /// Starts a process.
     ///
