@@ -64,7 +64,7 @@ struct URLSessionCancellationTests {
         }
         defer { server.stop() }
         // One connection a host: a second request gets through only if the first one's connection is given up.
-        let transport = URLSessionTransport { $0.httpMaximumConnectionsPerHost = 1 }
+        let transport = URLSessionTransport(connectionsPerHost: 1)
         for _ in 0..<3 {
             let head = try await transport.perform(request(server.url)).head
             #expect(head.status == 200)

@@ -147,7 +147,7 @@ struct URLSessionTransportTests {
             return .respond(204)
         }
         defer { server.stop() }
-        let limit = URLSessionTransport.connectionsPerHost
+        let limit = URLSessionTransport.defaultConnectionsPerHost
         let request = HTTPTransportRequest(
             head: URLRequest(url: server.url),
             timeout: .seconds(30),

@@ -21,11 +21,14 @@ public final class URLSessionTransport: HTTPTransport {
     /// The most cold connections at a time.
     public static let coldConnectionLimit = 32
 
-    /// The most warm connections to one host at a time, and so the most requests under way to an `http` origin.
-    public static let connectionsPerHost = 6
+    /// The most warm connections to one host at a time, unless told otherwise.
+    public static let defaultConnectionsPerHost = 6
 
     /// The most requests under way to an `https` origin, where HTTP/2 carries many on one connection.
     public static let multiplexedRequestsPerOrigin = 64
+
+    /// The most warm connections to one host at a time, and so the most requests under way to an `http` origin.
+    public let connectionsPerHost: Int
 
     private let clock: any TimeSource
     private let configure: @Sendable (URLSessionConfiguration) -> Void
@@ -43,17 +46,24 @@ public final class URLSessionTransport: HTTPTransport {
     /// Creates a transport with connections of its own.
     ///
     /// - Parameters:
+    ///   - connectionsPerHost: The most warm connections to one host at a time. At least one.
     ///   - clock: The clocks that time-outs go by.
     ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
-    ///     Caches, cookies, credentials and time-outs are set afterwards and stay ours.
+    ///     Caches, cookies, credentials, connections and time-outs are set afterwards and stay ours.
     public init(
+        connectionsPerHost: Int = defaultConnectionsPerHost,
         clock: any TimeSource = SystemTimeSource(),
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
+        let connectionsPerHost = max(1, connectionsPerHost)
+        self.connectionsPerHost = connectionsPerHost
         self.clock = clock
-        self.configure = configure
+        self.configure = { configuration in
+            configure(configuration)
+            configuration.httpMaximumConnectionsPerHost = connectionsPerHost
+        }
         router = URLSessionRouter()
-        warm = Self.session(configure, delegate: router)
+        warm = Self.session(self.configure, delegate: router)
     }
 
     deinit {
@@ -85,7 +95,7 @@ public final class URLSessionTransport: HTTPTransport {
         guard let origin = request.url.flatMap(Origin.init) else { return ConnectionGate(limit: 1) }
         return warmGates.withLock { gates in
             if let gate = gates[origin] { return gate }
-            let limit = origin.isCleartext ? Self.connectionsPerHost : Self.multiplexedRequestsPerOrigin
+            let limit = origin.isCleartext ? connectionsPerHost : Self.multiplexedRequestsPerOrigin
             let gate = ConnectionGate(limit: limit)
             gates[origin] = gate
             return gate
@@ -118,7 +128,6 @@ public final class URLSessionTransport: HTTPTransport {
         delegate: URLSessionRouter
     ) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpMaximumConnectionsPerHost = connectionsPerHost
         configure(configuration)
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
