@@ -29,9 +29,9 @@ final class SpawnedProcess: Sendable {
     private let hasEnded = Gate()
 
     /// One at a time: a pipe is not safe from other children before its flags are set.
-    private static let starting: Locked<Void> = {
+    private static let starting: NSLock = {
         signal(SIGPIPE, SIG_IGN)  // to write to one that is dead is an error, and not our end
-        return Locked(())
+        return NSLock()
     }()
 
     /// Starts a process.
@@ -43,7 +43,7 @@ final class SpawnedProcess: Sendable {
     /// - Throws: ``NotStarted``.
     init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
         let myOutput: Int32
-        (identifier, input, myOutput) = try Self.starting.withLock { _ in
+        (identifier, input, myOutput) = try Self.starting.withLock {
             let (theirInput, myInput) = try Self.makePipe()
             let (myOutput, theirOutput) = try Self.makePipe()
             defer {
