@@ -48,6 +48,7 @@ let articles: Target = .executableTarget(
         .product(name: "DataAPI", package: "Latchkey"),
         .product(name: "Imaging", package: "Latchkey"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
     ]
 )
 
@@ -65,6 +66,26 @@ let tests: [Target] = [
             .product(name: "DataAPI", package: "Latchkey"),
             .product(name: "Storage", package: "Latchkey"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ]
+    ),
+    .testTarget(
+        name: "CompositionTests",
+        dependencies: [
+            "Composition",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "DataAPI", package: "Latchkey"),
+        ]
+    ),
+    .testTarget(
+        name: "ArticlesTests",
+        dependencies: [
+            "articles",
+            "Composition",
+            "DevBackend",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "Imaging", package: "Latchkey"),
         ]
     ),
     .testTarget(
