@@ -24,19 +24,31 @@ struct TokenLifetime {
 
 extension TokenBundle {
     /// The bundle a login begins with.
-    init(_ result: TokenRefreshResult, session: SessionID, receivedAt date: Date, lifetime: Duration?) {
-        self.init(result, refreshToken: nil, session: session, generation: 0, receivedAt: date, lifetime: lifetime)
+    init(
+        _ result: TokenRefreshResult,
+        session: SessionID,
+        lifetime: Duration?,
+        _ clock: ServerClock,
+        _ now: Instant
+    ) {
+        self.init(result, refreshToken: nil, session: session, generation: 0, lifetime: lifetime, clock, now)
     }
 
     /// The bundle that a refresh makes of this one. A server that sends no refresh token lets the old one stay.
-    func renewed(by result: TokenRefreshResult, receivedAt date: Date, lifetime: Duration?) -> TokenBundle {
+    func renewed(
+        by result: TokenRefreshResult,
+        lifetime: Duration?,
+        _ clock: ServerClock,
+        _ now: Instant
+    ) -> TokenBundle {
         TokenBundle(
             result,
             refreshToken: refreshToken,
             session: session,
             generation: generation + 1,
-            receivedAt: date,
-            lifetime: lifetime
+            lifetime: lifetime,
+            clock,
+            now
         )
     }
 
@@ -45,16 +57,16 @@ extension TokenBundle {
         refreshToken old: String?,
         session: SessionID,
         generation: Int,
-        receivedAt date: Date,
-        lifetime: Duration?
+        lifetime: Duration?,
+        _ clock: ServerClock,
+        _ now: Instant
     ) {
         let new = result.refreshToken.flatMap { $0.isEmpty ? nil : $0 }
-        let skew = result.serverDate.map { $0.timeIntervalSince(date) } ?? 0
         self.init(
             accessToken: result.accessToken,
             refreshToken: new ?? old,
-            expiresAt: lifetime.map { date + skew + $0 / .seconds(1) },
-            clockSkew: skew,
+            expiresAt: lifetime.map { clock.date(at: now) + $0 / .seconds(1) },
+            clockSkew: clock.skew(at: now) ?? 0,
             session: session,
             generation: generation
         )

@@ -90,8 +90,9 @@ extension RefreshStateMachine {
 
     /// The bundle of another process becomes this one's.
     mutating func takeUp(_ found: TokenBundle, _ now: Instant) {
+        let expiry = expiry(of: found, now)
         session?.bundle = found
-        session?.expiry = Expiry(restored: found, at: now, skew: clockSkew ?? found.clockSkew, policy: policy)
+        session?.expiry = expiry
         session?.origin = .store
         session?.isStored = true
     }
@@ -165,7 +166,7 @@ extension RefreshStateMachine {
     ) {
         emit(.report(.answerDropped(session: base.session)))
         guard case .success(let tokens) = result, base.session != session?.bundle.session else { return }
-        emit(.revoke(base.renewed(by: tokens, receivedAt: now.date, lifetime: nil)))
+        emit(.revoke(base.renewed(by: tokens, lifetime: nil, serverClock, now)))
     }
 
     /// G8: the answer of an overdue call is still good. It becomes the attempt under way; a call made since is overdue
@@ -182,10 +183,9 @@ extension RefreshStateMachine {
     /// G11: persist, then publish.
     private mutating func store(_ tokens: TokenRefreshResult, _ now: Instant) {
         guard let session, let base = session.attempt?.base else { return }
-        let lifetime = TokenLifetime(of: tokens, receivedAt: now.date, limit: policy.maximumLifetime).duration
-        let bundle = base.renewed(by: tokens, receivedAt: now.date, lifetime: lifetime)
+        let lifetime = lifetime(of: tokens, now)
+        let bundle = base.renewed(by: tokens, lifetime: lifetime, serverClock, now)
         let expiry = Expiry(receivedAt: now.uptime, lifetime: lifetime, policy: policy)
-        if let date = tokens.serverDate { clockSkew = date.timeIntervalSince(now.date) }
         let version = desk.want(.bundle(bundle, over: session.isStored ? .sameSession : .anything))
         self.session?.attempt?.stage = .storing(bundle, expiry, version: version)
         beginWriting(now)

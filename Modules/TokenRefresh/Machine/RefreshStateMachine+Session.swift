@@ -55,8 +55,7 @@ extension RefreshStateMachine {
     }
 
     private mutating func beginRestored(_ bundle: TokenBundle, _ now: Instant) {
-        let expiry = Expiry(restored: bundle, at: now, skew: clockSkew ?? bundle.clockSkew, policy: policy)
-        session = Session(bundle, origin: .store, expiry: expiry, isStored: true)
+        session = Session(bundle, origin: .store, expiry: expiry(of: bundle, now), isStored: true)
         standing = .signedIn
         announce(.signedIn(bundle.session))
         for waiter in takeAskers() { giveToken(to: waiter, now) }
@@ -98,10 +97,9 @@ extension RefreshStateMachine {
             return
         }
         failAllWaiters()
-        let lifetime = TokenLifetime(of: tokens, receivedAt: now.date, limit: policy.maximumLifetime).duration
-        let bundle = TokenBundle(tokens, session: id, receivedAt: now.date, lifetime: lifetime)
+        let lifetime = lifetime(of: tokens, now)
+        let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, serverClock, now)
         let expiry = Expiry(receivedAt: now.uptime, lifetime: lifetime, policy: policy)
-        if let date = tokens.serverDate { clockSkew = date.timeIntervalSince(now.date) }
         session = Session(bundle, origin: .signIn, expiry: expiry, isStored: false)
         standing = .signedIn
         session?.activation = desk.want(.bundle(bundle, over: .anything))
@@ -156,8 +154,7 @@ extension RefreshStateMachine {
     mutating func replaceSession(by found: TokenBundle, _ now: Instant) {
         failAllWaiters()
         forgetWrites()
-        let expiry = Expiry(restored: found, at: now, skew: clockSkew ?? found.clockSkew, policy: policy)
-        session = Session(found, origin: .store, expiry: expiry, isStored: true)
+        session = Session(found, origin: .store, expiry: expiry(of: found, now), isStored: true)
         standing = .signedIn
         announce(.signedIn(found.session))
     }
@@ -185,14 +182,22 @@ extension RefreshStateMachine {
     /// anybody can set; now it can be counted on the server's.
     mutating func serverDateNoted(_ date: Date, _ now: Instant) {
         guard date.isPlausible else { return }
-        let isFirst = clockSkew == nil
-        clockSkew = date.timeIntervalSince(now.date)
+        let isFirst = !serverClock.isKnown
+        serverClock.note(date, at: now)
         guard isFirst, let session, session.origin == .store else { return }
-        self.session?.expiry = Expiry(
-            restored: session.bundle,
-            at: now,
-            skew: date.timeIntervalSince(now.date),
-            policy: policy
-        )
+        let expiry = expiry(of: session.bundle, now)
+        self.session?.expiry = expiry
+    }
+
+    /// How long tokens are good that arrive now; what they say of the server's clock is noted first.
+    mutating func lifetime(of tokens: TokenRefreshResult, _ now: Instant) -> Duration? {
+        if let date = tokens.serverDate { serverClock.note(date, at: now) }
+        let date = serverClock.date(at: now)
+        return TokenLifetime(of: tokens, receivedAt: date, limit: policy.maximumLifetime).duration
+    }
+
+    /// When a bundle from the store expires, by the server's clock as far as it is known.
+    func expiry(of bundle: TokenBundle, _ now: Instant) -> Expiry {
+        Expiry(restored: bundle, at: now, skew: serverClock.skew(at: now) ?? bundle.clockSkew, policy: policy)
     }
 }

@@ -38,8 +38,7 @@ struct RefreshStateMachine: Sendable {
     var queue: [WaiterID: Waiting] = [:]
     var desk = StoreDesk()
     var restoring = Restoring()
-    /// How far the server's clock is ahead of the device's, once an answer has said so.
-    var clockSkew: TimeInterval?
+    var serverClock = ServerClock()
     /// What the session looks like from outside: what was published last.
     var state: SessionState = .unknown
     private var attempts = 0

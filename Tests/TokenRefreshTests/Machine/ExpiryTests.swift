@@ -162,6 +162,33 @@ import Testing
         #expect(script.ask(2) == ["call g4"])
     }
 
+    @Test("G19: the stored expiry is an instant of the server's clock, whoever told the time and however long ago")
+    func storedOnTheServersClock() throws {
+        for isSet in [false, true] {
+            var script = MachineScript()
+            let ahead = 2 * 86_400.0
+            _ = script.tell(.serverDateNoted(script.date + ahead))
+            _ = script.pass(.seconds(100))
+            let serverNow = script.date + ahead
+            if isSet { script.date -= 5 * 86_400 }
+            _ = script.signIn(1, as: "bob", lifetime: .seconds(3_600))
+            let stored = try #require(script.lastContent?.bundle)
+            #expect(stored.expiresAt == serverNow + 3_600)
+            #expect(stored.clockSkew == serverNow.timeIntervalSince(script.date))
+        }
+    }
+
+    @Test("G19: setting the wall clock after the server has told the time makes no adopted token look expired")
+    func adoptedAfterTheClockWasSet() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.tell(.serverDateNoted(script.date))
+        let expiresAt = script.date + 3_600
+        script.date += 2 * 86_400
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        #expect(script.reread(.success(.stored("ada", 1, expiresAt: expiresAt))) == ["release", "1: ada g1"])
+    }
+
     @Test("G19: a clock set forward while the app was away costs one refresh and no more")
     func restoredOnAFastClock() {
         var script = MachineScript()

@@ -34,6 +34,8 @@ struct AuthorizationServer {
         var isKilled = false
         /// A bundle made of it has been in the store.
         var wasStored = false
+        /// When a process received it, if that process knew the time on the server's clock.
+        var datedReceipt: Int?
     }
 
     enum Answer {
@@ -132,6 +134,10 @@ struct AuthorizationServer {
         for older in 0..<grants.count where grants[older].family == family {
             if grants[older].generation < grants[grant].generation { grants[older].isSuccessorStored = true }
         }
+    }
+
+    mutating func noteDatedReceipt(_ grant: Int, at now: Int) {
+        if grants[grant].datedReceipt == nil { grants[grant].datedReceipt = now }
     }
 
     mutating func noteDeleted(family: Int) {

@@ -89,6 +89,8 @@ struct DeviceProcess {
         var excused: Mark?
         /// The server's clock is known to the machine.
         var knowsServerDate = false
+        /// It was known when the last refresh began.
+        var knewServerDate = false
     }
 }
 

@@ -77,15 +77,19 @@ extension World {
         return processes[call.process].machine.session?.bundle.session == session
     }
 
-    /// G19. Nobody refreshes without an expiry in sight or a refusal.
+    /// G19. Nobody refreshes without an expiry in sight or a refusal, whatever the wall clock says.
     private mutating func judgeReason(_ process: Int, _ base: TokenBundle) {
         let notes = processes[process].notes
         if let complained = notes.complained, complained == base.mark { return }
-        guard let received = notes.received, received.mark == base.mark else { return }
-        let isDue = received.lifetime.map { now >= received.at + $0 - min(60_000, $0 / 4) } ?? false
-        // An adopted bundle counts by its stored expiry.
-        let isOwn = processes[process].machine.session?.origin != .store
-        if !isDue, isOwn { fail(.clock, "p\(process + 1) calls for \(base.story) without a reason") }
+        if processes[process].machine.session?.origin != .store {
+            guard let received = notes.received, received.mark == base.mark else { return }
+            let isDue = received.lifetime.map { now >= received.at + $0 - min(60_000, $0 / 4) } ?? false
+            if !isDue { fail(.clock, "p\(process + 1) calls for \(base.story) without a reason") }
+        } else if notes.knewServerDate, let receipt = server.grants[Int(named: base.accessToken)].datedReceipt {
+            // A stored expiry is an instant of the server's clock, and both sides knew that clock.
+            let isDue = saidLifetime.map { now >= receipt + $0 - 61_000 } ?? false
+            if !isDue { fail(.clock, "p\(process + 1) takes \(base.story) for expired") }
+        }
     }
 
     // MARK: Answers
@@ -147,6 +151,7 @@ extension World {
     mutating func reported(_ process: Int, _ event: SessionEvent, _ before: View) {
         switch event {
         case .refreshStarted:
+            processes[process].notes.knewServerDate = processes[process].notes.knowsServerDate
             judgeStart(process, before)
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)

@@ -117,6 +117,7 @@ extension World {
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signIn, since: now)
         processes[process].requests.append(request)
         processes[process].notes.received = (.init(session: session, generation: 0), now, saidLifetime)
+        noteReceipt(process, grant)
         processes[process].notes.excused = nil
         // Who waits for the state is told it when the login is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }

@@ -127,9 +127,16 @@ extension World {
             deliver(.failure(.rejected), to: call)
         case .answered(.issued(let grant), _):
             calls.remove(at: index)
+            if !call.isOrphan { noteReceipt(call.process, grant) }
             deliver(.success(TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)), to: call)
         }
         return true
+    }
+
+    /// A process receives tokens, perhaps with the time on the server's clock.
+    mutating func noteReceipt(_ process: Int, _ grant: Int) {
+        if plan.server.saysDate { processes[process].notes.knowsServerDate = true }
+        if processes[process].notes.knowsServerDate { server.noteDatedReceipt(grant, at: now) }
     }
 
     private mutating func deliver(_ result: Result<TokenRefreshResult, TokenRefreshError>, to call: Call) {
@@ -137,12 +144,11 @@ extension World {
         let session = call.base.session
         let isCurrent = !call.isOverdue && processes[call.process].machine.session?.bundle.session == session
         switch result {
-        case .success(let tokens):
+        case .success:
             let mark = DeviceProcess.Notes.Mark(session: session, generation: call.base.generation + 1)
             if isCurrent, processes[call.process].machine.session?.bundle.generation == call.base.generation {
                 processes[call.process].notes.received = (mark, now, saidLifetime)
             }
-            if tokens.serverDate != nil { processes[call.process].notes.knowsServerDate = true }
         case .failure(let error) where error.code == .rejected:
             guard isCurrent else { break }
             processes[call.process].notes.heardNo = session

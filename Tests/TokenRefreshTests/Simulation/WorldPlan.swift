@@ -57,7 +57,10 @@ struct WorldPlan: Sendable {
         let kind = dice.pick(10)
         sharing = kind < 3 ? .alone : kind < 9 ? .shared : .unguarded
         processes = sharing == .alone ? 1 : 2 + dice.pick(2)
-        server = Self.server(&dice)
+        var server = Self.server(&dice)
+        // Without a lease two processes would each go on with a branch of their own, and nobody could tell which is it.
+        if sharing == .unguarded { server.branches = false }
+        self.server = server
         mood = Mood(
             storeTrouble: dice.of([0, 0, 10, 50]),
             serverTrouble: dice.of([0, 10, 40, 80]),

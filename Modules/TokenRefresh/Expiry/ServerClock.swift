@@ -1,0 +1,25 @@
+import Foundation
+
+/// The time on the server's clock, once an answer has told it.
+///
+/// What is kept is the instant beside one of the clock that nobody can set. So the wall clock may be set afterwards, and
+/// the server's time is still known (G19).
+struct ServerClock: Sendable {
+    private var told: (date: Date, uptime: Duration)?
+
+    var isKnown: Bool { told != nil }
+
+    mutating func note(_ date: Date, at now: Instant) {
+        told = (date, now.uptime)
+    }
+
+    /// The time on the server's clock; on the device's where the server has not told it.
+    func date(at now: Instant) -> Date {
+        told.map { $0.date + (now.uptime - $0.uptime) / .seconds(1) } ?? now.date
+    }
+
+    /// How far the server's clock is ahead of the device's, in seconds.
+    func skew(at now: Instant) -> TimeInterval? {
+        isKnown ? date(at: now).timeIntervalSince(now.date) : nil
+    }
+}
