@@ -1,6 +1,6 @@
 import AuthInterface
 import DataAPI
-import Foundation
+public import Foundation
 import NetworkCore
 import Storage
 
@@ -16,6 +16,14 @@ extension StoreChoice {
         case .file(nil): return FileTokenStore(application: AppConfiguration.applicationName, account: account)
         case .memory: return MemoryTokenStore()
         }
+    }
+
+    /// Where the session of one server is, for people.
+    ///
+    /// - Parameter baseURL: Where the server's API is.
+    /// - Returns: The path of a file, or `memory`.
+    public func place(for baseURL: URL) -> String {
+        (make(for: baseURL) as? FileTokenStore)?.file.path ?? "memory"
     }
 
     /// The name of a server among the accounts: its origin, and the path of its API.

@@ -1,6 +1,7 @@
 public import DataAPI
 public import Foundation
 import NetworkCore
+import TokenRefresh
 
 /// Which server, which store, which refresh.
 public struct AppConfiguration: Sendable {
@@ -18,6 +19,12 @@ public struct AppConfiguration: Sendable {
 
     /// The status that means "the access token is no longer good" (row T7).
     public var expiredStatus: Int
+
+    /// Whether tokens are renewed in the background shortly before they expire (G3).
+    ///
+    /// A program that ends right after its work must not: ending in the middle of a refresh loses the answer, and with
+    /// it the only refresh token the server still takes.
+    public var refreshesAhead = true
 
     /// Creates a configuration.
     ///
@@ -40,6 +47,12 @@ public struct AppConfiguration: Sendable {
 
     var authentication: AuthenticationPolicy {
         AuthenticationPolicy(expiredStatuses: [expiredStatus])
+    }
+
+    var refreshPolicy: TokenRefreshPolicy {
+        var policy = TokenRefreshPolicy()
+        if !refreshesAhead { policy.ahead = .zero }
+        return policy
     }
 }
 

@@ -46,7 +46,8 @@ public struct AppGraph: Sendable {
             baseURL: url, transport: transport, interceptors: [RetryPolicy.standard], observers: observers)
         let store = configuration.store.make(for: url)
         let refresh = configuration.refresh.make(for: url, network: open)  // swap the refresh implementation here
-        let session = TokenRefreshCoordinator(store: store, handler: refresh, revocation: refresh)
+        let session = TokenRefreshCoordinator(
+            store: store, handler: refresh, revocation: refresh, policy: configuration.refreshPolicy)
         let network = open.authenticated(by: session, policy: configuration.authentication)
 
         self.configuration = configuration
@@ -56,6 +57,15 @@ public struct AppGraph: Sendable {
         self.network = network
         auth = AuthService(open: open, network: network, session: session)
         articles = ArticleService(network: network)
+    }
+
+    /// Waits until the end of a session has reached the store, for programs that end right after their work.
+    ///
+    /// - Throws: `AuthenticationError` with code `storeUnavailable` when the tokens of the session that is over could
+    ///   not be deleted.
+    public func settle() async throws {
+        guard case .signedOut(.expired) = session.state else { return }
+        try await session.signOut()
     }
 
     /// Makes photos fit for upload, with the platform's codec.

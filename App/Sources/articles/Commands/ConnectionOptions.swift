@@ -21,13 +21,29 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The status that means 'the access token has expired' (default: 401).")
     var expiredStatus: String?
 
-    /// The application these flags, the environment and the configuration file describe.
-    func graph() throws -> AppGraph {
+    /// Does something with the application that these flags, the environment and the configuration file describe.
+    ///
+    /// - Throws: `ConfigurationError`, and what the body throws.
+    func withGraph(_ body: (AppGraph) async throws -> Void) async throws {
+        let graph = try graph()
+        do {
+            try await body(graph)
+        } catch {
+            // Why the work failed is the news; that the dead tokens could not be deleted shows at the next run.
+            try? await graph.settle()
+            throw error
+        }
+        try await graph.settle()
+    }
+
+    private func graph() throws -> AppGraph {
         let values: [Setting: String?] = [
             .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .clientID: clientID,
             .expiredStatus: expiredStatus,
         ]
-        return AppGraph(try AppConfiguration.read(flags: values.compactMapValues(\.self)))
+        var configuration = try AppConfiguration.read(flags: values.compactMapValues(\.self))
+        configuration.refreshesAhead = false
+        return AppGraph(configuration)
     }
 }
 

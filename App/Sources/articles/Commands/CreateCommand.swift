@@ -17,7 +17,8 @@ struct CreateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let text = body == "-" ? String(decoding: try InputFile("-").data(), as: UTF8.self) : body
-        let article = try await connection.graph().articles.create(ArticleDraft(title: title, body: text))
-        try output.console.show(article)
+        try await connection.withGraph { graph in
+            try output.console.show(await graph.articles.create(ArticleDraft(title: title, body: text)))
+        }
     }
 }

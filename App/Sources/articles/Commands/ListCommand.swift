@@ -19,17 +19,18 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let console = output.console
-        let graph = try connection.graph()
-        let wanted = all ? Int.max : limit
-        var articles: [Article] = []
-        // The last page is not followed by a request for articles that nobody wants.
-        for try await article in graph.articles.all(pageSize: min(wanted, 50)) {
-            articles.append(article)
-            console.say("\(article.id.description.leftPadded(to: 6))  \(article.title)  (\(article.author.name))")
-            if articles.count == wanted { break }
+        try await connection.withGraph { graph in
+            let console = output.console
+            let wanted = all ? Int.max : limit
+            var articles: [Article] = []
+            // The last page is not followed by a request for articles that nobody wants.
+            for try await article in graph.articles.all(pageSize: min(wanted, 50)) {
+                articles.append(article)
+                console.say("\(article.id.description.leftPadded(to: 6))  \(article.title)  (\(article.author.name))")
+                if articles.count == wanted { break }
+            }
+            if articles.isEmpty { console.say("no articles yet; write one with 'articles create'") }
+            try console.object(["articles": articles.map(ArticleObject.init)])
         }
-        if articles.isEmpty { console.say("no articles yet; write one with 'articles create'") }
-        try console.object(["articles": articles.map(ArticleObject.init)])
     }
 }

@@ -20,15 +20,16 @@ struct LoginGuestCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let console = output.console
-        let graph = try connection.graph()
-        let login = Login(graph: graph, console: console)
-        try await login.checkStore()
-        let photo = try AppGraph.photoFitter().fit(InputFile(photo).data())
-        console.say("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
-        let bar = ProgressBar("upload", on: console)
-        try await login.perform {
-            try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
+        try await connection.withGraph { graph in
+            let console = output.console
+            let login = Login(graph: graph, console: console)
+            try await login.checkStore()
+            let photo = try AppGraph.photoFitter().fit(InputFile(photo).data())
+            console.say("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
+            let bar = ProgressBar("upload", on: console)
+            try await login.perform {
+                try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
+            }
         }
     }
 }

@@ -30,12 +30,13 @@ struct LoginSocialCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let graph = try connection.graph()
-        let login = Login(graph: graph, console: output.console)
-        try await login.checkStore()
-        let token = try await token()
-        try await login.perform {
-            try await graph.auth.socialLogin(SocialProvider(rawValue: provider), token: token)
+        try await connection.withGraph { graph in
+            let login = Login(graph: graph, console: output.console)
+            try await login.checkStore()
+            let token = try await token()
+            try await login.perform {
+                try await graph.auth.socialLogin(SocialProvider(rawValue: provider), token: token)
+            }
         }
     }
 

@@ -12,6 +12,8 @@ struct ShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try output.console.show(await connection.graph().articles.article(Article.ID(rawValue: id)))
+        try await connection.withGraph { graph in
+            try output.console.show(await graph.articles.article(Article.ID(rawValue: id)))
+        }
     }
 }

@@ -23,20 +23,23 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let graph = try connection.graph()
-        let outcome = try await graph.auth.autoLogin()
-        let (report, line) = describe(outcome, graph)
-        let console = output.console
-        console.say("server  \(report.baseURL)")
-        console.say("store   \(report.store)")
-        console.say("state   \(line)")
-        try console.object(report)
-        if case .login = outcome { throw ExitStatus.notSignedIn }
+        try await connection.withGraph { graph in
+            let outcome = try await graph.auth.autoLogin()
+            let (report, line) = describe(outcome, graph)
+            let console = output.console
+            console.say("server  \(report.baseURL)")
+            console.say("store   \(report.store)")
+            console.say("state   \(line)")
+            try console.object(report)
+            if case .login = outcome { throw ExitStatus.notSignedIn }
+        }
     }
 
     private func describe(_ outcome: AutoLogin, _ graph: AppGraph) -> (Report, String) {
         func report(_ state: String) -> Report {
-            Report(baseURL: graph.configuration.baseURL.absoluteString, store: "\(graph.store)", state: state)
+            let url = graph.configuration.baseURL
+            return Report(
+                baseURL: url.absoluteString, store: graph.configuration.store.place(for: url), state: state)
         }
         switch outcome {
         case .signedIn(let user):

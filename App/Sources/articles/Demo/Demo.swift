@@ -14,7 +14,11 @@ struct Demo {
     /// - Throws: ``Failure`` and errors that ``Failure`` reads, when the demo could not even begin.
     func run() async throws -> Bool {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
+        let interrupts = await InterruptGuard(removing: folder)
+        defer {
+            folder.remove()
+            interrupts.end()
+        }
         let fitter = try AppGraph.photoFitter()
         console.say(console.terminal.bold("Latchkey: nobody is ever logged out by mistake"))
         console.say()

@@ -11,7 +11,7 @@ struct Waterfall {
     func lines(for spans: [CallSpan]) -> [String] {
         guard let start = spans.map(\.start).min(), let end = spans.map({ $0.end ?? $0.start }).max() else { return [] }
         let scale = TimeScale(start: start, end: max(end, start + .milliseconds(1)), columns: barWidth)
-        return [axis(scale)] + Self.rows(of: spans).map { draw($0, scale) } + [legend]
+        return [axis(scale)] + Self.rows(of: spans).map { draw($0, scale) } + legend
     }
 
     /// Calls that share a row: one, or several of a kind that began one after another.
@@ -58,10 +58,11 @@ struct Waterfall {
         }
     }
 
-    private var titleWidth: Int { 27 }
-    private var outcomeWidth: Int { 14 }
+    private var isNarrow: Bool { terminal.width < 90 }
+    private var titleWidth: Int { isNarrow ? 18 : 27 }
+    private var outcomeWidth: Int { isNarrow ? 10 : 14 }
     private var timeWidth: Int { 8 }
-    private var barWidth: Int { max(20, terminal.width - titleWidth - outcomeWidth - timeWidth - 8) }
+    private var barWidth: Int { terminal.width - titleWidth - outcomeWidth - timeWidth - 7 }
 
     private func axis(_ scale: TimeScale) -> String {
         let end = scale.length.inMilliseconds
@@ -83,7 +84,8 @@ struct Waterfall {
     private func symbol(for row: Row, during interval: TimeScale.Interval) -> Character {
         if row.spans.count == 1, let span = row.spans.first {
             let phase = span.phase(at: interval.middle)
-            guard phase == .none, span.start < interval.end, interval.start <= (span.end ?? span.start) else {
+            let isShort = (span.end ?? span.start) - span.start < interval.end - interval.start
+            guard phase == .none, isShort, span.start >= interval.start, span.start < interval.end else {
                 return phase.symbol(isRefresh: span.isRefresh)
             }
             return (span.hasSucceeded ? CallSpan.Phase.answered : .refused).symbol(isRefresh: span.isRefresh)
@@ -95,8 +97,9 @@ struct Waterfall {
         return (most ?? .none).symbol(isRefresh: false)
     }
 
-    private var legend: String {
-        terminal.faint("  ░ under way, then refused   · waits for a token   █ under way, then answered   » ▓ the refresh")
+    private var legend: [String] {
+        let halves = ["░ sent, will be refused   · waits for a token", "█ sent, will be answered   » ▓ the refresh"]
+        return (isNarrow ? halves : [halves.joined(separator: "   ")]).map { terminal.faint("  \($0)") }
     }
 }
 

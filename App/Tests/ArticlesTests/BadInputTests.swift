@@ -1,0 +1,96 @@
+import DevBackend
+import Foundation
+import Testing
+
+/// Each mistake is one line on standard error that says what to do, and an exit status; nothing is lost.
+@Suite struct BadInputTests {
+    private let home: Home
+
+    init() throws {
+        home = try Home()
+    }
+
+    static let mistakes: [(arguments: [String], status: Int32, words: String)] = [
+        (["--bogus"], 64, "Unknown option '--bogus'; see 'articles --help'"),
+        (["bogus"], 64, "see 'articles --help'"),
+        (["demo", "--requests", "0"], 64, "--requests must be from 1 to 5000"),
+        (["demo", "--requests", "many"], 64, "--requests"),
+        (["demo", "--expired-status", "200"], 64, "--expired-status must be 401 or 419"),
+        (["demo", "--refresh", "magic"], 64, "--refresh"),
+        (["serve", "--port", "70000"], 64, "--port must be from 0 to 65535"),
+        (["show"], 64, "<id>"),
+        (["show", "first"], 64, "first"),
+        (["list", "--limit", "0"], 64, "--limit must be at least 1"),
+        (["list", "--store", "cloud"], 64, "--store must be file or memory"),
+        (["list", "--base-url", "http://example.com/api"], 64, "use https"),
+        (["list", "--refresh", "oauth2"], 64, "--client-id"),
+        (["login", "guest", "--name", "Ada"], 64, "--photo"),
+        (["login", "guest", "--name", "Ada", "--photo", "/nowhere.jpg"], 66, "there is no file /nowhere.jpg"),
+        (["login", "guest", "--name", "Ada", "--photo", "/"], 66, "/ is a folder"),
+        (["login", "social", "--provider", "apple"], 64, "--token-file"),
+        (["list"], 77, "not signed in; sign in with 'articles login guest"),
+        (["show", "1"], 77, "not signed in"),
+        (["create", "--title", "a", "--body", "b"], 77, "not signed in"),
+    ]
+
+    @Test("a mistake is one line and a status", arguments: mistakes.indices)
+    func mistake(_ index: Int) async throws {
+        let (arguments, status, words) = Self.mistakes[index]
+        let run = try await home.run(arguments)
+        let line = try #require(run.oneError, "\(run.errors)")
+        #expect(line.hasPrefix("articles: "))
+        #expect(line.contains(words))
+        #expect(run.status == status)
+        #expect(run.output.isEmpty)
+    }
+
+    @Test func withJSONAMistakeIsAnObjectToo() async throws {
+        let run = try await home.run(["list", "--json"])
+        let error = try #require(try run.object()["error"] as? [String: Any])
+        #expect(error["status"] as? Int == 77)
+        #expect((error["message"] as? String)?.hasPrefix("not signed in") == true)
+        #expect(run.oneError != nil)
+    }
+
+    @Test func helpIsNoMistake() async throws {
+        let run = try await home.run(["--help"])
+        #expect(run.status == 0)
+        #expect(run.output.contains("SUBCOMMANDS"))
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test func aFileThatIsNoPictureIsNamedAsSuch() async throws {
+        let file = try home.file("notes.txt", Data("not a picture".utf8))
+        let run = try await home.run(["login", "guest", "--name", "Ada", "--photo", file])
+        #expect(run.oneError == "articles: The file is not a picture: choose a JPEG or a PNG.")
+        #expect(run.status == 65)
+    }
+
+    @Test func aPictureThatCannotBeFittedIsNotSent() async throws {
+        let file = try home.file("huge.png", Pictures.claimsTooMuch)
+        try await DevBackend.withServer { backend in
+            let run = try await home.run(
+                ["login", "guest", "--name", "Ada", "--photo", file, "--base-url", backend.baseURL.absoluteString])
+            #expect(run.oneError?.contains("30000×20000") == true)
+            #expect(run.status == 65)
+            #expect(backend.statistics.requests == 0)
+        }
+    }
+
+    @Test func aServerThatIsNotThereIsNamed() async throws {
+        let port = try await DevBackend.withServer { $0.baseURL.absoluteString }
+        let photo = try home.file("photo.jpg", Pictures.good())
+        let run = try await home.run(["login", "guest", "--name", "Ada", "--photo", photo, "--base-url", port])
+        let line = try #require(run.oneError, "\(run.errors)")
+        #expect(line.hasPrefix("articles: cannot reach \(port)"))
+        #expect(line.contains("articles serve"))
+        #expect(run.status == 69)
+    }
+
+    @Test func aWrongConfigurationFileIsNamed() async throws {
+        let file = try home.file("wrong.json", Data("{".utf8))
+        let run = try await home.run(["list"], ["LATCHKEY_CONFIG": file])
+        #expect(run.oneError?.contains("wrong.json is not a JSON object") == true)
+        #expect(run.status == 78)
+    }
+}

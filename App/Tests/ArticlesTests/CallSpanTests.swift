@@ -1,0 +1,56 @@
+import Foundation
+import NetworkCore
+import Testing
+
+@testable import articles
+
+/// From what the network reports to what the picture needs.
+@Suite struct CallSpanTests {
+    private let base = "https://api.example.com/api/v1"
+
+    private func events(
+        _ id: String, _ method: HTTPMethod, _ path: String, _ kinds: (NetworkEvent.Kind, at: Int)...
+    ) throws -> [NetworkEvent] {
+        let url = try #require(URL(string: "\(base)/\(path)"))
+        return kinds.map { kind, at in
+            NetworkEvent(
+                kind: kind, id: RequestID(rawValue: id), attempt: 1,
+                request: RequestSummary(method: method, url: url), uptime: .milliseconds(at))
+        }
+    }
+
+    @Test func twoTriesOfOneCallAreOneSpan() throws {
+        let events = try events(
+            "a", .get, "articles?limit=20", (.started, 0), (.sent, 1), (.answered(status: 401), 5),
+            (.retrying(after: .zero, because: .unacceptableStatus, status: 401), 9), (.sent, 9),
+            (.answered(status: 200), 12), (.succeeded(status: 200, bytes: 3), 13))
+        let span = try #require(CallSpan.spans(of: events, baseURL: base).first)
+        #expect(span.path == "articles")
+        #expect(span.outcome == "401 → 200")
+        #expect(span.end == .milliseconds(13))
+        let phases = [0, 1, 4, 5, 8, 9, 12, 13].map { span.phase(at: .milliseconds($0)) }
+        #expect(phases == [.waiting, .refused, .refused, .waiting, .waiting, .answered, .answered, .none])
+    }
+
+    @Test func callsThatRunAtOnceAreKeptApart() throws {
+        let first = try events("a", .get, "articles", (.started, 0), (.sent, 1), (.succeeded(status: 200, bytes: 0), 9))
+        let second = try events(
+            "b", .post, "auth/refresh", (.started, 2), (.sent, 3), (.failed(.timedOut, status: nil), 4))
+        let spans = CallSpan.spans(of: [first[0], second[0], first[1], second[1], second[2], first[2]], baseURL: base)
+        #expect(spans.map(\.outcome) == ["200", "timedOut"])
+        #expect(spans.map(\.isRefresh) == [false, true])
+        #expect(spans.map(\.hasSucceeded) == [true, false])
+    }
+
+    @Test func aCallThatIsCancelledSaysSo() throws {
+        let events = try events("a", .get, "articles", (.started, 0), (.sent, 1), (.cancelled, 2))
+        #expect(CallSpan.spans(of: events, baseURL: base).first?.outcome == "cancelled")
+    }
+
+    @Test func theQueryOfAnotherAddressIsLeftOutToo() throws {
+        let url = try #require(URL(string: "https://cdn.example.com/a.jpg?signature=fixture"))
+        let event = NetworkEvent(
+            kind: .started, id: RequestID(), attempt: 1, request: RequestSummary(method: .get, url: url), uptime: .zero)
+        #expect(CallSpan.spans(of: [event], baseURL: base).first?.path == "https://cdn.example.com/a.jpg")
+    }
+}

@@ -1,0 +1,83 @@
+import DevBackend
+import Foundation
+import Testing
+
+/// A token file that is not as it should be: told in one line, and never lost by it.
+@Suite struct StoreTroubleTests {
+    private let home: Home
+
+    init() throws {
+        home = try Home()
+    }
+
+    private func withSignedIn(_ body: (_ base: [String], _ file: URL, DevBackend) async throws -> Void) async throws {
+        try await DevBackend.withServer { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            try await body(base, home.tokenFile(), backend)
+        }
+    }
+
+    @Test func aFileThatOthersCanReadIsNotUsedAndNotTouched() async throws {
+        try await withSignedIn { base, file, backend in
+            let content = try Data(contentsOf: file)
+            let requests = backend.statistics.requests
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Grace"]
+            for command in [["list"], ["status"], ["logout"], login] {
+                let run = try await home.run(command + base)
+                #expect(run.oneError?.contains("run: chmod 600 ") == true, "\(command)")
+                #expect(run.status == 74)
+            }
+            #expect(try Data(contentsOf: file) == content)
+            #expect(backend.statistics.requests == requests)
+
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            #expect(try await home.run(["list"] + base).status == 0)
+        }
+    }
+
+    @Test func aBrokenFileIsKeptUntilSomebodySignsInAndThenSetAside() async throws {
+        try await withSignedIn { base, file, _ in
+            let broken = Data("{\"accessToken\":".utf8)
+            try FileHandle(forWritingTo: file).truncate(atOffset: 0)
+            try FileHandle(forWritingTo: file).write(contentsOf: broken)
+            for command in ["list", "status"] {
+                let run = try await home.run([command] + base)
+                #expect(run.oneError?.contains("is not a token file") == true)
+                #expect(run.status == 74)
+            }
+            #expect(try Data(contentsOf: file) == broken)
+
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            let folder = file.deletingLastPathComponent()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            let aside = try #require(names.first { $0.contains(".corrupt-") })
+            #expect(try Data(contentsOf: folder.appending(path: aside)) == broken)
+            #expect(try await home.run(["list"] + base).status == 0)
+        }
+    }
+
+    @Test func whoeverWantsToLeaveIsNotKeptByABrokenFile() async throws {
+        try await withSignedIn { base, file, _ in
+            try FileHandle(forWritingTo: file).truncate(atOffset: 3)
+            let run = try await home.run(["logout"] + base)
+            #expect(run.status == 0)
+            #expect(run.output.contains("the server could not be told"))
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+    }
+
+    @Test func withoutTheServerNobodyIsSignedOut() async throws {
+        try await withSignedIn { base, file, backend in
+            await backend.stop()
+            let list = try await home.run(["list"] + base)
+            #expect(list.status == 69)
+            let status = try await home.run(["status", "--json"] + base)
+            #expect(try status.object()["state"] as? String == "unverified")
+            #expect(FileManager.default.fileExists(atPath: file.path))
+        }
+    }
+}

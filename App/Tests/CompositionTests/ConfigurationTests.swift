@@ -1,0 +1,106 @@
+import Composition
+import DataAPI
+import Foundation
+import Testing
+
+/// Flags before environment before file before defaults, and one line for whatever is wrong.
+@Suite struct ConfigurationTests {
+    /// A folder with a configuration file, and the environment that leads there.
+    private func environment(_ file: String? = nil, _ variables: [String: String] = [:]) throws -> [String: String] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "composition-\(UUID().uuidString)")
+        let articles = folder.appending(path: "articles")
+        try FileManager.default.createDirectory(at: articles, withIntermediateDirectories: true)
+        if let file { try Data(file.utf8).write(to: articles.appending(path: "config.json")) }
+        return variables.merging(["XDG_CONFIG_HOME": folder.path]) { own, _ in own }
+    }
+
+    @Test func withoutAnySettingThereAreDefaults() throws {
+        let configuration = try AppConfiguration.read(environment: try environment())
+        #expect(configuration.baseURL.absoluteString == AppConfiguration.defaultBaseURL)
+        #expect(configuration.store == .file(folder: nil))
+        #expect(configuration.refresh == .rest)
+        #expect(configuration.expiredStatus == 401)
+    }
+
+    @Test func aFlagWinsOverTheEnvironmentAndThatOverTheFile() throws {
+        let file = #"{"base-url":"https://file.example.com","store":"memory","expired-status":419}"#
+        let environment = try environment(
+            file, ["LATCHKEY_BASE_URL": "https://environment.example.com", "LATCHKEY_STORE": "file"])
+        let configuration = try AppConfiguration.read(
+            flags: [.baseURL: "https://flag.example.com"], environment: environment)
+        #expect(configuration.baseURL.host() == "flag.example.com")
+        #expect(configuration.store == .file(folder: nil))
+        #expect(configuration.expiredStatus == 419)
+    }
+
+    @Test func anEmptyVariableSetsNothing() throws {
+        let environment = try environment(#"{"store":"memory"}"#, ["LATCHKEY_STORE": ""])
+        #expect(try AppConfiguration.read(environment: environment).store == .memory)
+    }
+
+    @Test func theFileCanBeElsewhere() throws {
+        let usual = try environment(#"{"store":"memory"}"#)
+        let path = try #require(usual["XDG_CONFIG_HOME"]) + "/articles/config.json"
+        #expect(try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": path]).store == .memory)
+    }
+
+    @Test func aSecretMakesAConfidentialClientAndItsAbsenceAPublicOne() throws {
+        let variables = ["LATCHKEY_REFRESH": "oauth2", "LATCHKEY_CLIENT_ID": "fixture"]
+        let secret = variables.merging(["LATCHKEY_CLIENT_SECRET": "fixture-secret"]) { own, _ in own }
+        #expect(
+            try AppConfiguration.read(environment: try environment(nil, secret)).refresh
+                == .oauth2(.basic(id: "fixture", secret: "fixture-secret")))
+        #expect(
+            try AppConfiguration.read(environment: try environment(nil, variables)).refresh
+                == .oauth2(.public(id: "fixture")))
+        #expect(Setting.clientSecret.flag == nil, "other users of a machine see a process's arguments")
+    }
+
+    static let mistakes: [(flags: [Setting: String], words: String)] = [
+        ([.baseURL: "ftp://example.com"], "--base-url must be an http or https address"),
+        ([.baseURL: "not an address"], "--base-url must be"),
+        ([.baseURL: "https://user:pass@example.com"], "without user"),
+        ([.baseURL: "https://example.com?a=b"], "without user, query"),
+        ([.baseURL: "http://example.com"], "is plain http to another machine"),
+        ([.store: "keychain"], "--store must be file or memory"),
+        ([.storePath: ""], "--store-path must name a folder"),
+        ([.refresh: "magic"], "--refresh must be rest or oauth2"),
+        ([.refresh: "oauth2"], "set --client-id or LATCHKEY_CLIENT_ID"),
+        ([.expiredStatus: "200"], "--expired-status must be a status from 400 to 499"),
+        ([.expiredStatus: "many"], "--expired-status must be"),
+    ]
+
+    @Test("a wrong flag is named in one line", arguments: mistakes.indices)
+    func wrongFlag(_ index: Int) throws {
+        let (flags, words) = Self.mistakes[index]
+        let environment = try environment()
+        let error = #expect(throws: ConfigurationError.self) {
+            try AppConfiguration.read(flags: flags, environment: environment)
+        }
+        let line = try #require(error?.description)
+        #expect(line.contains(words))
+        #expect(!line.contains("\n") && !line.contains("pass@"))
+        #expect(error?.isUsage == true)
+    }
+
+    @Test(
+        "a wrong file is named in one line",
+        arguments: [
+            (#"{"stor":"file"}"#, #"the key "stor""#), ("{", "is not a JSON object"),
+            (#"{"store":[]}"#, "is not a JSON object"),
+            (#"{"store":"nope"}"#, #""store" in"#),
+        ])
+    func wrongFile(_ file: String, _ words: String) throws {
+        let environment = try environment(file)
+        let error = #expect(throws: ConfigurationError.self) { try AppConfiguration.read(environment: environment) }
+        #expect(error?.description.contains(words) == true)
+        #expect(error?.description.contains("config.json") == true)
+        #expect(error?.isUsage == false)
+    }
+
+    @Test func aFileThatIsNamedMustBeThere() throws {
+        #expect(throws: ConfigurationError.self) {
+            try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": "/nowhere/config.json"])
+        }
+    }
+}
