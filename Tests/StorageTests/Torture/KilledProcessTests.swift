@@ -57,9 +57,10 @@ struct KilledProcessTests {
             acknowledged = try #require(Int(line), "\(line)")
             rounds -= 1
             if rounds == 0 {
-                // Not a wait for anything: the instant of the death, anywhere in the next save or two.
-                usleep(.random(in: 0...1_500))
-                process.kill()
+                // Anywhere in the next save or two.
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...1_500))) {
+                    process.kill()
+                }
             }
         }
         #expect(await process.end() == .signal(SIGKILL))
