@@ -20,14 +20,15 @@ struct CancellationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func isNotMistakenForAFailureOfTheTransport() async throws {
+    @Test(arguments: [[], [RetryPolicy.standard]])
+    func isNotMistakenForAFailureOfTheTransport(interceptors: [RetryPolicy]) async throws {
         let gate = Gate()
         let stub = StubAnswer { _ in
             await gate.pass()
             throw URLError(.cancelled)
         }
         let transport = StubTransport(.any ~> stub)
-        let client = NetworkClient(baseURL: baseURL, transport: transport, interceptors: [RetryPolicy.standard])
+        let client = NetworkClient(baseURL: baseURL, transport: transport, interceptors: interceptors)
         let task = Task { try await client.send(.article(7)) }
         await gate.arrivals(atLeast: 1)
         task.cancel()

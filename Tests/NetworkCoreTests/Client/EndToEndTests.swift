@@ -77,19 +77,6 @@ struct EndToEndTests {
         #expect(answers == 100)
     }
 
-    @MainActor @Test func readsAnswersOffTheMainActor() async throws {
-        struct Witness: Decodable, Sendable {
-            let isOnMainThread: Bool
-
-            init(from decoder: any Decoder) throws {
-                isOnMainThread = Thread.isMainThread
-            }
-        }
-        let server = try LoopbackServer { _ in .json(#"{"success":true,"data":{}}"#) }
-        defer { server.stop() }
-        #expect(try await client(server).send(Endpoint<Witness>.get("x")).isOnMainThread == false)
-    }
-
     @Test func manyAnswersThatNobodyWaitsForAnyMoreLeaveRoomForOthers() async throws {
         let server = try LoopbackServer { $0.target.hasSuffix("slow") ? .hold : .respond(204) }
         defer { server.stop() }

@@ -159,6 +159,39 @@ struct RequestLoopTests {
         #expect(transport.requests.isEmpty)
     }
 
+    /// A screen sends from the main actor. Encoding, reading files and decoding must not happen there.
+    @MainActor @Test func worksOffTheCallersActor() async throws {
+        let mark = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: mark, value: true)
+        defer { DispatchQueue.main.setSpecific(key: mark, value: nil) }
+        try #require(DispatchQueue.getSpecific(key: mark) == true)
+
+        let places = Recorder<Bool>()
+        let witness = Witness { places.record(DispatchQueue.getSpecific(key: mark) == true) }
+        try await client(StubTransport(.any ~> .status(204)), interceptors: [witness]).send(Endpoint<Void>.get("x"))
+        #expect(places.values == [false])
+    }
+
+    /// Does something in the middle of the loop.
+    struct Witness: RequestInterceptor {
+        let look: @Sendable () -> Void
+
+        func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            look()
+            return request
+        }
+    }
+
+    /// G16: a login's body and its answer hold secrets too, and no token has been placed yet.
+    @Test func nothingAtAllGoesInClearToAnotherMachine() async throws {
+        let transport = StubTransport(.any ~> .status(204))
+        let login = Endpoint<Void>.post("login", json: "x")
+        let refused = client(transport) { $0.baseURL = url("http://api.example.com") }
+        #expect(try await failure(of: login, through: refused).code == .cleartextRefused)
+        #expect(transport.requests.isEmpty)
+        try await client(transport) { $0.baseURL = url("http://localhost:8080") }.send(login)
+    }
+
     @Test func reportsProgress() async throws {
         let heard = Recorder<TransferProgress>()
         let client = client(StubTransport(.any ~> .status(204)))

@@ -29,13 +29,12 @@ struct ColdConnectionTests {
         // A connection is left open, for the next request to fall into the trap.
         #expect(try await send("GET", server.url.appendingPathComponent("ok")) == 200)
         #expect(try await send(method, server.url.appendingPathComponent("ok"), body: "x") == 200)
-        let start = ContinuousClock.now
+        // In the trap, the error would be `timedOut`, half a minute later.
         await #expect {
             _ = try await send(method, server.url.appendingPathComponent("close"), body: "x")
         } throws: { error in
             (error as? HTTPTransportError)?.code == .connectionFailed
         }
-        #expect(ContinuousClock.now - start < .seconds(5))
         #expect(server.requests.filter { $0.target == "/close" }.count == 1)
     }
 

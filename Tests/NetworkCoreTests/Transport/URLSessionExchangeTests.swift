@@ -1,0 +1,41 @@
+import AuthTesting
+import Foundation
+import Testing
+
+@testable import NetworkCore
+
+@Suite("URLSessionExchange")
+struct URLSessionExchangeTests {
+    func exchange(_ request: HTTPTransportRequest, ends: Recorder<Bool> = Recorder()) -> URLSessionExchange {
+        URLSessionExchange(request, clock: ManualTimeSource()) { ends.record(true) }
+    }
+
+    @Test func progressNeverFalls() {
+        let heard = Recorder<TransferProgress>()
+        let body = HTTPTransportBody.data(Data(repeating: 7, count: 10))
+        let request = HTTPTransportRequest(head: URLRequest(url: baseURL), body: body, progress: heard.record)
+        let exchange = exchange(request)
+        for sent in [4, 2, 4, 10, 0] as [Int64] { exchange.noteSent(sent) }
+        #expect(heard.values == [4, 10].map { TransferProgress(completed: $0, total: 10) })
+    }
+
+    @Test func whatHasArrivedIsReadBeforeAnErrorIsHeard() async throws {
+        let exchange = exchange(HTTPTransportRequest(head: URLRequest(url: baseURL)))
+        exchange.receive(Data("a".utf8))
+        exchange.receive(Data("b".utf8))
+        exchange.complete(with: URLError(.networkConnectionLost))
+        #expect(try await exchange.next() == Data("a".utf8))
+        #expect(try await exchange.next() == Data("b".utf8))
+        await #expect(throws: HTTPTransportError.self) { try await exchange.next() }
+    }
+
+    @Test func endsOnce() async throws {
+        let ends = Recorder<Bool>()
+        let exchange = exchange(HTTPTransportRequest(head: URLRequest(url: baseURL)), ends: ends)
+        exchange.noteWhole()
+        exchange.fail(CancellationError())
+        exchange.complete(with: URLError(.cancelled))
+        #expect(try await exchange.next() == nil)
+        #expect(ends.values == [true])
+    }
+}
