@@ -38,9 +38,9 @@ enum ReadmeSamples {
         session: TokenRefreshCoordinator,
         showSplash: () -> Void,
         showArticles: () -> Void,
-        showLogin: (_ message: String?) -> Void
+        login: (_ message: String?) -> Void
     ) async {
-        func showLogin(message: String?) { showLogin(message) }
+        func showLogin(message: String?) { login(message) }
         // sample: watching
         for await state in session.states {
             switch state {
