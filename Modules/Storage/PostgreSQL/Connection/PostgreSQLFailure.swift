@@ -97,7 +97,7 @@ struct PostgreSQLFailure: Error {
         "42501": "the role lacks a right on the table (it needs SELECT, INSERT, UPDATE and DELETE)",
         "25006": "the database takes no writes; connect to the primary (target_session_attrs=read-write)",
         "0A000": "the database takes no writes; connect to the primary (target_session_attrs=read-write)",
-        "57014": "the database did not answer in time",
+        "57014": "the database took longer than a statement may take",
         "53100": "the database server's disk is full",
         "22021": "the account or session has a character that the database cannot store",
         "22P05": "the account or session has a character that the database cannot store",

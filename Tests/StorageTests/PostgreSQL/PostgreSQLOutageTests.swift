@@ -1,0 +1,206 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("G14: a database that cannot answer is unavailable, never empty", .needsPostgreSQL, .timeLimit(.minutes(2)))
+struct PostgreSQLOutageTests {
+    private static let password = "correct-horse-fixture"
+
+    @Test func `while the server is down every call says so; once it is up the same store works`() async throws {
+        let server = try await PostgreSQLServer()
+        let time = ManualTimeSource()
+        let store = server.store("account", time: time)
+        try await store.prepare()
+        try await store.save(.fleet(1))
+        try await server.crash()
+        for error in [
+            await storeFailure { _ = try await store.load() },
+            await storeFailure { try await store.save(.fleet(2)) },
+            await storeFailure { try await store.delete() },
+            await storeFailure { _ = try await store.lease(waitingAtMost: .seconds(60)) },
+        ] {
+            #expect(error?.code == .unavailable)
+        }
+        try await server.start()
+        time.advance(by: .seconds(5))
+        #expect(try await store.load() == .fleet(1))
+        await server.finish()
+    }
+
+    @Test func `a restart between two calls is not noticed`() async throws {
+        let server = try await PostgreSQLServer()
+        let store = server.store("account")
+        try await store.prepare()
+        try await store.save(.fleet(1))
+        await (try await store.lease(waitingAtMost: .zero)).release()
+        try await server.crash()
+        try await server.start()
+        #expect(try await store.load() == .fleet(1))
+        await (try await store.lease(waitingAtMost: .zero)).release()
+        await server.finish()
+    }
+
+    @Test func `a server that cannot be reached is asked again after pauses that grow`() async throws {
+        let time = ManualTimeSource()
+        let store = PostgreSQLTokenStore(
+            connection: "host=/nowhere user=latchkey",
+            cipher: UnencryptedTokenCipher(),
+            time: time
+        )
+        func attempt() async -> String? { await storeFailure { _ = try await store.load() }?.reason }
+        let (failed, paused) = ("no database server listens there", "the next try is in")
+        for bound in [100, 200, 400] {
+            #expect(await attempt()?.contains(failed) == true)
+            #expect(await attempt()?.contains(paused) == true)
+            time.advance(by: .milliseconds(bound / 2 - 1))
+            #expect(await attempt()?.contains(paused) == true, "half of the pause is certain")
+            time.advance(by: .milliseconds(bound / 2 + 1))
+        }
+    }
+
+    @Test func `a server process that hangs is given up, and another is asked`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.statement = .milliseconds(500)
+        let name = UUID().uuidString
+        let store = PostgreSQLTokenStore(
+            connection: server.connection + " application_name=\(name)",
+            account: name,
+            cipher: UnencryptedTokenCipher(),
+            limits: limits
+        )
+        try await store.save(.fleet(1))
+        let process = try await server.run(
+            "SELECT pid::bigint FROM pg_stat_activity WHERE application_name = $1",
+            [.text(name)]
+        )
+        let number = pid_t(try #require(process.integer(0)))
+        kill(number, SIGSTOP)
+        defer { kill(number, SIGCONT) }
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test func `the server is told to give up a statement that takes too long`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let table = try #require(PostgreSQLTable("a table that is locked"))
+        var limits = PostgreSQLLimits()
+        limits.statement = .milliseconds(200)
+        let store = server.store(table: table)
+        try await store.prepare()
+        let blocker = PostgreSQLLink(
+            place: ConnectionString(server.connection),
+            limits: PostgreSQLLimits(),
+            pacer: ReconnectPacer(limits: PostgreSQLLimits(), time: SystemTimeSource())
+        )
+        try await blocker.run { connection throws(PostgreSQLFailure) in
+            try connection.begin()
+            try connection.execute(PostgreSQLStatement(text: "LOCK TABLE \(table.quoted)"))
+        }
+        let hasty = server.store(store.account, table: table, limits: limits)
+        let error = await storeFailure { _ = try await hasty.load() }
+        #expect(error?.code == .unavailable)
+        #expect(error?.reason == "the database took longer than a statement may take")
+        try await blocker.continueRun { connection throws(PostgreSQLFailure) in connection.rollBack() }
+        #expect(try await store.load() == nil)
+    }
+
+    @Test func `a server that never answers holds up nobody but those who ask it`() async throws {
+        let folder = "/tmp/latchkey-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let listener = try SilentListener(path: folder + "/.s.PGSQL.5432")
+        var limits = PostgreSQLLimits()
+        limits.connect = .seconds(3)
+        let answered = Locked(0)
+        let loads = (0..<16).map { number in
+            let store = PostgreSQLTokenStore(
+                connection: "host=\(folder) user=latchkey",
+                account: "\(number)",
+                cipher: UnencryptedTokenCipher(),
+                limits: limits
+            )
+            return Task {
+                let error = await storeFailure { _ = try await store.load() }
+                answered.withLock { $0 += 1 }
+                return error
+            }
+        }
+        await Task.detached { for _ in 0..<100 { await Task.yield() } }.value
+        #expect(answered.withLock { $0 } == 0, "the pool was blocked until the stores gave up")
+        for load in loads { #expect(await load.value?.code == .unavailable) }
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test(arguments: [
+        "postgresql://guarded:PASSWORD@%2Fnowhere/postgres", "postgresql://guarded:PASS%zzPASSWORD@host/postgres",
+        "postgresql://guarded:x@PASSWORD@host/postgres", "host=/nowhere password=PASSWORD",
+        "host=/nowhere password PASSWORD", "host=/nowhere 'PASSWORD", "password='PASSWORD", "PASSWORD",
+        "host=/nowhere port=PASSWORD", "PASSWORD=x", "host=/nowhere options=PASSWORD sslmode=PASSWORD",
+        "host=FOLDER user=guarded password=PASSWORD dbname=postgres", "host=FOLDER user=PASSWORD dbname=PASSWORD",
+        "host=/nowhere password=PASSWORD\0",
+    ])
+    func `no error and no description shows the password`(template: String) async throws {
+        let server = try await PostgreSQLServer.shared
+        let connection =
+            template.replacingOccurrences(of: "PASSWORD", with: Self.password)
+            .replacingOccurrences(of: "FOLDER", with: server.folder)
+        var limits = PostgreSQLLimits()
+        limits.connect = .seconds(2)
+        let store = PostgreSQLTokenStore(connection: connection, cipher: UnencryptedTokenCipher(), limits: limits)
+        let errors = [
+            await storeFailure { _ = try await store.load() }, await storeFailure { try await store.save(.fleet(1)) },
+            await storeFailure { _ = try await store.lease(waitingAtMost: .zero) },
+            await storeFailure { try await store.prepare() },
+        ]
+        for error in errors { #expect(error?.code == .unavailable) }
+        var text = ""
+        dump(errors, to: &text)
+        dump(store, to: &text)
+        text += errors.map { "\(String(describing: $0)) \(String(reflecting: $0)) \($0?.reason ?? "")" }.joined()
+        text += "\(store) \(String(reflecting: store))"
+        #expect(!text.contains(Self.password))
+    }
+
+    @Test func `a role logs in with its password, and is told when it is wrong`() async throws {
+        let server = try await PostgreSQLServer.shared
+        try await server.run("CREATE ROLE guarded LOGIN PASSWORD '\(Self.password)'")
+        func reason(_ password: String) async -> String? {
+            let store = PostgreSQLTokenStore(
+                connection: "host=\(server.folder) user=guarded dbname=postgres \(password)",
+                cipher: UnencryptedTokenCipher()
+            )
+            return await storeFailure { _ = try await store.load() }?.reason
+        }
+        #expect(await reason("password=wrong") == "the password was refused")
+        #expect(await reason("") == "the server asks for a password and none was given")
+        #expect(await reason("password=\(Self.password)")?.contains("the role lacks a right") == true)
+    }
+}
+
+/// A server socket that takes connections and says nothing.
+private final class SilentListener: Sendable {
+    private let number: Int32
+
+    init(path: String) throws {
+        #if canImport(Glibc)
+        number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        number = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isBound = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, size) == 0 }
+        }
+        guard isBound, listen(number, 64) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+    }
+
+    deinit { close(number) }
+}
+#endif
