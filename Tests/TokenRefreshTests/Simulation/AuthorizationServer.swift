@@ -34,8 +34,10 @@ struct AuthorizationServer {
         var isKilled = false
         /// A bundle made of it has been in the store.
         var wasStored = false
-        /// When a process received it, if that process knew the time on the server's clock.
-        var datedReceipt: Int?
+        /// When the first process received it.
+        var receipt: Int?
+        /// Each process that received it knew the time on the server's clock.
+        var isDated = true
     }
 
     enum Answer {
@@ -136,8 +138,9 @@ struct AuthorizationServer {
         }
     }
 
-    mutating func noteDatedReceipt(_ grant: Int, at now: Int) {
-        if grants[grant].datedReceipt == nil { grants[grant].datedReceipt = now }
+    mutating func noteReceipt(_ grant: Int, isDated: Bool, at now: Int) {
+        if grants[grant].receipt == nil { grants[grant].receipt = now }
+        if !isDated { grants[grant].isDated = false }
     }
 
     mutating func noteDeleted(family: Int) {

@@ -4,7 +4,9 @@ import Foundation
 @testable import TokenRefresh
 
 /// One process on the device: a machine, what the shell keeps for it, and the requests that use it.
-struct DeviceProcess {
+///
+/// It is a class for speed alone: a world looks at a field of a process many times a step, and would copy all of it.
+final class DeviceProcess {
     var machine: RefreshStateMachine
     var isAlive = true
     var requests: [Request] = []
@@ -21,6 +23,10 @@ struct DeviceProcess {
     var secondLook: TokenBundle??
 
     var notes = Notes()
+
+    init(machine: RefreshStateMachine) {
+        self.machine = machine
+    }
 
     struct Alarm {
         let timer: RefreshTimer

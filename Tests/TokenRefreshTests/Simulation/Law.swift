@@ -18,6 +18,7 @@ enum Law: String, Sendable {
     case health = "G13: a session that the server still honours is not ended"
     case store = "G14: a store that cannot say is not a store that holds nothing"
     case clock = "G19: no refresh without an expiry or a refusal"
+    case noToken = "G22: no call without a refresh token"
     case fence = "G23: a request is given tokens of its own session only"
     case answers = "Whoever waits is answered, once"
     case otherToken = "A replacement is another token than the one refused"

@@ -53,6 +53,7 @@ extension World {
 
     mutating func judgeCall(_ process: Int, _ base: TokenBundle, _ token: Int) {
         let notes = processes[process].notes
+        if !plan.server.givesRefreshTokens { fail(.noToken, "p\(process + 1) calls for \(base.story)") }
         for other in calls where isRival(other, of: process, base.session) {
             fail(.singleFlight, "p\(process + 1) calls for \(base.story) while p\(other.process + 1) does")
         }
@@ -85,8 +86,10 @@ extension World {
             guard let received = notes.received, received.mark == base.mark else { return }
             let isDue = received.lifetime.map { now >= received.at + $0 - min(60_000, $0 / 4) } ?? false
             if !isDue { fail(.clock, "p\(process + 1) calls for \(base.story) without a reason") }
-        } else if notes.knewServerDate, let receipt = server.grants[Int(named: base.accessToken)].datedReceipt {
-            // A stored expiry is an instant of the server's clock, and both sides knew that clock.
+        } else if notes.knewServerDate {
+            // A stored expiry is an instant of the server's clock, where both sides knew that clock.
+            let grant = server.grants[Int(named: base.accessToken)]
+            guard grant.isDated, let receipt = grant.receipt else { return }
             let isDue = saidLifetime.map { now >= receipt + $0 - 61_000 } ?? false
             if !isDue { fail(.clock, "p\(process + 1) takes \(base.story) for expired") }
         }
@@ -217,7 +220,9 @@ extension World {
     private mutating func judgeHealth(_ process: Int, _ session: SessionID, _ before: View) {
         // Without a lease the store may change after the second look, which is nobody's fault.
         let stored = plan.sharing == .unguarded ? processes[process].secondLook ?? store.content : store.content
-        if let stored, stored.session == session, server.honours(Int(named: stored.refreshToken ?? "r0")) {
+        if let stored, stored.session == session, let token = stored.refreshToken,
+            server.honours(Int(named: token))
+        {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.story)")
         }
         if let token = before.refreshToken, server.honours(Int(named: token)) {

@@ -136,7 +136,7 @@ extension World {
     /// A process receives tokens, perhaps with the time on the server's clock.
     mutating func noteReceipt(_ process: Int, _ grant: Int) {
         if plan.server.saysDate { processes[process].notes.knowsServerDate = true }
-        if processes[process].notes.knowsServerDate { server.noteDatedReceipt(grant, at: now) }
+        server.noteReceipt(grant, isDated: processes[process].notes.knowsServerDate, at: now)
     }
 
     private mutating func deliver(_ result: Result<TokenRefreshResult, TokenRefreshError>, to call: Call) {
@@ -165,10 +165,10 @@ extension TokenRefreshResult {
     /// What the server sends with a grant.
     init(grant: Int, of server: AuthorizationServer, serverDate: Date) {
         let plan = server.plan
-        let isFirst = server.grants[grant].generation == 0
+        let isSent = plan.givesRefreshTokens && (plan.rotates || server.grants[grant].generation == 0)
         self.init(
             accessToken: "a\(grant)",
-            refreshToken: plan.rotates || isFirst ? "r\(server.grants[grant].refresh)" : nil,
+            refreshToken: isSent ? "r\(server.grants[grant].refresh)" : nil,
             expiresIn: plan.saysLifetime ? plan.lifetime.map { .milliseconds($0) } : nil,
             serverDate: plan.saysDate ? serverDate : nil
         )

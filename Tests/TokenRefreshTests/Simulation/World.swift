@@ -151,7 +151,7 @@ struct World {
 }
 
 extension DeviceProcess {
-    mutating func stop(_ timer: RefreshTimer) {
+    func stop(_ timer: RefreshTimer) {
         for index in 0..<alarms.count where alarms[index].timer == timer {
             alarms.remove(at: index)
             return

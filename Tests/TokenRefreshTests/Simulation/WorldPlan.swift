@@ -32,6 +32,8 @@ struct WorldPlan: Sendable {
         /// How far the server's clock is ahead of the true time, in seconds.
         var skew: TimeInterval = 0
         var takesRevocations = true
+        /// Whether a login comes with a refresh token at all.
+        var givesRefreshTokens = true
     }
 
     /// How rough the weather is: how often something is chosen to go wrong, in percent of what it might.
@@ -87,6 +89,7 @@ struct WorldPlan: Sendable {
         server.saysDate = dice.chance(60)
         server.skew = dice.of([0, 0, -172_800, 172_800, 90])
         server.takesRevocations = dice.chance(70)
+        server.givesRefreshTokens = dice.chance(96)
         return server
     }
 }
