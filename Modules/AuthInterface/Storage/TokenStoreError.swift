@@ -27,6 +27,9 @@ public struct TokenStoreError: Error, Sendable {
         /// Others could read or replace what is stored.
         public static let insecure = Code(rawValue: "insecure")
 
+        /// A later bundle of the same session is stored already. Load it and go on with it.
+        public static let superseded = Code(rawValue: "superseded")
+
         /// The code as text.
         public var description: String { rawValue }
     }

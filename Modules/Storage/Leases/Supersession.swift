@@ -1,9 +1,4 @@
-public import AuthInterface
-
-extension TokenStoreError.Code {
-    /// A later bundle of the same session is stored already. Load it and go on with it.
-    public static let superseded = Self(rawValue: "superseded")
-}
+import AuthInterface
 
 extension TokenBundle {
     /// The last line against a holder who has outlived its lease, or never had one (G13).

@@ -112,11 +112,21 @@ private struct Holder {
     /// lease keeps everybody else away.
     private func put(_ content: StoreContent, to store: any TokenStore, isShared: Bool) async throws -> WriteOutcome {
         switch isShared && content.mustLook ? try await decision(content, over: store) : content.blindDecision {
-        case .save(let bundle): try await store.save(bundle)
+        case .save(let bundle): return try await save(bundle, in: store)
         case .delete: try await store.delete()
         case .leave(let outcome): return outcome
         }
         return .written
+    }
+
+    /// A store may know better than the lease who was first, and refuse to go back to an older generation.
+    private func save(_ bundle: TokenBundle, in store: any TokenStore) async throws -> WriteOutcome {
+        do {
+            try await store.save(bundle)
+            return .written
+        } catch let error as TokenStoreError where error.code == .superseded {
+            return .superseded(by: try await store.load())
+        }
     }
 
     /// A store that cannot be read may hold another user's session: it is not written then, and tried again later.

@@ -126,6 +126,33 @@ import Testing
         #expect(fleet.handler.calls.isEmpty)
     }
 
+    /// A store that does not look shared to the engine, and is.
+    private struct Unleased: TokenStore {
+        let store: MemoryTokenStore
+
+        func load() async throws -> TokenBundle? { await store.load() }
+        func save(_ bundle: TokenBundle) async throws { try await store.save(bundle) }
+        func delete() async throws { await store.delete() }
+    }
+
+    @Test("G13: an engine that was overtaken goes on with what the store holds, and does not save over it for ever")
+    func overtaken() async throws {
+        let (memory, handler, log, gate) = (
+            MemoryTokenStore(holding: .fixture()), ScriptedRefreshHandler(), EventLog(), Gate()
+        )
+        let engine = TokenRefreshCoordinator(
+            store: Unleased(store: memory), handler: handler, observer: { log.append($0) })
+        handler.enqueue(.held(at: gate, then: .rotate))
+        let request = Task { try await engine.replacement(for: engine.token()) }
+        await gate.arrivals(atLeast: 1)
+        try await memory.save(.fixture(generation: 2))
+        gate.open()
+        #expect(try await request.value.name == "ada1 g2")
+        #expect(await memory.load()?.generation == 2)
+        #expect(log.count("storeFailed") == 0)
+        #expect(log.count("adopted") == 1)
+    }
+
     @Test("G13: however engines take turns, no refresh token is spent twice and nobody is signed out")
     func turns() async throws {
         let policy = {
