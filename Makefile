@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 # What the app, and what the tests, need of a Debian system.
 RUN_PACKAGES := libsqlite3-dev libturbojpeg0-dev libpng-dev
-TEST_PACKAGES := $(RUN_PACKAGES)
+TEST_PACKAGES := $(RUN_PACKAGES) libpq-dev postgresql gnome-keyring dbus libsecret-1-0
 
 SOURCES := Package.swift Modules Tests App/Package.swift App/Sources App/Tests
 ARGS ?= demo
@@ -49,6 +49,14 @@ tsan: setup-test ## Run the modules' tests under the thread sanitizer
 simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000
 	SEED=$(SEED) STEPS=$(STEPS) swift test -c release -Xswiftc -enable-testing --scratch-path .build-release \
 		--filter Simulation
+
+.PHONY: torture-storage
+torture-storage: setup-test ## Kill processes while they save, by the thousand, and print the counts
+	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
+
+.PHONY: typecheck-apple
+typecheck-apple: ## Parse, and typecheck against stubs, what only Apple's systems run
+	Tests/AppleStubs/Security/typecheck
 
 .PHONY: lint
 lint: ## Check the format of every source

@@ -63,7 +63,6 @@ import Testing
             let files = try SourceTree.files(in: "Modules").filter { $0.target == target }
             let scanned = Set(files.flatMap { ImportScanner.imports(in: $0.source).map(\.module) })
             let compiled = try importedModules(of: files)
-            #expect(!compiled.isEmpty || scanned.isEmpty, "the compiler said nothing of \(target)")
             #expect(compiled.subtracting(scanned) == [], "in \(target)")
         }
     }
@@ -91,6 +90,7 @@ import Testing
         try compiler.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         compiler.waitUntilExit()
+        #expect(compiler.terminationStatus == 0, "the compiler could not read \(files.first?.target ?? "nothing")")
         return Set(text.split(separator: "\n").map(String.init))
     }
 }
