@@ -114,7 +114,8 @@ struct PostgreSQLOutageTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let listener = try SilentListener(path: folder + "/.s.PGSQL.5432")
         var limits = PostgreSQLLimits()
-        limits.connect = .seconds(3)
+        // Longer than the test: what ends the wait is the listener's end.
+        limits.connect = .seconds(600)
         let answered = Locked(0)
         let loads = (0..<16).map { number in
             let store = PostgreSQLTokenStore(
@@ -131,8 +132,8 @@ struct PostgreSQLOutageTests {
         }
         await Task.detached { for _ in 0..<100 { await Task.yield() } }.value
         #expect(answered.withLock { $0 } == 0, "the pool was blocked until the stores gave up")
+        listener.stop()
         for load in loads { #expect(await load.value?.code == .unavailable) }
-        withExtendedLifetime(listener) {}
     }
 
     @Test(arguments: [
@@ -184,6 +185,7 @@ struct PostgreSQLOutageTests {
 /// A server socket that takes connections and says nothing.
 private final class SilentListener: Sendable {
     private let number: Int32
+    private let isOpen = Locked(true)
 
     init(path: String) throws {
         #if canImport(Glibc)
@@ -201,6 +203,14 @@ private final class SilentListener: Sendable {
         guard isBound, listen(number, 64) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
     }
 
-    deinit { close(number) }
+    deinit { stop() }
+
+    /// Ends: whoever was kept waiting is cut off.
+    func stop() {
+        isOpen.withLock { isOpen in
+            if isOpen { close(number) }
+            isOpen = false
+        }
+    }
 }
 #endif
