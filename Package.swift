@@ -60,6 +60,8 @@ let systemLibraries: [Target] = [
 
 /// One folder a module, mirrored. A test target sees its module, the doubles, and nothing else.
 let tests: [Target] = [
+    // Other processes, for the tests that need them.
+    .target(name: "ProcessTesting", dependencies: ["AuthInterface", "AuthTesting"], path: "Tests/ProcessTesting"),
     .testTarget(name: "AuthInterfaceTests", dependencies: ["AuthInterface"], path: "Tests/AuthInterfaceTests"),
     // A process for the tests of several processes over one store; no product.
     .executableTarget(
@@ -69,7 +71,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "TokenRefreshTests",
-        dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "RefreshPeer"],
+        dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "ProcessTesting", "RefreshPeer"],
         path: "Tests/TokenRefreshTests"
     ),
     .testTarget(
@@ -96,7 +98,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "StorageTests",
-        dependencies: ["Storage", "AuthInterface", "AuthTesting", "StorageTorture", "FleetPeer"],
+        dependencies: ["Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "StorageTorture", "FleetPeer"],
         path: "Tests/StorageTests"
     ),
     .testTarget(name: "ImagingTests", dependencies: ["Imaging"], path: "Tests/ImagingTests"),
@@ -123,7 +125,12 @@ let tests: [Target] = [
         dependencies: ["AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage"],
         path: "Tests/ReadmeTests"
     ),
-    .testTarget(name: "ArchitectureTests", path: "Tests/ArchitectureTests", exclude: ["Fixtures"]),
+    .testTarget(
+        name: "ArchitectureTests",
+        dependencies: ["ProcessTesting"],
+        path: "Tests/ArchitectureTests",
+        exclude: ["Fixtures"]
+    ),
 ]
 
 let package = Package(

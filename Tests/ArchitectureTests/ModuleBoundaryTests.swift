@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTesting
 import Testing
 
 /// D1, D2, D5: who imports whom is what the picture says.
@@ -58,11 +59,11 @@ import Testing
     }
 
     @Test("The compiler sees no import that the scan has missed")
-    func compilerAgrees() throws {
+    func compilerAgrees() async throws {
         for target in try SourceTree.targets(in: "Modules").sorted() {
             let files = try SourceTree.files(in: "Modules").filter { $0.target == target }
             let scanned = Set(files.flatMap { ImportScanner.imports(in: $0.source).map(\.module) })
-            let compiled = try importedModules(of: files)
+            let compiled = try await importedModules(of: files)
             #expect(compiled.subtracting(scanned) == [], "in \(target)")
         }
     }
@@ -79,18 +80,15 @@ import Testing
     }
 
     /// What the compiler itself says the files import.
-    private func importedModules(of files: [SourceTree.File]) throws -> Set<String> {
-        let compiler = Process()
-        let output = Pipe()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        compiler.arguments = ["swiftc", "-emit-imported-modules", "-o", "-"]
-        compiler.arguments? += files.map { SourceTree.root.appendingPathComponent("Modules/\($0.path)").path }
-        compiler.standardOutput = output
-        compiler.standardError = FileHandle.nullDevice
-        try compiler.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        compiler.waitUntilExit()
-        #expect(compiler.terminationStatus == 0, "the compiler could not read \(files.first?.target ?? "nothing")")
-        return Set(text.split(separator: "\n").map(String.init))
+    private func importedModules(of files: [SourceTree.File]) async throws -> Set<String> {
+        let paths = files.map { SourceTree.root.appendingPathComponent("Modules/\($0.path)").path }
+        let compiler = try SpawnedProcess(
+            "/usr/bin/env",
+            ["swiftc", "-emit-imported-modules", "-o", "-"] + paths,
+            environment: ProcessInfo.processInfo.environment
+        )
+        let modules = await compiler.remainingLines()
+        #expect(await compiler.end() == .status(0), "the compiler could not read \(files.first?.target ?? "nothing")")
+        return Set(modules)
     }
 }

@@ -2,6 +2,7 @@
 import AuthInterface
 import Foundation
 import Testing
+import ProcessTesting
 
 /// A session bus of its own with a real keyring on it, for one test.
 final class PrivateKeyring: Sendable {

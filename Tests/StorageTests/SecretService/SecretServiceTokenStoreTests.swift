@@ -2,6 +2,7 @@
 import AuthInterface
 import Foundation
 import Testing
+import ProcessTesting
 
 @Suite(
     "The keyring store over a real keyring on a private bus",

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import Foundation
+import ProcessTesting
 
 /// Processes that share one session in a database. What they say is in one journal, with their number before it.
 final class Fleet: Sendable {
@@ -19,7 +20,7 @@ final class Fleet: Sendable {
     init(of count: Int, at connection: String, account: String, until generation: Int, desk: RefreshDesk) async throws {
         self.desk = desk
         peers = Locked([])
-        let program = ChildProcess.buildFolder.appendingPathComponent("FleetPeer").path
+        let program = SpawnedProcess.buildFolder.appendingPathComponent("FleetPeer").path
         for number in 1...count {
             let process = try ChildProcess(program, [connection, account, "\(generation)"]) { [weak self] line in
                 self?.hear(line, from: number)

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import Foundation
+import ProcessTesting
 import Storage
 
 /// A rotating server in this process, and the processes that share a stored session and refresh with it.
@@ -51,53 +52,27 @@ final class PeerHost: Sendable {
 final class PeerProcess: Sendable {
     private struct State {
         var said: [String] = []
-        var rest = Data()
         var isKilled = false
         var watchers: [(prefix: String, continuation: CheckedContinuation<String, Never>)] = []
     }
 
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+    private let process: SpawnedProcess
     private let state = Locked(State())
-    private let end = Gate()
-
-    /// The executable beside the tests: SwiftPM builds it because they depend on it.
-    private static var executable: URL {
-        let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-        let tests = bundle ?? URL(fileURLWithPath: CommandLine.arguments[0])
-        return tests.deletingLastPathComponent().appendingPathComponent("RefreshPeer")
-    }
-
-    /// A process that is gone must not take this one with it when it is written to.
-    private static let ignoresBrokenPipes: Bool = {
-        signal(SIGPIPE, SIG_IGN)
-        return true
-    }()
 
     init(folder: URL, host: PeerHost) throws {
-        guard Self.ignoresBrokenPipes else { return }
-        process.executableURL = Self.executable
-        process.arguments = [folder.path]
-        process.standardInput = input
-        process.standardOutput = output
-        process.terminationHandler = { [end] _ in end.open() }
-        output.fileHandleForReading.readabilityHandler = { [weak self, weak host] handle in
-            let data = handle.availableData
-            guard !data.isEmpty else { return handle.readabilityHandler = nil }
-            for line in self?.lines(in: data) ?? [] { self?.heard(line, host) }
+        // SwiftPM builds the executable beside the tests because they depend on it.
+        let executable = SpawnedProcess.buildFolder.appendingPathComponent("RefreshPeer").path
+        process = try SpawnedProcess(executable, [folder.path], environment: ProcessInfo.processInfo.environment)
+        Task { [weak self, weak host, lines = process.lines] in
+            for await line in lines { self?.heard(line, host) }
         }
-        try process.run()
     }
 
-    deinit {
-        output.fileHandleForReading.readabilityHandler = nil
-        process.terminate()
-    }
+    deinit { process.kill(SIGTERM) }
 
     /// Tells the process to do something.
     func tell(_ line: String) {
-        try? input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+        try? process.say("\(line)\n")
     }
 
     /// What the process said that begins with a word, the oldest first; waits for it.
@@ -122,8 +97,8 @@ final class PeerProcess: Sendable {
     /// Ends the process as the system does: at once, and without a word to it.
     func kill() async {
         state.withLock { $0.isKilled = true }
-        _ = Foundation.kill(process.processIdentifier, SIGKILL)
-        await end.pass()
+        process.kill()
+        _ = await process.end()
     }
 
     var isKilled: Bool { state.withLock { $0.isKilled } }
@@ -131,19 +106,7 @@ final class PeerProcess: Sendable {
     /// Lets the process end by itself.
     func exit() async {
         tell("exit")
-        await end.pass()
-    }
-
-    private func lines(in data: Data) -> [String] {
-        state.withLock { state in
-            state.rest += data
-            var lines: [String] = []
-            while let newline = state.rest.firstIndex(of: UInt8(ascii: "\n")) {
-                lines.append(String(decoding: state.rest[..<newline], as: UTF8.self))
-                state.rest = Data(state.rest[(newline + 1)...])
-            }
-            return lines
-        }
+        _ = await process.end()
     }
 
     private func heard(_ line: String, _ host: PeerHost?) {

@@ -1,27 +1,28 @@
 import AuthInterface
 import AuthTesting
-import Foundation
+package import Foundation
 
 /// Another process: what it says, line by line, and how it ends.
 ///
-/// It is started with `posix_spawn`, whose children inherit nothing but what they are given: Foundation's `Process`
-/// takes a process for alive until its children are dead too.
-final class SpawnedProcess: Sendable {
+/// It is started with `posix_spawn` and inherits nothing but what it is given. Foundation's `Process` takes a process
+/// for alive until its children are dead too, lets a child inherit what belongs to another one started at the same
+/// time, and has crashed when many were started at once.
+package final class SpawnedProcess: Sendable {
     /// How a process ended: by a signal, or by itself with a status.
-    enum End: Sendable, Equatable {
+    package enum End: Sendable, Equatable {
         case signal(Int32)
         case status(Int32)
     }
 
-    struct NotStarted: Error {
-        let path: String
-        let number: Int32
+    package struct NotStarted: Error {
+        package let path: String
+        package let number: Int32
     }
 
     /// What it says on standard output.
-    let lines: AsyncStream<String>
+    package let lines: AsyncStream<String>
 
-    let identifier: pid_t
+    package let identifier: pid_t
 
     /// The other end of its standard input, which ends with this object.
     private let input: FileHandle
@@ -41,7 +42,7 @@ final class SpawnedProcess: Sendable {
     ///   - arguments: Its arguments.
     ///   - environment: All of its environment.
     /// - Throws: ``NotStarted``.
-    init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
+    package init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
         let myOutput: Int32
         (identifier, input, myOutput) = try Self.starting.withLock {
             let (theirInput, myInput) = try Self.makePipe()
@@ -69,31 +70,37 @@ final class SpawnedProcess: Sendable {
     }
 
     /// Writes to its standard input.
-    func say(_ text: String) throws {
+    package func say(_ text: String) throws {
         try input.write(contentsOf: Data(text.utf8))
     }
 
     /// Ends its standard input.
-    func finishInput() throws {
+    package func finishInput() throws {
         try input.close()
     }
 
     /// Sends it a signal: by default the one that ends it at once, wherever it is.
-    func kill(_ signal: Int32 = SIGKILL) {
+    package func kill(_ signal: Int32 = SIGKILL) {
         Foundation.kill(identifier, signal)
     }
 
     /// Waits until it has ended and nobody else holds its standard output.
-    func end() async -> End? {
+    package func end() async -> End? {
         await hasEnded.pass()
         return outcome.withLock { $0 }
     }
 
     /// Waits until it has ended, and returns all it has said that nobody has read yet.
-    func remainingLines() async -> [String] {
+    package func remainingLines() async -> [String] {
         var all: [String] = []
         for await line in lines { all.append(line) }
         return all
+    }
+
+    /// The folder of the executables that are built beside the tests.
+    package static var buildFolder: URL {
+        let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
+        return bundle?.deletingLastPathComponent() ?? Bundle.main.bundleURL
     }
 
     private static func makePipe() throws -> (reading: Int32, writing: Int32) {
@@ -110,16 +117,33 @@ final class SpawnedProcess: Sendable {
         input: Int32,
         output: Int32
     ) throws -> pid_t {
+        #if canImport(Glibc)
         var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #else
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #endif
         posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
+        #if canImport(Glibc)
+        // One that is not open does no harm.
+        for number in 3..<Int32(1_024) { posix_spawn_file_actions_addclose(&actions, number) }
+        #else
+        posix_spawn_file_actions_addinherit_np(&actions, 2)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+        #endif
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for pointer in words + variables { free(pointer) } }
         var identifier: pid_t = 0
-        let number = posix_spawn(&identifier, path, &actions, nil, &words, &variables)
+        let number = posix_spawn(&identifier, path, &actions, &attributes, &words, &variables)
         guard number == 0 else { throw NotStarted(path: path, number: number) }
         return identifier
     }
@@ -138,23 +162,5 @@ final class SpawnedProcess: Sendable {
                 rest.removeFirst(end + 1)
             }
         }
-    }
-}
-
-extension SpawnedProcess {
-    /// Starts a `StorageTorture` process, which is built beside the bundle of the tests.
-    convenience init(
-        torture command: String,
-        _ folder: URL,
-        _ number: Int = 0,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws {
-        let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
-        let products = bundle?.deletingLastPathComponent() ?? Bundle.main.bundleURL
-        try self.init(
-            products.appendingPathComponent("StorageTorture").path,
-            [command, folder.path, "\(number)"],
-            environment: environment
-        )
     }
 }
