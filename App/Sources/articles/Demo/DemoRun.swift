@@ -64,7 +64,9 @@ struct DemoRun {
             refresh: refresh,
             expiredStatus: options.expiredStatus.rawValue
         )
-        return AppGraph(configuration, observers: [recorder])
+        // Enough connections that many requests are refused together: the fewer there are, the tamer the storm.
+        let transport = URLSessionTransport(connectionsPerHost: 64)
+        return AppGraph(configuration, transport: transport, observers: [recorder])
     }
 
     /// Notes the bundle that is in the store now, and its secrets.
