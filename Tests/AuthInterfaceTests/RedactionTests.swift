@@ -52,6 +52,16 @@ import Testing
         }
     }
 
+    @Test("A pause is said in words for people, however odd it is")
+    func pauses() {
+        let said = AuthenticationError(.refreshUnavailable, retryAfter: .seconds(0.248_532_966_230)).description
+        #expect(said.contains("(retry after 248 ms)"), "\(said)")
+        #expect(TokenRefreshError(.unavailable, retryAfter: .seconds(90)).description.hasSuffix("retry after 90 s"))
+        for odd in [Duration.seconds(Int64.min), .seconds(Int64.max), .zero, .seconds(-9.5)] {
+            #expect(!TokenRefreshError(.unavailable, retryAfter: odd).description.contains("attoseconds"))
+        }
+    }
+
     private func texts(of value: some Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)

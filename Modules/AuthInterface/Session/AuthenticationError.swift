@@ -63,7 +63,7 @@ extension AuthenticationError: SecretBearing {
     /// One line that says what to do, without a secret.
     public var description: String {
         var text = "\(code): \(advice)"
-        if let retryAfter { text += " (retry after \(retryAfter))" }
+        if let retryAfter { text += " (retry after \(retryAfter.inWords))" }
         switch cause {
         case let cause as TokenRefreshError: text += " [\(cause)]"
         case let cause as TokenStoreError: text += " [\(cause)]"

@@ -69,7 +69,7 @@ extension TokenRefreshError: SecretBearing {
     public var description: String {
         var text = "token refresh \(code)"
         if let reason { text += ": \(reason)" }
-        if let retryAfter { text += ", retry after \(retryAfter)" }
+        if let retryAfter { text += ", retry after \(retryAfter.inWords)" }
         if let cause { text += " (\(type(of: cause)))" }
         return text
     }

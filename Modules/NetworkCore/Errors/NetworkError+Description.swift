@@ -63,11 +63,3 @@ extension String {
         return line.count > 8 ? line.prefix(8) + "…" : line
     }
 }
-
-extension Duration {
-    /// The duration in milliseconds below ten seconds, in seconds above.
-    fileprivate var inWords: String {
-        let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
-        return milliseconds < 10_000 ? "\(milliseconds) ms" : "\(milliseconds / 1_000) s"
-    }
-}
