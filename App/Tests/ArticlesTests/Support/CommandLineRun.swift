@@ -68,7 +68,7 @@ final class Home: Sendable {
         async let errorText = Self.text(errors)
         try process.run()
         let (outputs, errorLines) = await (outputText, errorText)
-        process.waitUntilExit()
+        await Self.onAThread { process.waitUntilExit() }
         return CommandLineRun(status: process.terminationStatus, output: outputs, errors: errorLines)
     }
 
@@ -80,10 +80,10 @@ final class Home: Sendable {
         let output = Pipe()
         process.standardOutput = output
         try process.run()
-        _ = output.fileHandleForReading.availableData
+        await Self.onAThread { _ = output.fileHandleForReading.availableData }
         process.interrupt()
         _ = await Self.text(output)
-        process.waitUntilExit()
+        await Self.onAThread { process.waitUntilExit() }
         return process.terminationReason == .exit ? process.terminationStatus : -1
     }
 
@@ -99,13 +99,16 @@ final class Home: Sendable {
         return process
     }
 
-    /// Reads a pipe to its end, off the threads that tests share.
+    /// Reads a pipe to its end.
     private static func text(_ pipe: Pipe) async -> String {
+        await onAThread { String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) }
+    }
+
+    /// Does what blocks on a thread of its own. The threads that tasks run on, a global queue's among them, are few and
+    /// shared: a dozen programs waited for there keep the servers of all other tests waiting too.
+    private static func onAThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                let data = pipe.fileHandleForReading.readDataToEndOfFile()
-                continuation.resume(returning: String(decoding: data, as: UTF8.self))
-            }
+            Thread.detachNewThread { continuation.resume(returning: work()) }
         }
     }
 
