@@ -53,12 +53,15 @@ let articles: Target = .executableTarget(
 )
 
 let tests: [Target] = [
+    // The real program, for the tests that run it.
+    .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
     .testTarget(
         name: "ScenarioTests",
         dependencies: [
             "DevBackend",
             // Run as processes of their own.
             "articles",
+            "ProgramTesting",
             .product(name: "AuthInterface", package: "Latchkey"),
             .product(name: "AuthTesting", package: "Latchkey"),
             .product(name: "TokenRefresh", package: "Latchkey"),
@@ -81,6 +84,7 @@ let tests: [Target] = [
         name: "ArticlesTests",
         dependencies: [
             "articles",
+            "ProgramTesting",
             "Composition",
             "DevBackend",
             .product(name: "AuthInterface", package: "Latchkey"),

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTesting
 import Testing
 
 /// The real executable, run once.
@@ -61,55 +62,37 @@ final class Home: Sendable {
 
     /// Runs the executable that was built beside the tests.
     func run(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> CommandLineRun {
-        let process = try process(arguments, environment)
-        let (output, errors) = (Pipe(), Pipe())
-        (process.standardOutput, process.standardError) = (output, errors)
-        async let outputText = Self.text(output)
-        async let errorText = Self.text(errors)
-        try process.run()
-        let (outputs, errorLines) = await (outputText, errorText)
-        await Self.onAThread { process.waitUntilExit() }
-        return CommandLineRun(status: process.terminationStatus, output: outputs, errors: errorLines)
+        let program = try program(arguments, environment)
+        async let output = SpawnedProgram.text(program.output)
+        async let errors = SpawnedProgram.text(program.errors)
+        return CommandLineRun(status: Self.status(await program.end), output: await output, errors: await errors)
     }
 
     /// Runs the executable and interrupts it as soon as it has said something.
     ///
     /// - Returns: Its exit status; -1 when a signal ended it.
     func interruptWhenItSpeaks(_ arguments: [String]) async throws -> Int32 {
-        let process = try process(arguments, [:])
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        await Self.onAThread { _ = output.fileHandleForReading.availableData }
-        process.interrupt()
-        _ = await Self.text(output)
-        await Self.onAThread { process.waitUntilExit() }
-        return process.terminationReason == .exit ? process.terminationStatus : -1
-    }
-
-    private func process(_ arguments: [String], _ environment: [String: String]) throws -> Process {
-        let process = Process()
-        process.executableURL = try Self.executable()
-        process.arguments = arguments
-        process.environment = environment.merging([
-            "HOME": folder.path, "XDG_STATE_HOME": folder.appending(path: "state").path,
-            "XDG_CONFIG_HOME": folder.appending(path: "config").path, "TMPDIR": temporary.path,
-        ]) { own, _ in own }
-        process.standardInput = FileHandle.nullDevice
-        return process
-    }
-
-    /// Reads a pipe to its end.
-    private static func text(_ pipe: Pipe) async -> String {
-        await onAThread { String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) }
-    }
-
-    /// Does what blocks on a thread of its own. The threads that tasks run on, a global queue's among them, are few and
-    /// shared: a dozen programs waited for there keep the servers of all other tests waiting too.
-    private static func onAThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: work()) }
+        let program = try program(arguments, [:])
+        for await _ in program.output {
+            program.kill(SIGINT)
+            break
         }
+        return Self.status(await program.end)
+    }
+
+    private func program(_ arguments: [String], _ environment: [String: String]) throws -> SpawnedProgram {
+        try SpawnedProgram(
+            Self.executable(),
+            arguments,
+            environment: environment.merging([
+                "HOME": folder.path, "XDG_STATE_HOME": folder.appending(path: "state").path,
+                "XDG_CONFIG_HOME": folder.appending(path: "config").path, "TMPDIR": temporary.path,
+            ]) { own, _ in own }
+        )
+    }
+
+    private static func status(_ end: SpawnedProgram.End) -> Int32 {
+        if case .status(let status) = end { status } else { -1 }
     }
 
     private static func executable() throws -> URL {

@@ -1,5 +1,6 @@
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
 /// A server, a folder with a stored session, and the program.
@@ -58,41 +59,30 @@ struct Program: Sendable {
         let errors: String
     }
 
-    private let identifier: Int32
-    private let run: Task<Ending, Never>
+    private let program: SpawnedProgram
 
     fileprivate init(_ arguments: [String], at desk: Desk) throws {
-        let process = Process()
-        let errors = Pipe()
-        process.executableURL = Self.executable
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging([
-            "LATCHKEY_BASE_URL": desk.backend.baseURL.absoluteString,
-            "LATCHKEY_STORE_PATH": desk.folder.path,
-        ]) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = errors
-        let (endings, ending) = AsyncStream.makeStream(of: Ending.self)
-        try process.run()
-        identifier = process.processIdentifier
-        // On a thread of its own: reading blocks, and the server this process waits for needs the others.
-        let waiter = Thread {
-            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
-            ending.yield(Ending(status: process.terminationStatus, errors: text))
-        }
-        waiter.start()
-        run = Task { await endings.first { _ in true } ?? Ending(status: -1, errors: "") }
+        let settings = [
+            "LATCHKEY_BASE_URL": desk.backend.baseURL.absoluteString, "LATCHKEY_STORE_PATH": desk.folder.path,
+        ]
+        program = try SpawnedProgram(
+            Self.executable,
+            arguments,
+            environment: ProcessInfo.processInfo.environment.merging(settings) { $1 }
+        )
     }
 
     var ending: Ending {
-        get async { await run.value }
+        get async {
+            let errors = await SpawnedProgram.text(program.errors)
+            if case .status(let status) = await program.end { return Ending(status: status, errors: errors) }
+            return Ending(status: -1, errors: errors)
+        }
     }
 
     /// Ends the process as the system does when it needs the memory: at once, wherever it is.
     func kill() {
-        Foundation.kill(identifier, SIGKILL)
+        program.kill()
     }
 
     /// The program, which the build puts beside the tests.
