@@ -24,7 +24,6 @@ extension RefreshStateMachine {
             emit(.release(id))
             return
         }
-        session?.attempt?.isLeased = true
         if rules.rereadsUnderLease {
             session?.attempt?.stage = .rereading
             emit(.reread(id))

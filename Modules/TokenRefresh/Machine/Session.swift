@@ -76,7 +76,6 @@ struct Attempt: Sendable {
     let id: AttemptID
     var base: TokenBundle
     var stage: Stage
-    var isLeased = false
 }
 
 /// When an access token is too old to use, on the clock nobody can set.
