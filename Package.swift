@@ -133,10 +133,30 @@ let tests: [Target] = [
     ),
 ]
 
+/// `LATCHKEY_MODULE=NetworkCore swift test` builds one module, its tests and what they need, and nothing else: see
+/// `make test-NetworkCore`.
+let targets: [Target] = {
+    let all = modules + systemLibraries + tests
+    guard let module = Context.environment["LATCHKEY_MODULE"] else { return all }
+    let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    var needed: Set<String> = []
+    var open = [module, module + "Tests"]
+    while let name = open.popLast() {
+        guard let target = byName[name], needed.insert(name).inserted else { continue }
+        for dependency in target.dependencies {
+            switch dependency {
+            case .byNameItem(let name, _), .targetItem(let name, _): open.append(name)
+            default: break
+            }
+        }
+    }
+    return all.filter { needed.contains($0.name) }
+}()
+
 let package = Package(
     name: "Latchkey",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
-    products: modules.map { .library(name: $0.name, targets: [$0.name]) },
+    products: modules.filter { module in targets.contains { $0.name == module.name } }.map { .library(name: $0.name, targets: [$0.name]) },
     traits: [
         .trait(name: "OpenCombine", description: "NetworkCombine where Combine is absent, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
@@ -145,7 +165,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")
     ],
-    targets: modules + systemLibraries + tests,
+    targets: targets,
     swiftLanguageModes: [.v6]
 )
 

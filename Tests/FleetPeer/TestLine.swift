@@ -45,7 +45,8 @@ final class TestLine: TokenRefreshHandler {
         await withCheckedContinuation { continuation in state.withLock { $0.end = continuation } }
     }
 
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
         let answer = await withCheckedContinuation { continuation in
             let number = state.withLock { state in
                 state.number += 1

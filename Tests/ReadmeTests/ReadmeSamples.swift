@@ -78,7 +78,8 @@ enum ReadmeSamples {
 struct PartnerRefresh: TokenRefreshHandler {
     let partner: Partner
 
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
         let pair = try await partner.renew(refreshToken)
         return TokenRefreshResult(accessToken: pair.access, refreshToken: pair.refresh, expiresIn: .seconds(pair.ttl))
     }

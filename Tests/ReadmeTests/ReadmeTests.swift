@@ -27,13 +27,13 @@ import Testing
     func sampleHandler() async throws {
         struct Offline: Error {}
         let working = PartnerRefresh(partner: Partner { ("access-1", "\($0)-next", 60) })
-        let result = try await working.refresh(refreshToken: "refresh")
+        let result = try await working.refresh(TokenRefreshRequest(refreshToken: "refresh"))
         #expect(
             result
                 == TokenRefreshResult(
                     accessToken: "access-1", refreshToken: "refresh-next", expiresIn: .seconds(60)))
         await #expect(throws: Offline.self) {
-            _ = try await PartnerRefresh(partner: Partner { _ in throw Offline() }).refresh(refreshToken: "refresh")
+            _ = try await PartnerRefresh(partner: Partner { _ in throw Offline() }).refresh(TokenRefreshRequest(refreshToken: "refresh"))
         }
         #expect(TokenRefreshError.verdict(of: Offline()).code == .unavailable)
     }

@@ -92,7 +92,8 @@ struct Peer: Sendable {
 private final class AskingHandler: TokenRefreshHandler {
     private let waiting = Locked<CheckedContinuation<TokenRefreshResult, any Error>?>(nil)
 
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
         try await withCheckedThrowingContinuation { continuation in
             waiting.withLock { $0 = continuation }
             Wire.say("refresh", refreshToken)

@@ -103,7 +103,8 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     /// - Parameter refreshToken: The refresh token.
     /// - Returns: The tokens that the answer holds or the server issues.
     /// - Throws: The error of the answer; `CancellationError` where the answer says so.
-    public func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+    public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
         let token = IssuedToken(refreshToken).flatMap { $0.kind == .refresh ? $0 : nil }
         let answer = state.withLock { state in
             state.calls.append(Call(login: token?.login, ordinal: token?.ordinal))

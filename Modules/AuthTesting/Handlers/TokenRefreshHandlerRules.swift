@@ -84,7 +84,7 @@ enum TokenRefreshHandlerRules {
             guard try await backend.answer(.nothing) else { return }
             let (issued, handler) = (try await backend.signIn(), backend.handler)
             for isUnderWay in [false, true] {
-                let call = Task { try await handler.refresh(refreshToken: issued.refreshToken ?? "") }
+                let call = Task { try await handler.refresh(TokenRefreshRequest(refreshToken: issued.refreshToken ?? "")) }
                 if isUnderWay { try await Task.sleep(for: brief) }
                 call.cancel()
                 switch await call.result {
@@ -102,7 +102,7 @@ enum TokenRefreshHandlerRules {
             let results = try await withThrowingTaskGroup(of: (Int, TokenRefreshResult).self) { group in
                 for (index, session) in sessions.enumerated() {
                     group.addTask {
-                        (index, try await handler.refresh(refreshToken: session.refreshToken ?? ""))
+                        (index, try await handler.refresh(TokenRefreshRequest(refreshToken: session.refreshToken ?? "")))
                     }
                 }
                 return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
@@ -132,7 +132,7 @@ extension RefreshBackend {
         guard let refreshToken = tokens.refreshToken ?? older else {
             throw RuleBroken("the backend signed in without a refresh token")
         }
-        return try await handler.refresh(refreshToken: refreshToken)
+        return try await handler.refresh(TokenRefreshRequest(refreshToken: refreshToken))
     }
 
     /// What the handler throws when the backend answers in a way; `nil` if it cannot be made to.

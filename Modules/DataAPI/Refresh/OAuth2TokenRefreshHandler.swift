@@ -35,7 +35,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// - Parameter refreshToken: The current refresh token.
     /// - Returns: The new tokens.
     /// - Throws: `TokenRefreshError` with the verdict of ``verdict(on:)``; `CancellationError`.
-    public func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+    public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
         let parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": refreshToken]
         let call: Endpoint<TokenAnswer> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
         do {

@@ -23,7 +23,8 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     /// - Parameter refreshToken: The current refresh token.
     /// - Returns: The new tokens.
     /// - Throws: `TokenRefreshError` with the verdict of ``RESTRejection/verdict(on:)``; `CancellationError`.
-    public func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+    public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
         do {
             return try await network.send(.refresh(refreshToken)).result
         } catch let error as NetworkError {

@@ -77,11 +77,11 @@ struct AuthenticationInterceptor: RequestInterceptor {
         }
         guard context.isReplayable else {
             // This call is lost. The next one should not be, so the token is replaced now, and nobody waits for it.
-            Task { [provider] in _ = try? await provider.replacement(for: refused) }
+            Task { [provider] in _ = try? await provider.replacement(after: TokenRefusal(of: refused)) }
             throw failure.becauseOfOneShotBody()
         }
         do {
-            let replacement = try await provider.replacement(for: refused)
+            let replacement = try await provider.replacement(after: TokenRefusal(of: refused))
             state.withLock { state in
                 state.replacement = replacement
                 state.wasReplaced = true

@@ -22,7 +22,7 @@ public import Foundation
 ///
 /// It protects against other users of the machine, not against other programs of the same user, nor against whoever
 /// reads the disk or a backup of it: for those there are the Keychain and the Secret Service.
-public struct FileTokenStore: SharedTokenStore {
+public struct FileTokenStore: TransitionalSharedStore {
     /// The file.
     public let file: URL
 

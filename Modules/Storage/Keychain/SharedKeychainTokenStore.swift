@@ -10,7 +10,7 @@ public import Foundation
 /// - Important: iOS ends a process that is suspended while it holds a lock in the container of an app group (exception
 ///   code `0xdead10cc`). No token is lost by that, and the lock is let go; to avoid it, ask the system for background
 ///   time around work that may refresh.
-public struct SharedKeychainTokenStore: SharedTokenStore {
+public struct SharedKeychainTokenStore: TransitionalSharedStore {
     /// Where the item is.
     public var place: KeychainPlace { store.place }
 

@@ -25,6 +25,8 @@ final class LockedTokenStoreLease: TokenStoreLease {
         try await store.delete()
     }
 
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner.host != ProcessIdentity.current.host }
+
     func release() async { lock.release() }
 
     private func checkIsHeld() throws(TokenStoreError) {

@@ -6,7 +6,7 @@ public import AuthInterface
 /// of one process may share it: its leases are handed out in the order in which they were asked for.
 ///
 /// No call blocks, suspends (but for a lease that somebody else has) or fails (but as said below).
-public final class MemoryTokenStore: SharedTokenStore {
+public final class MemoryTokenStore: TransitionalSharedStore {
     private let stored: Locked<TokenBundle?>
     private let queue: LeaseQueue
 
@@ -84,6 +84,8 @@ private final class MemoryTokenStoreLease: TokenStoreLease {
         try checkIsHeld()
         await store.delete()
     }
+
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner.host != ProcessIdentity.current.host }
 
     func release() async { queue.giveBack(ticket) }
 

@@ -24,7 +24,7 @@ public import AuthInterface
 ///
 /// No error contains anything that libpq or the server said: either may quote the connection string, and so the
 /// password. See <doc:SharingTokensInPostgreSQL> for the table, the time-outs, and what this protects against.
-public struct PostgreSQLTokenStore: SharedTokenStore {
+public struct PostgreSQLTokenStore: TransitionalSharedStore {
     /// The account whose tokens these are.
     public let account: String
 

@@ -37,6 +37,8 @@ final class PostgreSQLTokenStoreLease: TokenStoreLease {
         try await account.delete(under: try fence)
     }
 
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner.host != ProcessIdentity.current.host }
+
     func release() async {
         let held = grip.withLock { grip in
             defer { grip = nil }

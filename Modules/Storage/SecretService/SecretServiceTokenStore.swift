@@ -20,7 +20,7 @@ public import Foundation
 ///
 /// It protects against other users and against whoever reads the disk. It does not protect against other programs of
 /// the same user: while the keyring is unlocked, the service hands every item to any of them.
-public struct SecretServiceTokenStore: SharedTokenStore {
+public struct SecretServiceTokenStore: TransitionalSharedStore {
     /// The application whose tokens they are.
     public let application: String
 

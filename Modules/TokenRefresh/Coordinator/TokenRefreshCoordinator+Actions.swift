@@ -82,7 +82,7 @@ extension TokenRefreshCoordinator {
         Task {
             let result: Result<TokenRefreshResult, TokenRefreshError>
             do {
-                result = .success(try await handler.refresh(refreshToken: refreshToken))
+                result = .success(try await handler.refresh(TokenRefreshRequest(refreshToken: refreshToken)))
             } catch {
                 result = .failure(.verdict(of: error))
             }

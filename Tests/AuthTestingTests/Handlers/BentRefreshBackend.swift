@@ -44,7 +44,8 @@ struct BentRefreshHandler: TokenRefreshHandler {
     let endpoint: TokenEndpoint
     var onRefresh: @Sendable (TokenEndpoint, String) async throws -> TokenRefreshResult
 
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
         try await onRefresh(endpoint, refreshToken)
     }
 }

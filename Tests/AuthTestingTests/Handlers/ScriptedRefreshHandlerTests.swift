@@ -57,12 +57,12 @@ import Testing
             otherwise: .failure(TokenRefreshError.rejected)
         )
         handler.enqueue(.rotate)
-        #expect(try await handler.refresh(refreshToken: "refresh-ada1-0") == .fixture("eve1", ordinal: 9))
-        await #expect(throws: Unheard.self) { try await handler.refresh(refreshToken: "refresh-ada1-0") }
-        await #expect(throws: Unheard.self) { try await handler.refresh(refreshToken: "refresh-ada1-0") }
+        #expect(try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0")) == .fixture("eve1", ordinal: 9))
+        await #expect(throws: Unheard.self) { try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0")) }
+        await #expect(throws: Unheard.self) { try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0")) }
         #expect(handler.unusedAnswers == 1 && handler.server.rotations == 1, "the lost answer was a rotation")
-        #expect(try await handler.refresh(refreshToken: "refresh-ada1-1") == .fixture(ordinal: 2))
-        await #expect(throws: TokenRefreshError.self) { try await handler.refresh(refreshToken: "other") }
+        #expect(try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-1")) == .fixture(ordinal: 2))
+        await #expect(throws: TokenRefreshError.self) { try await handler.refresh(TokenRefreshRequest(refreshToken: "other")) }
         #expect(handler.calls.map(\.ordinal) == [0, 0, 0, 1, nil])
         #expect(handler.calls.map(\.login) == ["ada1", "ada1", "ada1", "ada1", nil])
         #expect(handler.mostAtOnce == 1)
@@ -73,7 +73,7 @@ import Testing
     func gates() async throws {
         let gate = Gate()
         let handler = ScriptedRefreshHandler(.held(at: gate, then: .rotate), .rotateThenHold(at: gate), .hang)
-        let calls = (0..<3).map { _ in Task { try await handler.refresh(refreshToken: "refresh-ada1-0") } }
+        let calls = (0..<3).map { _ in Task { try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0")) } }
         await handler.calls(atLeast: 3)
         await gate.arrivals(atLeast: 2)
         #expect(handler.mostAtOnce == 3)

@@ -48,7 +48,7 @@ import Testing
             network: NetworkClient(StubTransport(.post("oauth2/token") ~> answer))
         )
         return await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
     }
 

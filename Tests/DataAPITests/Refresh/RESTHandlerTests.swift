@@ -10,7 +10,7 @@ import Testing
             #"{"success":true,"data":{"accessToken":"fixture-access","refreshToken":"fixture-next","expiresIn":60}}"#)
         let transport = StubTransport(.post("auth/refresh") ~> answer)
         let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-            .refresh(refreshToken: "fixture-refresh")
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
 
         let request = try #require(transport.requests.first)
         #expect(request.json == ["refreshToken": "fixture-refresh"])
@@ -27,7 +27,7 @@ import Testing
         for data in [#"{"accessToken":"fixture-access"}"#, #"{"accessToken":"fixture-access","refreshToken":""}"#] {
             let transport = StubTransport(.any ~> .text(#"{"success":true,"data":\#(data)}"#))
             let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-                .refresh(refreshToken: "fixture-refresh")
+                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
             #expect(tokens.refreshToken == nil)
         }
     }
@@ -51,7 +51,7 @@ import Testing
         let handler = RESTTokenRefreshHandler(network: NetworkClient(StubTransport()))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await handler.refresh(refreshToken: "fixture-refresh")
+            return try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }

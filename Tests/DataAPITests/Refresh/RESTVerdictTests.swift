@@ -65,7 +65,7 @@ import Testing
         let transport = StubTransport(.post("auth/refresh") ~> row.answer)
         let handler = RESTTokenRefreshHandler(network: NetworkClient(transport))
         let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
         #expect(error?.code == row.verdict)
         #expect(error?.cause is NetworkError)
@@ -76,7 +76,7 @@ import Testing
         let answer = StubAnswer.status(503, headers: ["Retry-After": "11"])
         let handler = RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> answer)))
         let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
         #expect(error?.retryAfter == .seconds(11))
     }
@@ -85,7 +85,7 @@ import Testing
         let handler = RESTTokenRefreshHandler(
             network: NetworkClient(StubTransport(.any ~> .error(403, code: "APP_TOO_OLD"))))
         let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
         #expect(error?.reason?.contains("APP_TOO_OLD") == true)
         #expect(error?.reason?.contains("the session stays") == true)
@@ -97,7 +97,7 @@ import Testing
         let network = NetworkClient(StubTransport(.any ~> .error(400, code: "E4711")))
         let handler = RESTTokenRefreshHandler(network: network, rejection: rejection)
         let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
         #expect(error?.code == .rejected)
     }

@@ -37,7 +37,8 @@ final class ScriptedTokenProvider: TokenProvider {
         }
     }
 
-    func replacement(for refused: SessionToken) async throws -> SessionToken {
+    func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
+        let refused = refusal.token
         let body = state.withLock { state in
             state.refused.append(refused)
             return state.onReplacement

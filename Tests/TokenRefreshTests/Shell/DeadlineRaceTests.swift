@@ -132,7 +132,8 @@ private final class InquisitiveHandler: TokenRefreshHandler {
         self.gate = gate
     }
 
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
         await withTaskCancellationHandler {
             await gate.pass()
         } onCancel: {
