@@ -72,7 +72,8 @@ let tests: [Target] = [
     .testTarget(
         name: "TokenRefreshTests",
         dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "ProcessTesting", "RefreshPeer"],
-        path: "Tests/TokenRefreshTests"
+        path: "Tests/TokenRefreshTests",
+        exclude: ["Simulation"]
     ),
     .testTarget(
         name: "NetworkCoreTests",

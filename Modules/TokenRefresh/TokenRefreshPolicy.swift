@@ -35,6 +35,10 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// once with the time that is left (G6).
     public var patience: Duration = .seconds(2)
 
+    /// How long after a failed refresh the requests that were sent before it, and are refused only now, share its failure
+    /// in place of a new attempt (G6). At least as long as the pause.
+    public var failureSharing: Duration = .seconds(2)
+
     /// How long a token that came from a refresh counts as *just refreshed*. A refusal in that time causes no other
     /// refresh (G10).
     public var freshness: Duration = .seconds(10)
@@ -84,9 +88,9 @@ public struct Backoff: Sendable, Hashable {
     ///   - limit: The upper bound at which doubling stops.
     ///   - floor: The shortest pause.
     public init(
-        base: Duration = .milliseconds(500),
+        base: Duration = .seconds(1),
         limit: Duration = .seconds(60),
-        floor: Duration = .milliseconds(250)
+        floor: Duration = .milliseconds(500)
     ) {
         self.base = base
         self.limit = limit

@@ -277,11 +277,12 @@ struct ActiveSession: Sendable {
             return .goesOn
         }
         // G6. A request that was sent before the last attempt failed shares that failure.
-        if let failure, refused.handout.failures < failures,
-            uptime < max(failure.until, failure.at + context.policy.deadline)
-        {
-            fail(waiter, failure.error, retryAfter: pauseLeft(uptime) ?? .zero, &context)
-            return .goesOn
+        if let failure, refused.handout.failures < failures {
+            let end = max(failure.until, failure.at + context.policy.failureSharing)
+            if uptime < end {
+                fail(waiter, failure.error, retryAfter: end - uptime, &context)
+                return .goesOn
+            }
         }
         if let pause = pauseAfterLoop(refusal, &context) {
             answerUnauthorized(waiter, refusal, pause, &context)
@@ -576,7 +577,7 @@ struct ActiveSession: Sendable {
         case .none, .within: break
         }
         // The date is another process's word; how long this process has seen the intent is not.
-        let known = Swift.max(age, uptime - (seenIntent?.at ?? uptime))
+        let known = max(age, uptime - (seenIntent?.at ?? uptime))
         let limit = context.policy.longestCall
         return known < limit ? limit - known : nil
     }

@@ -19,7 +19,7 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         #expect(script.answer(error) == ["1: refreshUnavailable"])
-        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
     @Test("G5: a rejection ends the session once, for however many waiters, and later requests ask nobody")
@@ -27,8 +27,8 @@ import Testing
         var script = MachineScript.signedIn()
         for waiter in 1...100 { _ = script.refused(waiter, generation: 0) }
         #expect(script.answer(.rejected) == ["reread"])
-        let ending = script.reread(.success(.stored("ada", 0)))
-        #expect(ending.filter { $0.hasPrefix("signedOut") } == ["signedOut(AuthInterface.SignOutReason.expired)"])
+        let ending = script.reread(.stored("ada", 0))
+        #expect(ending.filter { $0.hasPrefix("signedOut") } == ["signedOut expired"])
         #expect(ending.filter { $0.hasSuffix("sessionEnded") }.count == 100)
         #expect(ending.filter { $0 == "delete" }.count == 1)
         for waiter in 101...105 { #expect(script.ask(waiter) == ["\(waiter): notSignedIn"]) }
@@ -41,7 +41,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         #expect(
             script.signOut(2) == [
-                "delete", "1: sessionEnded", "signedOut(AuthInterface.SignOutReason.byUser)", "revoke ada g0",
+                "delete", "1: sessionEnded", "signedOut byUser", "revoke ada g0",
             ]
         )
         #expect(script.wrote() == ["2: done"])
@@ -55,7 +55,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         #expect(script.answer() == ["save ada g1"])
         #expect(
-            script.signOut(2) == ["1: sessionEnded", "signedOut(AuthInterface.SignOutReason.byUser)", "revoke ada g1"]
+            script.signOut(2) == ["1: sessionEnded", "signedOut byUser", "revoke ada g1"]
         )
         #expect(script.wrote() == ["delete"])
         #expect(script.wrote() == ["2: done"])
@@ -98,7 +98,7 @@ import Testing
         #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
         _ = script.pass(.seconds(3_600))
         #expect(script.ask(2) == ["2: noRefreshToken"])
-        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
     @Test("G22: an empty refresh token is none")
@@ -142,9 +142,9 @@ import Testing
         var script = MachineScript()
         #expect(script.ask(1) == ["load"])
         #expect(
-            script.signOut(2) == ["delete", "1: sessionEnded", "signedOut(AuthInterface.SignOutReason.byUser)"]
+            script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser"]
         )
-        #expect(script.tell(.loaded(.success(.stored("ada", 3)))) == [])
+        #expect(script.loaded(.success(.active(.stored("ada", 3)))) == [])
         #expect(script.wrote() == ["2: done"])
         #expect(script.ask(3) == ["3: notSignedIn"])
     }

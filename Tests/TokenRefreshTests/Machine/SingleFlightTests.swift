@@ -108,7 +108,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         #expect(script.pass(.milliseconds(29_999)) == [])
         #expect(script.pass(.milliseconds(1)) == ["1: refreshUnavailable"])
-        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
     @Test("G8: an answer after the deadline is kept if the session has not moved on")
@@ -141,7 +141,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.pass(.seconds(30))
         #expect(script.answer(.rejected) == [])
-        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 }
 
@@ -152,7 +152,7 @@ extension MachineScript {
         _ = script.refused(901, generation: 0)
         if isShared {
             _ = script.leased()
-            _ = script.reread(.success(.stored("ada", 0)))
+            _ = script.reread(.stored("ada", 0))
         }
         _ = script.answer(lifetime: lifetime)
         _ = script.wrote()

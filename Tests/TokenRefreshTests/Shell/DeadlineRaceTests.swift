@@ -108,7 +108,7 @@ import Testing
         #expect(Set(await requests.outcomes()) == ["ada1 g1"])
         let tokens = bench.server.signIn("bob")
         let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
-        await until { bench.engine.core.withLock { $0.machine.session?.activation != nil } }
+        await until { bench.engine.core.withLock { $0.machine.current?.bundle.session.rawValue != nil } }
         bench.time.advance(by: .seconds(10))
         try await login.value
         #expect(await bench.ask().outcomes() == ["bob1 g0"])
@@ -133,7 +133,6 @@ private final class InquisitiveHandler: TokenRefreshHandler {
     }
 
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let refreshToken = request.refreshToken
         await withTaskCancellationHandler {
             await gate.pass()
         } onCancel: {

@@ -102,7 +102,7 @@ import Testing
         loose.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
         _ = try? await engine.replacement(for: first)
         let waiting = Task { try await engine.replacement(for: first) }
-        await until { engine.core.withLock { $0.machine.queue.count } == 1 }
+        await until { engine.core.withLock { $0.waiters.count } == 1 }
         waiting.cancel()
         loose.time.advance(by: .seconds(60))
         loose.store.fail(.save, times: 1)
