@@ -114,7 +114,7 @@ import Testing
     func leaseBusy() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
-        #expect(script.leaseFailed() == ["1: storeUnavailable"])
+        #expect(script.leaseFailed() == ["1: refreshUnavailable"])
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
