@@ -30,15 +30,18 @@ extension Endpoint where Response == SignedIn {
 }
 
 extension Endpoint where Response == IssuedTokens {
-    /// Exchanges a refresh token for new tokens. `RESTTokenRefreshHandler` makes this call; nobody else should.
+    /// Exchanges a refresh token for new tokens. `RESTTokenRefreshHandler` makes this call; nothing else should.
     ///
-    /// It has no idempotency key, so it is never sent twice by a retry policy: a rotating server would take the second
-    /// for a theft.
+    /// It is not idempotent for a retry policy, which therefore never sends it twice: a server that rotates refresh
+    /// tokens would take the second call for a theft.
     ///
-    /// - Parameter refreshToken: The refresh token.
+    /// - Parameters:
+    ///   - refreshToken: The refresh token.
+    ///   - accessToken: The access token that is replaced, for a server that wants both in the body.
     /// - Returns: The endpoint.
-    public static func refresh(_ refreshToken: String) -> Self {
-        .post("auth/refresh", json: RefreshTokenBody(refreshToken: refreshToken)).unauthenticatedTokens()
+    public static func refresh(_ refreshToken: String, accessToken: String? = nil) -> Self {
+        .post("auth/refresh", json: RefreshBody(refreshToken: refreshToken, accessToken: accessToken))
+            .unauthenticatedTokens()
     }
 }
 
@@ -48,7 +51,7 @@ extension Endpoint where Response == Void {
     /// - Parameter refreshToken: The session's refresh token.
     /// - Returns: The endpoint.
     public static func logout(refreshToken: String) -> Self {
-        .post("auth/logout", json: RefreshTokenBody(refreshToken: refreshToken)).withoutAuthentication()
+        .post("auth/logout", json: RefreshBody(refreshToken: refreshToken)).withoutAuthentication()
     }
 }
 
@@ -68,6 +71,7 @@ private struct SocialLoginBody: Encodable, Sendable {
     let token: String
 }
 
-private struct RefreshTokenBody: Encodable, Sendable {
+private struct RefreshBody: Encodable, Sendable {
     let refreshToken: String
+    var accessToken: String?
 }

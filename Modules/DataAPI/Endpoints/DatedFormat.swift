@@ -68,14 +68,3 @@ extension Decoder {
 extension CodingUserInfoKey {
     fileprivate static let answeredAt = CodingUserInfoKey(rawValue: "latchkey.answeredAt")
 }
-
-extension KeyedDecodingContainer {
-    /// Reads a lifetime in seconds, written as a number, or as a text as some servers do. What is neither counts as
-    /// not said: an odd lifetime beside good tokens must not cost the session.
-    func decodeLifetimeIfPresent(forKey key: Key) -> Duration? {
-        let number = try? decodeIfPresent(Double.self, forKey: key)
-        let text = try? decodeIfPresent(String.self, forKey: key)
-        guard let seconds = number ?? text.flatMap({ Double($0) }), seconds > 0, seconds < 1e9 else { return nil }
-        return .seconds(seconds)
-    }
-}
