@@ -14,6 +14,17 @@ extension TokenRefreshHandlerRules {
                 )
             }
         },
+        ContractRule("G12: a call whose response is lost ends soon, and is made once") { backend in
+            _ = try await backend.refreshed(try await backend.signIn())
+            let recording = backend as? any KeyRecordingRefreshBackend
+            let start = try await recording?.receivedKeys().count ?? 0
+            for number in 1...3 {
+                guard try await backend.error(after: .lostResponse) != nil else { return }
+                let calls = try await recording?.receivedKeys().count ?? (start + number)
+                try expect(calls == start + number, otherwise: "\(number) refreshes made \(calls - start) calls")
+                _ = try await backend.answer(.tokens)
+            }
+        },
         ContractRule("G12: a request sends its own key, the same each time") { backend in
             guard let backend = backend as? any KeyRecordingRefreshBackend else { return }
             try await checkKeys(of: backend)

@@ -8,7 +8,24 @@ extension RefreshHandlerMutant {
     private static let sameKey = "G12: with replayTolerance .sameKey, the same request brings the same tokens again"
     private static let within = "G12: with replayTolerance .within, the same refresh token brings tokens again"
 
+    private static let once = "G12: a call whose response is lost ends soon, and is made once"
+
     static let replays = [
+        Self(once, by: "a retry of its own") {
+            do {
+                return try await $0.refreshProperly($1)
+            } catch is TokenEndpoint.ConnectionLost {
+                return try await $0.refreshProperly($1)
+            }
+        },
+        Self(once, by: "waiting for a response on the connection of the call before") {
+            do {
+                return try await $0.refreshProperly($1)
+            } catch is TokenEndpoint.ConnectionLost where $0.receivedKeys.count == 2 {
+                try await Gate().passUnlessCancelled()
+                throw TokenEndpoint.ConnectionLost()
+            }
+        },
         Self(noStatus, by: "reporting a cut connection as 503") {
             do {
                 return try await $0.refreshProperly($1)
