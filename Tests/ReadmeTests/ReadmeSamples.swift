@@ -62,7 +62,7 @@ enum ReadmeSamples {
         let token = try await session.token()  // refreshes first when it must
         var answer = try await send(request, token.value)
         if answer.isUnauthorized {
-            let fresh = try await session.replacement(for: token)  // one refresh, whoever else was refused
+            let fresh = try await session.replacement(for: token)  // one refresh, however many are refused
             answer = try await send(request, fresh.value)
         }
         // end

@@ -24,7 +24,7 @@ public protocol RefreshBackend: Sendable {
     /// The handler under test.
     associatedtype Handler: TokenRefreshHandler
 
-    /// The handler under test, talking to this backend. It may be asked for more than once.
+    /// The handler under test, talking to this backend. It is read several times.
     var handler: Handler { get }
 
     /// Whether a refresh brings a new refresh token. The default is `true`.

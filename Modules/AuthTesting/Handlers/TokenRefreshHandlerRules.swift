@@ -64,7 +64,7 @@ enum TokenRefreshHandlerRules {
             try await backend.expectUnavailable(after: .forbidden)
             try await backend.expectUnavailable(after: .emptyForbidden)
         },
-        ContractRule("G4: a page of HTML is an error, and no rejection, whatever its status") { backend in
+        ContractRule("G4: a page of HTML is an error, and no rejection, with any status") { backend in
             for page in RefreshBackendAnswer.pages { try await backend.expectUnavailable(after: page) }
         },
         ContractRule("G4: a server in trouble is no rejection") { backend in

@@ -1,14 +1,14 @@
 public import Foundation
 public import NetworkCore
 
-// The calls that begin, renew and end sessions. None of them takes an access token: they are how one is got, and a
-// client must be able to leave with an expired one.
+// The calls that begin, renew and end sessions. None of them needs an access token: they are how a client obtains one,
+// and it must be able to sign out with an expired one.
 
 extension Endpoint where Response == SignedIn {
     /// Signs in a new guest (row F1).
     ///
     /// - Parameters:
-    ///   - name: What the guest is to be called.
+    ///   - name: The display name of the guest.
     ///   - photo: The guest's picture: a JPEG of at most 5 MB. `Imaging` makes one of any photo.
     /// - Returns: The endpoint.
     public static func registerGuest(name: String, photo: Data) -> Self {
@@ -18,10 +18,10 @@ extension Endpoint where Response == SignedIn {
         return .post("auth/guest/register", body: .multipart(form)).unauthenticatedTokens()
     }
 
-    /// Signs in somebody whom a provider vouches for (row F2).
+    /// Signs in a user of an identity provider (row F2).
     ///
     /// - Parameters:
-    ///   - provider: The provider.
+    ///   - provider: The identity provider.
     ///   - token: The provider's token. It goes into the body and nowhere else.
     /// - Returns: The endpoint.
     public static func socialLogin(_ provider: SocialProvider, token: String) -> Self {

@@ -85,7 +85,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// - Parameters:
     ///   - error: Why the call failed, without the call's secrets.
     ///   - body: The body of the response; `nil` where it was not kept.
-    /// - Returns: *rejected* for `invalid_grant`; otherwise *unavailable*, with the time the server asked for.
+    /// - Returns: *rejected* for `invalid_grant`; otherwise *unavailable*, with the pause that the server requests.
     static func verdict(on error: NetworkError, body: RefusedBody?) -> TokenRefreshError {
         let body = body ?? RefusedBody(error)
         guard error.isRefusalOfTheCall, let status = error.statusOfWholeResponse, [400, 401, 403].contains(status),

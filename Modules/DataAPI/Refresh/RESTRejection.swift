@@ -13,7 +13,7 @@ import NetworkCore
 /// | 401 with a code of ``unrelatedCodes`` | unavailable |
 /// | 401 whose body has ``envelopeMembers`` | rejected |
 /// | any other 401: an empty one, `{"message":"Unauthorized"}` | ambiguous |
-/// | every other status, whatever the code: 403, 404, 408, 425, 429, 5xx, … | unavailable |
+/// | every other status, with any code: 403, 404, 408, 425, 429, 5xx, … | unavailable |
 /// | a good status that cannot be read | unavailable |
 ///
 /// In doubt the session stays: a request that fails can be sent again, and a user who was signed out has to sign in.

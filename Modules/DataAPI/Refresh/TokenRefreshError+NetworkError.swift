@@ -23,6 +23,9 @@ extension TokenRefreshError {
 }
 
 extension NetworkError {
+    /// The most details of an error object that are kept.
+    private static let mostDetails = 32
+
     /// The status of the response. `nil` when none arrived, or only a part of one: the tokens in it are lost then, as
     /// with a connection that failed before.
     var statusOfWholeResponse: Int? {
@@ -51,7 +54,7 @@ extension NetworkError {
                 ErrorEnvelope(
                     code: clean(envelope.code),
                     message: clean(envelope.message),
-                    errors: envelope.errors.map { detail in
+                    errors: envelope.errors.prefix(Self.mostDetails).map { detail in
                         ErrorDetail(
                             field: clean(detail.field), code: clean(detail.code), message: clean(detail.message))
                     },

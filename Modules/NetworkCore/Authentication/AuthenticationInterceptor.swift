@@ -6,7 +6,7 @@ import AuthInterface
 /// a refresh goes through (G20).
 struct AuthenticationInterceptor: RequestInterceptor {
     private struct State {
-        /// The session the call began with. It stays with that session whatever becomes of it (G23).
+        /// The session the call began with. It stays with that session (G23).
         var session: SessionID?
         /// The token of the attempt under way. `nil`: the attempt went without.
         var carried: SessionToken?

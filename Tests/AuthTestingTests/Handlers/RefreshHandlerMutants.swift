@@ -86,7 +86,7 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
         },
     ]
 
-    private static let page = "G4: a page of HTML is an error, and no rejection, whatever its status"
+    private static let page = "G4: a page of HTML is an error, and no rejection, with any status"
 
     private static let verdicts = [
         Self(

@@ -8,12 +8,12 @@ import Testing
 @Suite struct HandlerContractTests {
     static let tolerances: [ReplayTolerance] = [.none, .within(.seconds(10)), .sameKey]
 
-    @Test("the REST handler honours the contract, whatever its server forgives", arguments: tolerances)
+    @Test("the REST handler honours the contract, over servers that forgive more and less", arguments: tolerances)
     func rest(_ tolerance: ReplayTolerance) async throws {
         try await TokenRefreshHandlerContract.check { RESTBackend(tolerance) }
     }
 
-    @Test("the OAuth 2.0 handler honours the contract, whatever its server forgives", arguments: tolerances)
+    @Test("the OAuth 2.0 handler honours the contract, over servers that forgive more and less", arguments: tolerances)
     func oauth2(_ tolerance: ReplayTolerance) async throws {
         try await TokenRefreshHandlerContract.check { OAuth2Backend(tolerance) }
     }
