@@ -4,7 +4,7 @@ import Logging
 import NIOConcurrencyHelpers
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LifecycleTests {
+@Suite(.untilStuck) struct LifecycleTests {
     @Test func aServerChoosesAFreePortAndSaysWhich() async throws {
         try await DevBackend.withServer { first in
             try await DevBackend.withServer { second in
