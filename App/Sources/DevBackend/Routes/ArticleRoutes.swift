@@ -55,11 +55,7 @@ struct ArticleRoutes: Sendable {
 
     private func create(_ request: Request, _ context: BackendContext) async throws -> Response {
         let principal = try await authenticator.principal(of: request, in: context.exchange)
-        let key = request.headers[.idempotencyKey]
-        if let key, !(1...limits.idempotencyKeyCharacters).contains(key.count) {
-            throw APIError.validation(
-                "Idempotency-Key", "Must have 1 to \(limits.idempotencyKeyCharacters) characters.")
-        }
+        let key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
         let body = try await request.json(CreateRequest.self, upTo: limits.bodyBytes)
         try validate(title: body.title, body: body.body)
         let draft = Articles.Draft(title: body.title, body: body.body)

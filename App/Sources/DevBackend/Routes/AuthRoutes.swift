@@ -68,15 +68,18 @@ struct AuthRoutes: Sendable {
     }
 
     private func refresh(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let key: String?
         let body: RefreshRequest
         do {
+            key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
             body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes)
         } catch {
             sessions.ledger.count(\.refreshes.rejected)
             throw error
         }
         do {
-            let pair = try await sessions.refresh(body.refreshToken, in: context.exchange)
+            let pair = try await sessions.refresh(
+                body.refreshToken, key: key.map { RefreshKey(client: nil, value: $0) }, in: context.exchange)
             return try context.exchange.answer(pair, headers: [.cacheControl: "no-store"])
         } catch let refusal as RefreshRefusal {
             throw APIError(refusal)

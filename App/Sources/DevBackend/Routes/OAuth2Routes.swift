@@ -35,8 +35,10 @@ struct OAuth2Routes: Sendable {
     }
 
     private func token(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let key: String?
         let refreshToken: String
         do {
+            key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
             let form = try await form(of: request)
             guard let type = form["grant_type"] else { throw OAuth2Error.invalidRequest("grant_type is missing.") }
             guard type == "refresh_token" else {
@@ -51,10 +53,10 @@ struct OAuth2Routes: Sendable {
             throw error
         }
         do {
-            let pair = try await sessions.refresh(refreshToken, in: context.exchange)
+            let pair = try await sessions.refresh(
+                refreshToken, key: key.map { RefreshKey(client: client.id, value: $0) }, in: context.exchange)
             let answer = TokenAnswer(
-                accessToken: pair.accessToken, expiresIn: sessions.accessTokens.expiresIn,
-                refreshToken: pair.refreshToken)
+                accessToken: pair.accessToken, expiresIn: pair.expiresIn, refreshToken: pair.refreshToken)
             return try .json(answer, headers: [.cacheControl: "no-store"])
         } catch let refusal as RefreshRefusal {
             throw OAuth2Error.invalidGrant(APIError(refusal).message)
