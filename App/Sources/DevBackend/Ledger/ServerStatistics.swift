@@ -65,6 +65,8 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
     public var inProgress = 0
     /// The most requests that were ever in progress at once.
     public var maxConcurrent = 0
+    /// The most bytes that the bodies of requests in progress ever took at once.
+    public var maxBufferedBodyBytes = 0
 
     /// Counts the requests of a route that have ended.
     ///

@@ -28,7 +28,7 @@ struct AuthRoutes: Sendable {
     }
 
     private func registerGuest(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let registration = try await GuestRegistration(request, limits: limits)
+        let registration = try await GuestRegistration(request, in: context.exchange, limits: limits)
         let now = sessions.now()
         let file = FileRecord(
             key: "\(UUID().uuidString.lowercased()).jpg", bytes: registration.image,
@@ -44,7 +44,7 @@ struct AuthRoutes: Sendable {
     }
 
     private func signInSocially(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let login = try await request.json(SocialLoginRequest.self, upTo: limits.bodyBytes)
+        let login = try await request.json(SocialLoginRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         guard DevelopmentProvider.names.contains(login.provider) else {
             let names = DevelopmentProvider.names.joined(separator: ", ")
             throw APIError.validation("provider", "Must be one of: \(names).")
@@ -72,7 +72,7 @@ struct AuthRoutes: Sendable {
         let body: RefreshRequest
         do {
             key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
-            body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes)
+            body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         } catch {
             sessions.ledger.count(\.refreshes.rejected)
             throw error
@@ -89,7 +89,7 @@ struct AuthRoutes: Sendable {
     /// Possession of the refresh token is the authorisation: a client must be able to leave with an expired access
     /// token. An unknown token is answered like any other, so that nobody learns which tokens exist.
     private func logOut(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes)
+        let body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         try await sessions.end(refreshToken: body.refreshToken)
         return try context.exchange.answer(NoPayload?.none)
     }

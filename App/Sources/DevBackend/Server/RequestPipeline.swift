@@ -25,6 +25,7 @@ struct RequestPipeline: Sendable {
     let routes: RouteTable
     let faults: FaultInjector
     let ledger: RequestLedger
+    let bodyMemory: BodyMemory
     let credentialFields: CredentialFields
     let logger: Logger
     let now: @Sendable () -> Date
@@ -38,6 +39,8 @@ struct RequestPipeline: Sendable {
         let route = routes.route(request.method, request.uri.path)
         let exchange = begin(request, route: route)
         let outcome = await outcome(of: request, exchange, isExempt: route?.path.hasPrefix("/dev/") == true, writer)
+        // Before the response is sent: a client that has it finds the memory free.
+        exchange.body.release()
         let status = outcome.status
         ledger.completed(exchange.sequence, method: exchange.method, route: route?.path ?? "*", status: status)
         logger.debug(
@@ -50,6 +53,7 @@ struct RequestPipeline: Sendable {
         case .answer(let response):
             let finished = finish(response, exchange, method: request.method)
             try await writer.write(response: finished.head, body: finished.body)
+            if finished.headers[.connection] == "close" { try await channel.close() }
         case .gateway(let response):
             try await writer.write(response: response.head, body: response.body)
         case .silence:
@@ -66,7 +70,8 @@ struct RequestPipeline: Sendable {
             credentialFields: credentialFields.present(in: request.headers), isRefresh: route?.isRefresh == true)
         return Exchange(
             sequence: sequence, requestID: requestID, method: method, path: path,
-            origin: "http://\(request.head.authority ?? "127.0.0.1")", arrival: .now, now: now)
+            origin: "http://\(request.head.authority ?? "127.0.0.1")", arrival: .now,
+            body: BodyReservation(bodyMemory), now: now)
     }
 
     @concurrent
