@@ -24,13 +24,14 @@ struct Sessions: Sendable {
 
     /// An access token to go with a family's refresh token.
     func pair(for grant: TokenGrant) async throws -> TokenPair {
-        try await pair(for: grant, accessTokens.claims(for: grant, epoch: database.epoch, now: now()))
+        let now = now()
+        return try await pair(for: grant, accessTokens.claims(for: grant, epoch: database.epoch, now: now), now: now)
     }
 
-    private func pair(for grant: TokenGrant, _ claims: AccessClaims) async throws -> TokenPair {
+    private func pair(for grant: TokenGrant, _ claims: AccessClaims, now: Date) async throws -> TokenPair {
         TokenPair(
             accessToken: try await accessTokens.sign(claims), refreshToken: grant.refreshToken,
-            expiresIn: accessTokens.expiresIn(claims, now: now()))
+            expiresIn: accessTokens.expiresIn(claims, now: now))
     }
 
     /// Spends a refresh token for a new pair, in one transaction.
@@ -50,13 +51,13 @@ struct Sessions: Sendable {
         switch rotation {
         case .rotated(let grant, let claims):
             note(grant, \.refreshes.committed, exchange)
-            return try await pair(for: grant, claims)
+            return try await pair(for: grant, claims, now: now)
         case .replayed(let grant):
             note(grant, \.refreshes.replayedByGrace, exchange)
             return try await pair(for: grant)
         case .repeated(let grant, let claims):
             note(grant, \.refreshes.replayedByKey, exchange)
-            return try await pair(for: grant, claims)
+            return try await pair(for: grant, claims, now: now)
         case .refused(let refusal, let generation):
             ledger.count(refusal == .reused ? \.refreshes.reuseDetected : \.refreshes.rejected)
             if let generation { ledger.noteGeneration(generation, of: exchange.sequence) }
