@@ -31,7 +31,10 @@ import Testing
     @Test("S1: a token known to be expired is refreshed first, and no request is refused at all")
     func proactive() async throws {
         let time = ManualTimeSource(date: Date(timeIntervalSince1970: 1_900_000_000))
-        try await Stage.play({ $0.now = { time.date } }, time: time) { stage in
+        try await Stage.play({
+            $0.server.now = { time.date }
+            $0.time = time
+        }) { stage in
             stage.backend.faults = FaultPlan([Self.jitter])
             time.advance(by: stage.backend.configuration.accessTokenLifetime)
             let failures = await stage.sendAll(1_000).compactMap(\.self)
@@ -42,9 +45,9 @@ import Testing
         }
     }
 
-    @Test("S1: every new token looks expired to the client's clock, or good for ever", arguments: [30.0, -30.0])
+    @Test("S1: every new token looks expired to the client's clock, or valid for years", arguments: [30.0, -30.0])
     func wrongClock(days: Double) async throws {
-        try await Stage.play(time: SetClock(offset: days * 86_400)) { stage in
+        try await Stage.play({ $0.time = SetClock(offset: days * 86_400) }) { stage in
             stage.backend.faults = FaultPlan([Self.jitter])
             try await stage.backend.expireAccessTokens()
             let failures = await stage.sendAll(1_000).compactMap(\.self)

@@ -6,7 +6,7 @@ import NetworkCore
 import Testing
 import TokenRefresh
 
-/// S5, S6, S7 and S9: somebody leaves, somebody else comes, and a redirect leads away.
+/// S5, S6, S7 and S9: a user signs out, another one signs in, and a redirect leads away.
 @Suite(.serialized) struct InterruptionScenarios {
     @Test("S5: the request that started the refresh is cancelled: it returns at once, and the others succeed")
     func starterCancelled() async throws {
@@ -27,14 +27,14 @@ import TokenRefresh
         }
     }
 
-    @Test("S6: logout during a refresh: it stays, in memory and in the store, and nothing goes out with the new token")
-    func logoutDuringRefresh() async throws {
+    @Test("S6: sign-out during a refresh: it stays, in memory and in the store, and nothing is sent with the new token")
+    func signOutDuringRefresh() async throws {
         try await Stage.play { stage in
             let (gate, requests) = try await stage.refuseAll(20, at: .beforeAnswer)
             try await stage.auth.logout()
             let failures = await requests.value.compactMap(\.self)
             gate.open()
-            await stage.events.wait { if case .answerDropped = $0 { true } else { false } }
+            await stage.events.wait { $0.isResponseDropped }
             #expect(await stage.send(.me)?.authentication?.code == .notSignedIn)
             stage.report("S6", failures: failures.count)
             #expect(failures.count == 20)
@@ -48,14 +48,14 @@ import TokenRefresh
     }
 
     @Test(
-        "S7: another login during a refresh: the new user stays, and the old user's request is not sent as the new one")
-    func loginDuringRefresh() async throws {
+        "S7: another sign-in during a refresh: the new user's tokens stay, and no old request is sent as the new user")
+    func signInDuringRefresh() async throws {
         try await Stage.play { stage in
             let (gate, requests) = try await stage.refuseAll(20, at: .beforeAnswer)
             try await stage.signIn("bob")
             let failures = await requests.value.compactMap(\.self)
             gate.open()
-            await stage.events.wait { if case .answerDropped = $0 { true } else { false } }
+            await stage.events.wait { $0.isResponseDropped }
             stage.report("S7", failures: failures.count)
             #expect(failures.count == 20)
             #expect(failures.allSatisfy { $0.authentication?.code == .sessionEnded })
@@ -67,17 +67,17 @@ import TokenRefresh
         }
     }
 
-    static let redirects: [(status: Int, placement: TokenPlacement)] = [302, 307].flatMap { status in
+    static let redirects: [(status: Int, placement: TokenPlacement)] = [301, 302, 303, 307, 308].flatMap { status in
         [(status, .bearer), (status, .fields(accessToken: "accessToken", refreshToken: "refreshToken"))]
     }
 
     @Test("S9: no token arrives at the origin a redirect leads to, whatever field it travels in", arguments: redirects)
     func redirected(redirect: (status: Int, placement: TokenPlacement)) async throws {
         try await DevBackend.withServer { elsewhere in
-            try await Stage.play(
-                { $0.accessTokenField = "accessToken" },
-                authentication: AuthenticationPolicy(placement: redirect.placement)
-            ) { stage in
+            try await Stage.play({
+                $0.server.accessTokenField = "accessToken"
+                $0.authentication = AuthenticationPolicy(placement: redirect.placement)
+            }) { stage in
                 let target = elsewhere.baseURL.appendingPathComponent("articles/1")
                 let action = FaultAction.redirect(to: target, status: redirect.status)
                 stage.backend.faults = FaultPlan([FaultRule("GET", "/articles/*", action)])
