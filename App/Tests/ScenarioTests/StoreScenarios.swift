@@ -9,80 +9,23 @@ import Storage
 import Testing
 import TokenRefresh
 
-/// S16 and S21: stores that are away, and stores that can be read and not written.
-@Suite(.serialized) struct StoreScenarios {
-    @Test("S21: a store that cannot be written: no refresh call at all; after a kill and a cure one refresh")
-    func readOnly() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let faulty = FaultyTokenStore(FileTokenStore(folder: folder.tokens))
-        try await Stage.play(
-            1, store: { _ in faulty },
-            {
-                $0.policy = .impatient
-                $0.time = ManualTimeSource()
-            }
-        ) { stages in
-            let stage = stages[0]
-            faulty.fail(.record)
-            try await stage.backend.expireAccessTokens()
-            let failures = await stage.sendAll(20).compactMap(\.self)
-            #expect(failures.count == 20)
-            #expect(failures.allSatisfy { $0.authentication?.code == .storeUnavailable })
-            #expect(stage.backend.statistics.refreshes == .init())
-            #expect(stage.events.endings == [])
-
-            // A kill: the engine is never used again. The next process finds a store that can be written.
-            let next = Stage(stage.backend, stage.setup, store: FileTokenStore(folder: folder.tokens))
-            let later = await next.sendAll(20).compactMap(\.self)
-            next.report("S21", failures: failures.count + later.count)
-            #expect(later.isEmpty, "\(later)")
-            #expect(stage.backend.statistics.refreshes == .init(received: 1, committed: 1))
-            #expect(next.events.endings == [])
-        }
-    }
-
-    #if os(Linux)
-    @Test(
-        "S21: a token folder on a disk that is mounted read-only, with the real program",
-        .enabled(if: Disk.canMount, "needs root and mount(8)"))
-    func readOnlyDisk() async throws {
-        let disk = try await Disk()
-        try await disk.use { disk in
-            try await Desk.play("S21 read-only disk", in: disk.folder) { desk in
-                try await desk.backend.expireAccessTokens()
-                try await disk.remount("ro")
-                for _ in 0..<2 {
-                    let run = try await desk.run("list")
-                    #expect(run.status == 74, "\(run.errors)")
-                }
-                #expect(desk.backend.statistics.refreshes == .init())
-                try await disk.remount("rw")
-                let run = try await desk.run("list")
-                #expect(run.status == 0, "\(run.errors)")
-                #expect(desk.backend.statistics.refreshes == .init(received: 1, committed: 1))
-            }
-        }
-    }
-
-    @Test(
-        "S16: the token folder's disk is unmounted while running: unavailable, and the session is there again with it",
-        .enabled(if: Disk.canMount, "needs root and mount(8)"))
-    func unmountedWhileRunning() async throws {
-        let time = ManualTimeSource()
-        let disk = try await Disk()
-        try await disk.use { disk in
+extension Scenarios {
+    /// S16 and S21: stores that are away, and stores that can be read and not written.
+    @Suite struct StoreScenarios {
+        @Test("S21: a store that cannot be written: no refresh call at all; after a kill and a cure one refresh")
+        func readOnly() async throws {
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            let faulty = FaultyTokenStore(FileTokenStore(folder: folder.tokens))
             try await Stage.play(
-                1, store: { _ in FileTokenStore(folder: disk.folder) },
+                1, store: { _ in faulty },
                 {
                     $0.policy = .impatient
-                    $0.time = time
+                    $0.time = ManualTimeSource()
                 }
             ) { stages in
                 let stage = stages[0]
-                try await disk.unmount()
-                // A valid token needs no disk.
-                #expect(await stage.sendAll(20).allSatisfy { $0 == nil })
+                faulty.fail(.record)
                 try await stage.backend.expireAccessTokens()
                 let failures = await stage.sendAll(20).compactMap(\.self)
                 #expect(failures.count == 20)
@@ -90,37 +33,96 @@ import TokenRefresh
                 #expect(stage.backend.statistics.refreshes == .init())
                 #expect(stage.events.endings == [])
 
-                try await disk.mount()
-                time.advance(by: .seconds(1))
-                let later = await stage.sendAll(20).compactMap(\.self)
-                stage.report("S16 unmounted while running", failures: failures.count + later.count)
+                // A kill: the engine is never used again. The next process finds a store that can be written.
+                let next = Stage(stage.backend, stage.setup, store: FileTokenStore(folder: folder.tokens))
+                let later = await next.sendAll(20).compactMap(\.self)
+                next.report("S21", failures: failures.count + later.count)
                 #expect(later.isEmpty, "\(later)")
                 #expect(stage.backend.statistics.refreshes == .init(received: 1, committed: 1))
-                #expect(stage.events.endings == [])
+                #expect(next.events.endings == [])
             }
         }
-    }
 
-    @Test(
-        "S16: the disk is absent when the program starts: unavailable, and signed in again with it",
-        .enabled(if: Disk.canMount, "needs root and mount(8)"))
-    func absentAtStart() async throws {
-        let disk = try await Disk()
-        try await disk.use { disk in
-            try await Desk.play("S16 absent at start", in: disk.folder) { desk in
-                try await disk.unmount()
-                for command in ["list", "status"] {
-                    let run = try await desk.run(command)
-                    #expect(run.status == 74, "\(command): \(run.output)\(run.errors)")
+        #if os(Linux)
+        @Test(
+            "S21: a token folder on a disk that is mounted read-only, with the real program",
+            .enabled(if: Disk.canMount, "needs root and mount(8)"))
+        func readOnlyDisk() async throws {
+            let disk = try await Disk()
+            try await disk.use { disk in
+                try await Desk.play("S21 read-only disk", in: disk.folder) { desk in
+                    try await desk.backend.expireAccessTokens()
+                    try await disk.remount("ro")
+                    for _ in 0..<2 {
+                        let run = try await desk.run("list")
+                        #expect(run.status == 74, "\(run.errors)")
+                    }
+                    #expect(desk.backend.statistics.refreshes == .init())
+                    try await disk.remount("rw")
+                    let run = try await desk.run("list")
+                    #expect(run.status == 0, "\(run.errors)")
+                    #expect(desk.backend.statistics.refreshes == .init(received: 1, committed: 1))
                 }
-                try await disk.mount()
-                let run = try await desk.run("list")
-                #expect(run.status == 0, "\(run.errors)")
-                #expect(desk.backend.statistics.socialLogins == 1)
             }
         }
+
+        @Test(
+            "S16: the token folder's disk is unmounted while running: unavailable, and the session is there again with it",
+            .enabled(if: Disk.canMount, "needs root and mount(8)"))
+        func unmountedWhileRunning() async throws {
+            let time = ManualTimeSource()
+            let disk = try await Disk()
+            try await disk.use { disk in
+                try await Stage.play(
+                    1, store: { _ in FileTokenStore(folder: disk.folder) },
+                    {
+                        $0.policy = .impatient
+                        $0.time = time
+                    }
+                ) { stages in
+                    let stage = stages[0]
+                    try await disk.unmount()
+                    // A valid token needs no disk.
+                    #expect(await stage.sendAll(20).allSatisfy { $0 == nil })
+                    try await stage.backend.expireAccessTokens()
+                    let failures = await stage.sendAll(20).compactMap(\.self)
+                    #expect(failures.count == 20)
+                    #expect(failures.allSatisfy { $0.authentication?.code == .storeUnavailable })
+                    #expect(stage.backend.statistics.refreshes == .init())
+                    #expect(stage.events.endings == [])
+
+                    try await disk.mount()
+                    time.advance(by: .seconds(1))
+                    let later = await stage.sendAll(20).compactMap(\.self)
+                    stage.report("S16 unmounted while running", failures: failures.count + later.count)
+                    #expect(later.isEmpty, "\(later)")
+                    #expect(stage.backend.statistics.refreshes == .init(received: 1, committed: 1))
+                    #expect(stage.events.endings == [])
+                }
+            }
+        }
+
+        @Test(
+            "S16: the disk is absent when the program starts: unavailable, and signed in again with it",
+            .enabled(if: Disk.canMount, "needs root and mount(8)"))
+        func absentAtStart() async throws {
+            let disk = try await Disk()
+            try await disk.use { disk in
+                try await Desk.play("S16 absent at start", in: disk.folder) { desk in
+                    try await disk.unmount()
+                    for command in ["list", "status"] {
+                        let run = try await desk.run(command)
+                        #expect(run.status == 74, "\(command): \(run.output)\(run.errors)")
+                    }
+                    try await disk.mount()
+                    let run = try await desk.run("list")
+                    #expect(run.status == 0, "\(run.errors)")
+                    #expect(desk.backend.statistics.socialLogins == 1)
+                }
+            }
+        }
+        #endif
     }
-    #endif
 }
 
 #if os(Linux)

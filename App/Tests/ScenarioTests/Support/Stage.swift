@@ -16,7 +16,8 @@ struct Stage: Sendable {
         var policy = TokenRefreshPolicy()
         var time: any TimeSource = SystemTimeSource()
         var handler = Handler.rest
-        /// What the server forgives, as the handler declares it.
+        /// What the server forgives, as the handler declares it. Only with `.sameKey` is there a key in the call: the
+        /// server honours one whatever is declared.
         var replay = ReplayTolerance.none
         /// As many connections as there are requests: what a gate of the server holds must not keep others from it.
         var connections = 256
@@ -172,9 +173,15 @@ extension Stage.Handler {
         network: NetworkClient,
         replay: ReplayTolerance
     ) -> any TokenRefreshHandler {
+        let field = replay == .sameKey ? RESTTokenRefreshHandler.defaultIdempotencyKeyField : nil
         switch self {
         case .rest:
-            return RESTTokenRefreshHandler(network: network, replayTolerance: replay, logoutAffectsSessionOnly: true)
+            return RESTTokenRefreshHandler(
+                network: network,
+                replayTolerance: replay,
+                idempotencyKeyField: field,
+                logoutAffectsSessionOnly: true
+            )
         case .oauth2:
             let server = backend.serverDescription
             let client = backend.configuration.oauth2Client
@@ -184,6 +191,7 @@ extension Stage.Handler {
                 client: .basic(id: client.id, secret: client.secret ?? ""),
                 network: network,
                 replayTolerance: replay,
+                idempotencyKeyField: field,
                 revocationAffectsSessionOnly: true
             )
         }
