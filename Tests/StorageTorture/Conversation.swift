@@ -26,6 +26,15 @@ struct Conversation {
             let next = try await store.load().map { $0.generation + 1 } ?? 0
             try await store.save(.torture(next))
             return "\(next)"
+        case "end":
+            try await store.update { found in
+                guard case .success(.active(let bundle)) = found else { return nil }
+                return .ended(EndedSession(session: bundle.session, reason: .byUser, date: Date()))
+            }
+            return "done"
+        case "lease":
+            await (try await store.lease(waitingAtMost: .zero)).release()
+            return "leased"
         case "overwrite":
             try await store.save(TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 100))
             return "done"
