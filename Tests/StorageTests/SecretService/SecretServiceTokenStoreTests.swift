@@ -113,6 +113,33 @@ struct SecretServiceTokenStoreTests {
         #expect(try await talker.tell("load") == "0")
     }
 
+    @Test("ST3: without a default keyring every call says so, and a load never says none")
+    func noDefaultKeyring() async throws {
+        let keyring = try await PrivateKeyring()
+        try await keyring.start(isUnlocked: false)
+        let talker = try keyring.talker()
+        for command in ["load", "overwrite", "delete"] {
+            let answer = try await talker.tell(command)
+            let isExpected = answer?.hasPrefix("unavailable: there is no default keyring") == true
+            #expect(isExpected, "\(command): \(answer ?? "")")
+        }
+    }
+
+    @Test("ST9: a service that hangs keeps six accounts waiting for one limit, and not one after the other")
+    func hungForManyAccounts() async throws {
+        let keyring = try await PrivateKeyring()
+        try await keyring.start()
+        let talker = try keyring.talker()
+        #expect(try await talker.tell("save") == "0")
+        keyring.signal(SIGSTOP)
+        let answer = try #require(try await talker.tell("load-six"))
+        let parts = answer.split(separator: " ")
+        #expect(parts.first == "unavailable", "\(answer)")
+        // One limit is 2 s; six in a row are 12 s.
+        let seconds = try #require(parts.last.flatMap { Double($0) })
+        #expect(seconds < 8, "\(answer)")
+    }
+
     @Test("When the bus goes away the process lives on, and is told `unavailable`")
     func busKilled() async throws {
         let keyring = try await PrivateKeyring()
@@ -127,7 +154,7 @@ struct SecretServiceTokenStoreTests {
         }
     }
 
-    @Test("An item that is no bundle is corrupt until a save sets it aside or a delete removes it")
+    @Test("An item that is no session is corrupt until a save replaces it or a delete removes it")
     func corrupt() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
