@@ -25,3 +25,10 @@ enum ChangeName {
         return "latchkey.tokens-changed." + String(hash, radix: 16)
     }
 }
+
+/// No reports, for systems without Darwin notifications.
+struct AbsentChangeSignal: ChangeSignal {
+    func post() {}
+
+    var reports: AsyncStream<Void> { AsyncStream { $0.finish() } }
+}

@@ -43,16 +43,35 @@ public struct KeychainTokenStore: TokenStore {
     /// - Throws: ``TokenStoreError`` with code `corrupt`, `unsupportedVersion`, or `unavailable` with a
     ///   ``KeychainStatus`` as its cause: any but `errSecSuccess`, and `errSecItemNotFound` while protected data is not
     ///   available; if it is shared, also `busy` and `insecure` for the lock file.
-    public func load() async throws -> TokenBundle? {
+    public func load() async throws -> TokenBundle? { try await read().bundle }
+
+    /// As ``load()``, with the note of an ended session.
+    func read() async throws -> StoredSession {
         try await settleInstall()
         switch try await reading.run({ [item] () throws(TokenStoreError) in try item.look() }) {
-        case .bundle(let bundle): return bundle
+        case .session(let session): return session
         case .olderFormat: break
         case .notFound:
             // Asked first, and the Keychain again: the other way round, the device may be unlocked in between.
             guard await isProtectedDataAvailable() else { throw TokenStoreError.notCertain(place) }
         }
-        return try await writing.run { [item] () throws(TokenStoreError) in try item.loadOrMove() }
+        return try await writing.run { [item] () throws(TokenStoreError) in try item.readOrMove() }
+    }
+
+    /// Reads, decides and writes as one step.
+    ///
+    /// Protected data is asked for only if nothing is found, and before the Keychain is asked again.
+    func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async throws {
+        try await settleInstall()
+        for isAsked in [false, true] {
+            let isAvailable = isAsked ? await isProtectedDataAvailable() : nil
+            let isDone = try await writing.run { [item] () throws(TokenStoreError) in
+                try item.update(isProtectedDataAvailable: isAvailable, change)
+            }
+            if isDone { return }
+        }
     }
 
     /// Stores a bundle in place of any that is there.
@@ -89,13 +108,26 @@ public struct KeychainTokenStore: TokenStore {
         lockFile: URL,
         time: any TimeSource = SystemTimeSource()
     ) -> SharedKeychainTokenStore {
+        shared(lockFile: lockFile, clock: time, signal: Self.signal(for: place))
+    }
+
+    func shared(lockFile: URL, clock: any TimeSource, signal: any ChangeSignal) -> SharedKeychainTokenStore {
         var item = item
         item.lockFile = KeychainLockFile(lockFile)
         return SharedKeychainTokenStore(
             store: KeychainTokenStore(item: item, isProtectedDataAvailable: isProtectedDataAvailable),
             lockFile: lockFile,
-            time: time
+            clock: clock,
+            signal: signal
         )
+    }
+
+    private static func signal(for place: KeychainPlace) -> any ChangeSignal {
+        #if canImport(notify)
+        DarwinChangeSignal(name: ChangeName.of(place))
+        #else
+        AbsentChangeSignal()
+        #endif
     }
 
     /// Sees to what an earlier installation has left. Protected data is asked for first: only then does a marker that

@@ -3,25 +3,22 @@ import Foundation
 
 /// The moves from where the tokens were before.
 extension TokenItem {
-    /// What a predecessor has. `nil`: nothing was found.
-    func bundle(of predecessor: KeychainPredecessor) throws(TokenStoreError) -> TokenBundle? {
+    /// What a predecessor has. `.empty`: nothing was found.
+    func session(of predecessor: KeychainPredecessor) throws(TokenStoreError) -> StoredSession {
         switch predecessor.layout {
         case .item(let place, let reader):
-            guard let data = try read(place) else { return nil }
-            if let bundle = try? reader?(data) { return bundle }
-            switch envelope.decode(data) {
-            case .bundle(let bundle): return bundle
-            case .newer(let version): throw newer(version, at: place)
-            case .unreadable: throw corrupt(place)
-            }
+            guard let data = try read(place) else { return .empty }
+            if let bundle = try? reader?(data) { return .active(bundle) }
+            return try decode(data, at: place)
         case .separateTokens(let access, let refresh):
-            return try bundle(accessToken: text(at: access), refreshToken: text(at: refresh))
+            let bundle = try bundle(accessToken: text(at: access), refreshToken: text(at: refresh))
+            return bundle.map { .active($0) } ?? .empty
         }
     }
 
     /// Saves the new item, and removes the old ones when the new one has been read back.
-    func move(_ bundle: TokenBundle) throws(TokenStoreError) {
-        let data = try envelope.encode(bundle)
+    func move(_ session: StoredSession) throws(TokenStoreError) {
+        let data = try envelope.encode(session)
         try put(data)
         guard try read(place) == data else { throw .keychain(.itemNotFound, "read back", place) }
         removeLeftPredecessors()
@@ -60,10 +57,30 @@ extension TokenItem {
     private func remove(_ place: KeychainPlace, _ isProtectedDataAvailable: Bool) throws(TokenStoreError) {
         do {
             try items.delete(KeychainQuery(place: place))
+            guard place.keychain == .fileBased else { return }
         } catch {
             guard error == .itemNotFound else { throw .keychain(error, "delete", place) }
             guard isProtectedDataAvailable else { throw .notCertain(place) }
+            return
         }
+        try removeFurther(place)
+    }
+
+    /// Removes the other items of a place.
+    ///
+    /// `SecItemDelete` deletes every item that matches in the data-protection Keychain. In the file-based Keychain of a
+    /// Mac, which is several files that are searched one after the other, it deletes the first: what is left would be
+    /// found by the next read, after a sign-out.
+    private func removeFurther(_ place: KeychainPlace) throws(TokenStoreError) {
+        for _ in 1...Self.mostItems {
+            do {
+                try items.delete(KeychainQuery(place: place))
+            } catch {
+                guard error == .itemNotFound else { throw .keychain(error, "delete", place) }
+                return
+            }
+        }
+        throw .keychain(.duplicateItem, "delete every copy of", place)
     }
 
     private func bundle(accessToken: String?, refreshToken: String?) -> TokenBundle? {
@@ -82,18 +99,18 @@ extension TokenItem {
 /// What is wrong with what was found. What it looks like is not said: it may be a token.
 extension TokenItem {
     func corrupt(_ place: KeychainPlace) -> TokenStoreError {
-        TokenStoreError(
-            .corrupt,
-            reason: "the Keychain item \(place) has no tokens in it; it is left as it is until you sign in again"
-        )
+        unreadable(TokenStoreError(.corrupt, reason: "it has no tokens in it"), at: place)
     }
 
-    func newer(_ version: Int, at place: KeychainPlace) -> TokenStoreError {
-        TokenStoreError(
-            .unsupportedVersion,
-            reason: "the Keychain item \(place) has version \(version) of the format; update this program, or sign "
-                + "out to remove the item"
-        )
+    func unreadable(_ error: TokenStoreError, at place: KeychainPlace) -> TokenStoreError {
+        let remedy =
+            switch error.code {
+            case .corrupt: "the next sign-in replaces it"
+            case .unsupportedVersion: "update this program, or sign out to remove the item"
+            default: "try again later"
+            }
+        let what = "the Keychain item \(place) cannot be read: \(error.reason); \(remedy)"
+        return TokenStoreError(error.code, reason: what)
     }
 
     func markerIsNotCertain(_ cause: (any Error)?) -> TokenStoreError {

@@ -5,12 +5,12 @@ import Foundation
 struct TokenItem: Sendable {
     /// What a look at the item's place says.
     enum Finding: Sendable {
-        case bundle(TokenBundle)
+        case session(StoredSession)
 
-        /// Tokens in a format of the application's own, which ``loadOrMove()`` rewrites.
+        /// Tokens in a format of the application's own, which ``readOrMove()`` rewrites.
         case olderFormat
 
-        /// Not found, which is not yet to say that there is none.
+        /// Not found, which does not say yet that there is none.
         case notFound
     }
 
@@ -21,6 +21,9 @@ struct TokenItem: Sendable {
 
     /// How often a save tries to update and then to add, while others delete and add in between.
     static let saveAttempts = 3
+
+    /// How many items of one service and account a Mac's file-based Keychain is expected to have at most.
+    static let mostItems = 100
 
     let items: any KeychainItems
     let place: KeychainPlace
@@ -66,56 +69,46 @@ struct TokenItem: Sendable {
     /// Whether ``settleInstall(isProtectedDataAvailable:)`` has something to do.
     var needsSettling: Bool { marker != nil && !progress.withLock { $0.isInstallSettled } }
 
-    /// Looks at the item's own place. If a bundle is there, what a crash has left of the predecessors goes.
+    /// Looks at the item's own place. If a session is there, what a crash has left of the predecessors is removed.
     func look() throws(TokenStoreError) -> Finding {
         guard let data = try read(place) else { return .notFound }
-        switch envelope.decode(data) {
-        case .bundle(let bundle):
-            removeLeftPredecessors()
-            return .bundle(bundle)
-        case .newer(let version): throw newer(version, at: place)
-        case .unreadable:
-            guard readOlderFormat(data) != nil else { throw corrupt(place) }
-            return .olderFormat
-        }
+        let (session, isOlderFormat) = try decodeOwn(data)
+        if isOlderFormat { return .olderFormat }
+        removeLeftPredecessors()
+        return .session(session)
     }
 
     /// Reads the item, or moves what was before into its place.
     ///
-    /// - Returns: The bundle. `nil`: there is none, if protected data was available *before* the call.
-    func loadOrMove() throws(TokenStoreError) -> TokenBundle? {
+    /// - Returns: What is stored. `.empty` is certain if protected data was available *before* the call.
+    func readOrMove() throws(TokenStoreError) -> StoredSession {
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
+        return try lockedRead()
+    }
+
+    /// As ``readOrMove()``, for a caller that keeps other writers out.
+    func lockedRead() throws(TokenStoreError) -> StoredSession {
         if let data = try read(place) {
-            switch envelope.decode(data) {
-            case .bundle(let bundle): return bundle
-            case .newer(let version): throw newer(version, at: place)
-            case .unreadable:
-                guard let bundle = readOlderFormat(data) else { throw corrupt(place) }
-                try put(try envelope.encode(bundle))
-                return bundle
-            }
+            let (session, isOlderFormat) = try decodeOwn(data)
+            if isOlderFormat { try put(try envelope.encode(session)) }
+            return session
         }
         for predecessor in predecessors {
-            guard let bundle = try self.bundle(of: predecessor) else { continue }
-            try move(bundle)
-            return bundle
+            let session = try session(of: predecessor)
+            guard session != .empty else { continue }
+            try move(session)
+            return session
         }
-        return nil
+        return .empty
     }
 
     /// Stores a bundle in the item's place, and removes what was before.
     func save(_ bundle: TokenBundle) throws(TokenStoreError) {
-        let data = try envelope.encode(bundle)
+        let data = try envelope.encode(.active(bundle))
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
-        if let stored = try readForReplacing() {
-            switch envelope.decode(stored) {
-            case .bundle(let stored): try bundle.checkMayReplace(stored)
-            case .newer(let version): throw newer(version, at: place)
-            case .unreadable: break
-            }
-        }
+        try checkMayReplace(try readForReplacing(), by: bundle)
         try put(data)
         removeLeftPredecessors()
     }
@@ -190,26 +183,54 @@ struct TokenItem: Sendable {
         }
     }
 
-    /// As ``read(_:)``, but an item that cannot be decrypted may be replaced: it will never be read again.
-    private func readForReplacing() throws(TokenStoreError) -> Data? {
+    /// The item, for a save, which replaces one that cannot be read or decrypted: it will never be read again.
+    private func readForReplacing() throws(TokenStoreError) -> StoredSession {
+        let data: Data
         do {
-            return try find(place)
+            data = try find(place)
         } catch {
             guard error == .itemNotFound || error == .decodingFailed else { throw .keychain(error, "read", place) }
-            return nil
+            return .empty
+        }
+        do {
+            return try decode(data, at: place)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return .empty
+        }
+    }
+
+    private func checkMayReplace(_ stored: StoredSession, by bundle: TokenBundle) throws(TokenStoreError) {
+        if case .ended(let note) = stored, note.session == bundle.session {
+            throw TokenStoreError(.superseded, reason: "session \(bundle.session) has ended; sign in again")
+        }
+        try bundle.checkMayReplace(stored.bundle)
+    }
+
+    /// Reads what the item's own place has in it, which may be of a format of the application's own.
+    private func decodeOwn(_ data: Data) throws(TokenStoreError) -> (session: StoredSession, isOlderFormat: Bool) {
+        do {
+            return (try decode(data, at: place), false)
+        } catch {
+            for reader in olderReaders where error.code == .corrupt {
+                if let bundle = try? reader(data) { return (.active(bundle), true) }
+            }
+            throw error
+        }
+    }
+
+    /// Reads what an item has in it. What is wrong with it is not quoted: it may be a token.
+    func decode(_ data: Data, at place: KeychainPlace) throws(TokenStoreError) -> StoredSession {
+        do {
+            return try envelope.decode(data)
+        } catch {
+            throw unreadable(error, at: place)
         }
     }
 
     private func find(_ place: KeychainPlace) throws(KeychainStatus) -> Data {
         let query = KeychainQuery(place: place, returnsData: true, limit: .one)
         return try items.copyMatching(query).first?.data ?? Data()
-    }
-
-    private func readOlderFormat(_ data: Data) -> TokenBundle? {
-        for reader in olderReaders {
-            if let bundle = try? reader(data) { return bundle }
-        }
-        return nil
     }
 
     private func isSet(_ marker: InstallMarker) throws(TokenStoreError) -> Bool {

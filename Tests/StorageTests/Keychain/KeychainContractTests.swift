@@ -44,17 +44,22 @@ struct KeychainContractTests {
     @Test func `it can be shared`() async throws {
         let folder = try TemporaryFolder()
         try await SharedTokenStoreContract.check(
-            reopen: { KeychainTokenStore.over($0.store.item.items).shared(lockFile: $0.lockFile) },
-            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).shared(lockFile: folder.fresh()) }
+            reopen: { KeychainTokenStore.over($0.store.item.items).sharedOnModel(lockFile: $0.lockFile) },
+            corrupt: { ($0.store.item.items as? ModelKeychain)?.overwrite(.garbage, at: .own) },
+            contents: { store in
+                let items = (store.store.item.items as? ModelKeychain)?.items ?? []
+                return Data(items.compactMap(\.data).joined())
+            },
+            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).sharedOnModel(lockFile: folder.fresh()) }
         )
     }
 
     @Test func `shared, it is still a token store`() async throws {
         let folder = try TemporaryFolder()
         try await TokenStoreContract.check(
-            reopen: { KeychainTokenStore.over($0.store.item.items).shared(lockFile: $0.lockFile) },
-            unavailable: { $0.store.behind(.beforeFirstUnlock).shared(lockFile: $0.lockFile) },
-            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).shared(lockFile: folder.fresh()) }
+            reopen: { KeychainTokenStore.over($0.store.item.items).sharedOnModel(lockFile: $0.lockFile) },
+            unavailable: { $0.store.behind(.beforeFirstUnlock).sharedOnModel(lockFile: $0.lockFile) },
+            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).sharedOnModel(lockFile: folder.fresh()) }
         )
     }
 
@@ -62,7 +67,7 @@ struct KeychainContractTests {
         let bundle = TokenBundle.numbered(1)
         let store = KeychainTokenStore.over(ModelKeychain())
         try await store.save(bundle)
-        let shared = store.shared(lockFile: URL(fileURLWithPath: "/nowhere/anna.lease"))
+        let shared = store.sharedOnModel(lockFile: URL(fileURLWithPath: "/nowhere/anna.lease"))
         #expect("\(store)" == "KeychainTokenStore(org.example.articles/anna)")
         #expect("\(shared)" == "SharedKeychainTokenStore(org.example.articles/anna, /nowhere/anna.lease)")
         for view in [store as Any, shared] {

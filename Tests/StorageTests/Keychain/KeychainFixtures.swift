@@ -30,6 +30,14 @@ extension KeychainTokenStore {
     }
 }
 
+extension KeychainTokenStore {
+    /// The store as processes of one device share it, over the model.
+    func sharedOnModel(lockFile: URL, clock: any TimeSource = SystemTimeSource()) -> SharedKeychainTokenStore {
+        let signal: any ChangeSignal = (item.items as? ModelKeychain)?.signal ?? AbsentChangeSignal()
+        return shared(lockFile: lockFile, clock: clock, signal: signal)
+    }
+}
+
 extension TokenBundle {
     /// The bundle as a store writes it down.
     var stored: Data {
@@ -39,7 +47,7 @@ extension TokenBundle {
 
 extension Data {
     /// What a store of a later version would have written.
-    static let ofLaterVersion = Data(#"{"format":"latchkey-tokens","version":2,"tokens":[]}"#.utf8)
+    static let ofLaterVersion = Data(#"{"format":"latchkey-tokens","version":3,"tokens":[]}"#.utf8)
 
     static let garbage = Data("not a bundle".utf8)
 }

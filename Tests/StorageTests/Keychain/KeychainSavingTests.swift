@@ -101,6 +101,26 @@ struct KeychainSavingTests {
         #expect(model.items.count == 1)
     }
 
+    @Test func `a sign-out removes every item of a Mac's older Keychain, which deletes one at a time`() async throws {
+        let mac = ModelKeychain(groups: [], hasFileBasedKeychain: true)
+        let place = KeychainPlace(service: "articles", keychain: .fileBased)
+        for generation in 1...3 { try mac.insert(TokenBundle.numbered(generation).stored, at: place) }
+        let store = KeychainTokenStore.over(mac, at: place)
+        try await store.delete()
+        #expect(mac.items.isEmpty)
+        #expect(try await store.load() == nil)
+    }
+
+    @Test func `a bundle of a session that has ended is not saved over its note`() async throws {
+        let ended = EndedSession(session: SessionID(rawValue: "session-1"), reason: .byUser, date: Date())
+        try model.insert(TokenEnvelope().encode(.ended(ended)), at: .own)
+        #expect(try await store.load() == nil)
+        #expect(await storeError { try await store.save(.numbered(9)) }?.code == .superseded)
+        let other = TokenBundle.numbered(1, of: SessionID(rawValue: "session-2"))
+        try await store.save(other)
+        #expect(try await store.load() == other)
+    }
+
     @Test func `accounts live side by side, and deleting one leaves the others`() async throws {
         let accounts = ["anna", "Anna", "bert", ""]
         let stores = accounts.map { KeychainTokenStore.over(model, at: .init(service: "articles", account: $0)) }

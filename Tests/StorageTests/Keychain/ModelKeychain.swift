@@ -39,6 +39,9 @@ final class ModelKeychain: KeychainItems {
     private let groups: [String]
     private let state = Locked(State())
 
+    /// The notifications of the device.
+    let signal = ModelChangeSignal()
+
     init(groups: [String] = ["own.group", "shared.group"], hasFileBasedKeychain: Bool = false) {
         self.groups = groups
         self.hasFileBasedKeychain = hasFileBasedKeychain
@@ -56,6 +59,15 @@ final class ModelKeychain: KeychainItems {
     func insert(_ data: Data, at place: KeychainPlace) {
         let group = place.keychain == .dataProtection ? place.accessGroup ?? groups.first : nil
         insert(Item(place: place.inGroup(group), accessibility: .afterFirstUnlockThisDeviceOnly, data: data))
+    }
+
+    /// Replaces what is in the items at a place, as a flipped bit or another program does.
+    func overwrite(_ data: Data, at place: KeychainPlace) {
+        state.withLock { state in
+            for index in state.items.indices where place.covers(state.items[index].place) {
+                state.items[index].data = data
+            }
+        }
     }
 
     /// Makes the items at a place impossible to decrypt.
@@ -114,7 +126,7 @@ final class ModelKeychain: KeychainItems {
             if place.keychain == .dataProtection && state.protection == .beforeFirstUnlock {
                 throw .interactionNotAllowed
             }
-            // The file-based Keychain deletes one item at a time.
+            // The data-protection Keychain deletes every item that matches, the file-based one the first.
             let removed = place.keychain == .fileBased ? Array(found.prefix(1)) : found
             for index in removed.reversed() { state.items.remove(at: index) }
         }
@@ -155,4 +167,13 @@ final class ModelKeychain: KeychainItems {
         try checkIsUnlocked(item, state)
         if state.damaged.contains(item.place) { throw .decodingFailed }
     }
+}
+
+/// Darwin notifications of one name, in memory.
+struct ModelChangeSignal: ChangeSignal {
+    private let broadcast = Broadcast<Void>()
+
+    func post() { broadcast.send(()) }
+
+    var reports: AsyncStream<Void> { broadcast.stream() }
 }

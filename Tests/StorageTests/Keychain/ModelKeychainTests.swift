@@ -61,6 +61,15 @@ struct ModelKeychainTests {
         #expect(model.items.isEmpty)
     }
 
+    @Test func `the file-based Keychain deletes the first item that matches, and leaves the others`() throws {
+        let model = ModelKeychain(groups: [], hasFileBasedKeychain: true)
+        for data in [Data.one, .two] { model.insert(data, at: .fileBased) }
+        try model.delete(KeychainQuery(place: .fileBased))
+        #expect(model.items.map(\.data) == [.two])
+        try model.delete(KeychainQuery(place: .fileBased))
+        #expect(model.status(of: .delete, at: .fileBased) == .itemNotFound)
+    }
+
     @Test(arguments: [
         (ModelKeychain.Protection.unlocked, KeychainStatus?.none, KeychainStatus?.none),
         (.locked, nil, .interactionNotAllowed),
