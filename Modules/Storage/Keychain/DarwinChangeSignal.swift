@@ -8,7 +8,7 @@ import notify
 struct DarwinChangeSignal: ChangeSignal {
     let name: String
 
-    func post() { _ = notify_post(name) }
+    func post() { notify_post(name) }
 
     var reports: AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
@@ -18,7 +18,7 @@ struct DarwinChangeSignal: ChangeSignal {
                 return continuation.finish()
             }
             let registered = token
-            continuation.onTermination = { _ in _ = notify_cancel(registered) }
+            continuation.onTermination = { _ in notify_cancel(registered) }
         }
     }
 }

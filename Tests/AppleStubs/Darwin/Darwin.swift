@@ -1,0 +1,29 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+public import Foundation
+
+// As much of Darwin, and of what Foundation has on Apple's systems only, as our Apple-only code calls, so that it can be
+// typechecked where there is no Apple SDK. It does nothing, is part of no product, and shows only that the interfaces
+// were read the same way twice.
+
+public let F_FULLFSYNC: Int32 = 51
+
+@discardableResult
+public func sysctlbyname(
+    _ name: UnsafePointer<CChar>?,
+    _ old: UnsafeMutableRawPointer?,
+    _ oldSize: UnsafeMutablePointer<Int>?,
+    _ new: UnsafeMutableRawPointer?,
+    _ newSize: Int
+) -> Int32 { -1 }
+
+extension ProcessInfo {
+    public func performExpiringActivity(
+        withReason reason: String,
+        using block: @escaping @Sendable (_ expired: Bool) -> Void
+    ) {}
+}
+
+extension URL {
+    public static var applicationSupportDirectory: URL { URL(fileURLWithPath: "/") }
+}
