@@ -15,8 +15,8 @@ protocol ChangeSignal: Sendable {
 /// The names of Darwin notifications are visible to all programs of a device, so this one shows neither the service nor
 /// the account. Two items that should have the same name by chance cause reports too many, which do no harm.
 enum ChangeName {
-    static func of(_ place: KeychainPlace) -> String {
-        let parts = [place.service, place.account, place.accessGroup ?? "", "\(place.keychain)"]
+    static func of(_ location: KeychainLocation) -> String {
+        let parts = [location.service, location.account, location.accessGroup ?? "", "\(location.keychain)"]
         // FNV-1a with 64 bits: the same in every process and every version, which Swift's own hash is not.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in parts.joined(separator: "\u{0}").utf8 {

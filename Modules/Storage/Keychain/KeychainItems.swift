@@ -38,7 +38,7 @@ struct KeychainQuery: Sendable, Hashable {
         case all
     }
 
-    let place: KeychainPlace
+    let location: KeychainLocation
 
     /// Whether the data is wanted. The attributes always are.
     var returnsData = false

@@ -92,21 +92,22 @@ extension TokenStoreError {
     /// - Parameters:
     ///   - status: What the Keychain answered.
     ///   - attempt: What was tried, as in "could not … the Keychain item PLACE".
-    ///   - place: The item.
+    ///   - location: The item.
     /// - Returns: The error, with code `unavailable`.
-    static func keychain(_ status: KeychainStatus, _ attempt: String, _ place: KeychainPlace) -> TokenStoreError {
+    static func keychain(_ status: KeychainStatus, _ attempt: String, _ location: KeychainLocation) -> TokenStoreError {
         TokenStoreError(
             .unavailable,
-            reason: "could not \(attempt) the Keychain item \(place): \(status.meaning), \(status)",
+            reason: "could not \(attempt) the Keychain item \(location): \(status.meaning), \(status)",
             cause: status
         )
     }
 
     /// "Not found" from a Keychain that may not have been opened yet.
-    static func notCertain(_ place: KeychainPlace) -> TokenStoreError {
+    static func notCertain(_ location: KeychainLocation) -> TokenStoreError {
         TokenStoreError(
             .unavailable,
-            reason: "the Keychain item \(place) was not found, but protected data is not available, so that it may be "
+            reason:
+                "the Keychain item \(location) was not found, but protected data is not available, so that it may be "
                 + "there; try again when the device is unlocked",
             cause: KeychainStatus.itemNotFound
         )

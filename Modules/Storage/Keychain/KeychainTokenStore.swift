@@ -4,7 +4,7 @@ public import Foundation
 /// Keeps the tokens of one account in the Keychain of an Apple device.
 ///
 /// **The item** is a generic password under a service and an account, readable from the first unlock on and on this
-/// device only, in the data-protection Keychain unless its ``KeychainPlace`` says otherwise. What is in it has a
+/// device only, in the data-protection Keychain unless its ``KeychainLocation`` says otherwise. What is in it has a
 /// version: an item of a later one (`unsupportedVersion`) is touched by nothing but ``delete()``.
 ///
 /// **Writing** updates the item, and adds one only if there is none. It never deletes in order to add, so a process
@@ -22,7 +22,7 @@ public import Foundation
 /// around: all copies are the same store.
 public struct KeychainTokenStore: TokenStore {
     /// Where the item is.
-    public var place: KeychainPlace { item.place }
+    public var location: KeychainLocation { item.location }
 
     let item: TokenItem
 
@@ -53,7 +53,7 @@ public struct KeychainTokenStore: TokenStore {
         case .olderFormat: break
         case .notFound:
             // Asked first, and the Keychain again: the other way round, the device may be unlocked in between.
-            guard await isProtectedDataAvailable() else { throw TokenStoreError.notCertain(place) }
+            guard await isProtectedDataAvailable() else { throw TokenStoreError.notCertain(location) }
         }
         return try await writing.run { [item] () throws(TokenStoreError) in try item.readOrMove() }
     }
@@ -108,7 +108,7 @@ public struct KeychainTokenStore: TokenStore {
         lockFile: URL,
         time: any TimeSource = SystemTimeSource()
     ) -> SharedKeychainTokenStore {
-        shared(lockFile: lockFile, clock: time, signal: Self.signal(for: place))
+        shared(lockFile: lockFile, clock: time, signal: Self.signal(for: location))
     }
 
     func shared(lockFile: URL, clock: any TimeSource, signal: any ChangeSignal) -> SharedKeychainTokenStore {
@@ -122,9 +122,9 @@ public struct KeychainTokenStore: TokenStore {
         )
     }
 
-    private static func signal(for place: KeychainPlace) -> any ChangeSignal {
+    private static func signal(for location: KeychainLocation) -> any ChangeSignal {
         #if canImport(notify)
-        DarwinChangeSignal(name: ChangeName.of(place))
+        DarwinChangeSignal(name: ChangeName.of(location))
         #else
         AbsentChangeSignal()
         #endif
@@ -143,8 +143,8 @@ public struct KeychainTokenStore: TokenStore {
 
 extension KeychainTokenStore: CustomStringConvertible, CustomReflectable {
     /// Where the item is.
-    public var description: String { "KeychainTokenStore(\(place))" }
+    public var description: String { "KeychainTokenStore(\(location))" }
 
     /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["place": "\(place)"], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(self, children: ["location": "\(location)"], displayStyle: .struct) }
 }

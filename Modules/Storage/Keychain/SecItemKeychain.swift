@@ -46,11 +46,11 @@ extension KeychainQuery {
     fileprivate var dictionary: [String: Any] {
         var dictionary: [String: Any] = [
             kSecClass as String: kSecClassGenericPassword,
-            kSecAttrService as String: place.service,
-            kSecAttrAccount as String: place.account,
+            kSecAttrService as String: location.service,
+            kSecAttrAccount as String: location.account,
         ]
-        dictionary[kSecAttrAccessGroup as String] = place.accessGroup
-        if place.keychain == .dataProtection { dictionary[kSecUseDataProtectionKeychain as String] = true }
+        dictionary[kSecAttrAccessGroup as String] = location.accessGroup
+        if location.keychain == .dataProtection { dictionary[kSecUseDataProtectionKeychain as String] = true }
         if returnsData { dictionary[kSecReturnData as String] = true }
         switch limit {
         case .one: dictionary[kSecMatchLimit as String] = kSecMatchLimitOne

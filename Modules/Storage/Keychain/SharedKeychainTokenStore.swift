@@ -17,7 +17,7 @@ public import Foundation
 ///   code `0xdead10cc`). See <doc:KeychainTokenStore> for what the engine does about it.
 public struct SharedKeychainTokenStore: SharedTokenStore {
     /// Where the item is.
-    public var place: KeychainPlace { store.place }
+    public var location: KeychainLocation { store.location }
 
     /// The file that is locked.
     public let lockFile: URL
@@ -95,8 +95,8 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
 
 extension SharedKeychainTokenStore: CustomStringConvertible, CustomReflectable {
     /// Where the item and the lock file are.
-    public var description: String { "SharedKeychainTokenStore(\(place), \(lockFile.path))" }
+    public var description: String { "SharedKeychainTokenStore(\(location), \(lockFile.path))" }
 
     /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["place": "\(place)"], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(self, children: ["location": "\(location)"], displayStyle: .struct) }
 }

@@ -22,7 +22,7 @@ extension TokenItem {
         let found = try findForChanging()
         if case .success(.empty) = found {
             guard let isProtectedDataAvailable else { return false }
-            guard isProtectedDataAvailable else { throw .notCertain(place) }
+            guard isProtectedDataAvailable else { throw .notCertain(location) }
         }
         // From here on "not found" is certain: the item was found, or protected data is available.
         switch change(found) {

@@ -26,7 +26,7 @@ struct TokenItem: Sendable {
     static let mostItems = 100
 
     let items: any KeychainItems
-    let place: KeychainPlace
+    let location: KeychainLocation
 
     /// What was before, newest first: none of them can be at the item's own place.
     let predecessors: [KeychainPredecessor]
@@ -46,22 +46,26 @@ struct TokenItem: Sendable {
 
     init(
         items: any KeychainItems,
-        place: KeychainPlace,
+        location: KeychainLocation,
         accessibility: KeychainAccessibility,
         predecessors: [KeychainPredecessor],
         marker: InstallMarker?
     ) {
-        let rename = { (place: KeychainPlace) in items.hasFileBasedKeychain ? place : place.inTheOnlyKeychain }
-        let ownPlace = rename(place)
+        let rename = { (location: KeychainLocation) in
+            items.hasFileBasedKeychain ? location : location.inTheOnlyKeychain
+        }
+        let ownLocation = rename(location)
         let renamed = predecessors.map { $0.renamed(rename) }
         self.items = items
-        self.place = ownPlace
+        self.location = ownLocation
         self.accessibility = accessibility
         self.marker = marker
         // To remove what the item's own place covers, after a move, would be to remove the item.
-        self.predecessors = renamed.filter { !$0.places.contains(where: ownPlace.covers) }
+        self.predecessors = renamed.filter { !$0.locations.contains(where: ownLocation.covers) }
         olderReaders = renamed.compactMap { predecessor in
-            guard case .item(let place, let reader) = predecessor.layout, ownPlace.covers(place) else { return nil }
+            guard case .item(let location, let reader) = predecessor.layout, ownLocation.covers(location) else {
+                return nil
+            }
             return reader
         }
     }
@@ -71,7 +75,7 @@ struct TokenItem: Sendable {
 
     /// Looks at the item's own place. If a session is there, what a crash has left of the predecessors is removed.
     func look() throws(TokenStoreError) -> Finding {
-        guard let data = try read(place) else { return .notFound }
+        guard let data = try read(location) else { return .notFound }
         let (session, isOlderFormat) = try decodeOwn(data)
         if isOlderFormat { return .olderFormat }
         removeLeftPredecessors()
@@ -89,7 +93,7 @@ struct TokenItem: Sendable {
 
     /// As ``readOrMove()``, for a caller that keeps other writers out.
     func lockedRead() throws(TokenStoreError) -> StoredSession {
-        if let data = try read(place) {
+        if let data = try read(location) {
             let (session, isOlderFormat) = try decodeOwn(data)
             if isOlderFormat { try put(try envelope.encode(session)) }
             return session
@@ -155,30 +159,31 @@ struct TokenItem: Sendable {
 
     /// Updates the item if there is one, adds it if there is none: at no instant is there none that was there before.
     func put(_ data: Data) throws(TokenStoreError) {
-        let query = KeychainQuery(place: place)
-        let values = KeychainValues(data: data, accessibility: place.keychain == .dataProtection ? accessibility : nil)
+        let query = KeychainQuery(location: location)
+        let values = KeychainValues(
+            data: data, accessibility: location.keychain == .dataProtection ? accessibility : nil)
         for _ in 1...Self.saveAttempts {
             do {
                 return try items.update(query, to: values)
             } catch {
-                guard error == .itemNotFound else { throw .keychain(error, "update", place) }
+                guard error == .itemNotFound else { throw .keychain(error, "update", location) }
             }
             do {
                 return try items.add(query, values)
             } catch {
-                guard error == .duplicateItem else { throw .keychain(error, "add", place) }
+                guard error == .duplicateItem else { throw .keychain(error, "add", location) }
             }
         }
-        throw .keychain(.duplicateItem, "save", place)
+        throw .keychain(.duplicateItem, "save", location)
     }
 
     /// The data at a place. `nil`: not found.
-    func read(_ place: KeychainPlace) throws(TokenStoreError) -> Data? {
+    func read(_ location: KeychainLocation) throws(TokenStoreError) -> Data? {
         do {
             // An item without data has been damaged, or is not ours: no reader takes it for a bundle.
-            return try find(place)
+            return try find(location)
         } catch {
-            guard error == .itemNotFound else { throw .keychain(error, "read", place) }
+            guard error == .itemNotFound else { throw .keychain(error, "read", location) }
             return nil
         }
     }
@@ -187,13 +192,13 @@ struct TokenItem: Sendable {
     private func readForReplacing() throws(TokenStoreError) -> StoredSession {
         let data: Data
         do {
-            data = try find(place)
+            data = try find(location)
         } catch {
-            guard error == .itemNotFound || error == .decodingFailed else { throw .keychain(error, "read", place) }
+            guard error == .itemNotFound || error == .decodingFailed else { throw .keychain(error, "read", location) }
             return .empty
         }
         do {
-            return try decode(data, at: place)
+            return try decode(data, at: location)
         } catch {
             guard error.code == .corrupt else { throw error }
             return .empty
@@ -210,7 +215,7 @@ struct TokenItem: Sendable {
     /// Reads what the item's own place has in it, which may be of a format of the application's own.
     private func decodeOwn(_ data: Data) throws(TokenStoreError) -> (session: StoredSession, isOlderFormat: Bool) {
         do {
-            return (try decode(data, at: place), false)
+            return (try decode(data, at: location), false)
         } catch {
             for reader in olderReaders where error.code == .corrupt {
                 if let bundle = try? reader(data) { return (.active(bundle), true) }
@@ -220,16 +225,16 @@ struct TokenItem: Sendable {
     }
 
     /// Reads what an item has in it. What is wrong with it is not quoted: it may be a token.
-    func decode(_ data: Data, at place: KeychainPlace) throws(TokenStoreError) -> StoredSession {
+    func decode(_ data: Data, at location: KeychainLocation) throws(TokenStoreError) -> StoredSession {
         do {
             return try envelope.decode(data)
         } catch {
-            throw unreadable(error, at: place)
+            throw unreadable(error, at: location)
         }
     }
 
-    private func find(_ place: KeychainPlace) throws(KeychainStatus) -> Data {
-        let query = KeychainQuery(place: place, returnsData: true, limit: .one)
+    private func find(_ location: KeychainLocation) throws(KeychainStatus) -> Data {
+        let query = KeychainQuery(location: location, returnsData: true, limit: .one)
         return try items.copyMatching(query).first?.data ?? Data()
     }
 

@@ -25,11 +25,11 @@ struct KeychainContractTests {
     }
 
     @Test func `it is one in the older Keychain of a Mac`() async throws {
-        let place = KeychainPlace(service: "articles", keychain: .fileBased)
+        let location = KeychainLocation(service: "articles", keychain: .fileBased)
         try await TokenStoreContract.check(
-            reopen: { KeychainTokenStore.over($0.item.items, at: place) },
+            reopen: { KeychainTokenStore.over($0.item.items, at: location) },
             makeEmptyStore: {
-                KeychainTokenStore.over(ModelKeychain(groups: [], hasFileBasedKeychain: true), at: place)
+                KeychainTokenStore.over(ModelKeychain(groups: [], hasFileBasedKeychain: true), at: location)
             }
         )
     }
@@ -73,7 +73,7 @@ struct KeychainContractTests {
         for view in [store as Any, shared] {
             var dumped = ""
             dump(view, to: &dumped)
-            #expect(dumped.count < 200, "a dump goes no further than the place")
+            #expect(dumped.count < 200, "a dump goes no further than the location")
         }
     }
 }
@@ -90,7 +90,7 @@ extension KeychainTokenStore {
             model?.set(.beforeFirstUnlockAndHidden)
             return .over(item.items) { false }
         case .noEntitlement:
-            return .over(item.items, at: place.inGroup("foreign.group"))
+            return .over(item.items, at: location.inGroup("foreign.group"))
         case .notAvailable:
             let scripted = ScriptedKeychain(item.items)
             for call in KeychainCall.allCases { scripted.alwaysAnswer(call, .notAvailable) }

@@ -3,17 +3,17 @@ import Foundation
 
 @testable import Storage
 
-extension KeychainPlace {
-    static let own = KeychainPlace(service: "org.example.articles", account: "anna")
-    static let older = KeychainPlace(service: "articles", account: "anna")
-    static let access = KeychainPlace(service: "articles", account: "accessToken")
-    static let refresh = KeychainPlace(service: "articles", account: "refreshToken")
+extension KeychainLocation {
+    static let own = KeychainLocation(service: "org.example.articles", account: "anna")
+    static let older = KeychainLocation(service: "articles", account: "anna")
+    static let access = KeychainLocation(service: "articles", account: "accessToken")
+    static let refresh = KeychainLocation(service: "articles", account: "refreshToken")
 }
 
 extension KeychainTokenStore {
     static func over(
         _ items: any KeychainItems,
-        at place: KeychainPlace = .own,
+        at location: KeychainLocation = .own,
         accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
         predecessors: [KeychainPredecessor] = [],
         marker: InstallMarker? = nil,
@@ -21,7 +21,7 @@ extension KeychainTokenStore {
     ) -> KeychainTokenStore {
         let item = TokenItem(
             items: items,
-            place: place,
+            location: location,
             accessibility: accessibility,
             predecessors: predecessors,
             marker: marker

@@ -39,10 +39,10 @@ struct KeychainInstallTests {
 
     @Test func `a fresh installation begins with nothing, wherever the tokens were before`() async throws {
         try leaveItems()
-        let bert = KeychainPlace(service: KeychainPlace.own.service, account: "bert")
+        let bert = KeychainLocation(service: KeychainLocation.own.service, account: "bert")
         try model.insert(TokenBundle.numbered(3).stored, at: bert)
         #expect(try await store().load() == nil)
-        #expect(model.items.map(\.place.account) == ["bert"])
+        #expect(model.items.map(\.location.account) == ["bert"])
         #expect(mark.isSet)
     }
 

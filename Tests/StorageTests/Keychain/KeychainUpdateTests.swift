@@ -155,7 +155,7 @@ struct KeychainUpdateTests {
         let first = try await found(by: store)
         #expect(first == (try await found(by: store)))
         #expect(try first.first?.get().bundle?.refreshToken == "refresh-0")
-        #expect(model.items.map(\.place.service) == [KeychainPlace.own.service])
+        #expect(model.items.map(\.location.service) == [KeychainLocation.own.service])
     }
 
     @Test(arguments: [true, false])
@@ -192,7 +192,7 @@ struct KeychainUpdateTests {
     @Test func `the name of the report is the same in every process, and shows no account`() {
         let name = ChangeName.of(.own)
         #expect(name == "latchkey.tokens-changed.cdb0585228a5b963")
-        let others = [KeychainPlace.older, .access, .own.inGroup("shared.group")].map(ChangeName.of)
+        let others = [KeychainLocation.older, .access, .own.inGroup("shared.group")].map(ChangeName.of)
         #expect(Set(others + [name]).count == 4)
     }
 
