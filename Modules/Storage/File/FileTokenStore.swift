@@ -123,8 +123,9 @@ public struct FileTokenStore: SharedTokenStore {
     /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
     ///   folder does not exist yet: a lease makes none. `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        let lock = try await LeasePolling(time: time).wait(atMost: limit) {
-            try await leasing.run { [tokens] () throws(TokenStoreError) in try tokens.tryLease() }
+        let request = LeaseRequest()
+        let lock = try await LeasePolling(time: time).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
+            try await leasing.run { [tokens] () throws(TokenStoreError) in try tokens.tryLease(request) }
         }
         return LockedTokenStoreLease(lock: lock)
     }

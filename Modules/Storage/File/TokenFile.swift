@@ -56,8 +56,8 @@ struct TokenFile: Sendable {
         try remove(from: folder)
     }
 
-    /// Takes the lease if it is free.
-    func tryLease() throws(TokenStoreError) -> FolderLock? {
+    /// Takes the lease if it is free and no other waiter comes first.
+    func tryLease(_ request: LeaseRequest = LeaseRequest()) throws(TokenStoreError) -> FolderLock? {
         try checkName()
         guard let folder = try folder.open() else {
             throw TokenStoreError(
@@ -65,7 +65,7 @@ struct TokenFile: Sendable {
                 reason: "\(folder.path) does not exist yet: nothing is stored that could be refreshed"
             )
         }
-        return try folder.tryLock(name + ".lease")
+        return try request.attempt(in: folder, name + ".lease")
     }
 
     /// Decides and writes where no folder is. It is made only if there is something to store.

@@ -84,8 +84,7 @@ struct TokenFolder: Sendable {
 
     /// Notes that tokens are in the folder now, once.
     func record(_ folder: borrowing PrivateFolder) {
-        guard isRecorded.withLock({ !$0 }) else { return }
-        known.record(folder)
+        guard isRecorded.withLock({ !$0 }), known.record(folder) else { return }
         isRecorded.withLock { $0 = true }
     }
 
