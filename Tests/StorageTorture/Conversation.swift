@@ -53,7 +53,7 @@ struct Conversation {
             return "kept"
         case "load-six": return await loadSixAccounts()
         case "spoil":
-            try spoil()
+            try Self.spoil()
             return "done"
         case "iterate":
             try iterateMainContext()
@@ -72,8 +72,8 @@ struct Conversation {
         try await TokenStoreContract.check(reopen: reopen, makeEmptyStore: fresh)
         try await SharedTokenStoreContract.check(
             reopen: reopen,
-            corrupt: { try spoil($0.account) },
-            contents: { try contents($0.account) },
+            corrupt: { try Self.spoil($0.account) },
+            contents: { try Self.contents($0.account) },
             makeEmptyStore: fresh
         )
     }
@@ -98,14 +98,14 @@ struct Conversation {
     }
 
     /// Puts something into the keyring that is no session.
-    private func spoil(_ account: String = "default") throws {
+    private static func spoil(_ account: String = "default") throws {
         guard let library = LibSecret.installed else { return }
         let account = KeyringAccount(application: "latchkey-tests", account: account)
         try KeyringCall(library, limit: .seconds(600)).store(Data("garbage".utf8), as: account)
     }
 
     /// What the keyring has for an account, as bytes.
-    private func contents(_ account: String) throws -> Data {
+    private static func contents(_ account: String) throws -> Data {
         guard let library = LibSecret.installed else { return Data() }
         let account = KeyringAccount(application: "latchkey-tests", account: account)
         let items = try KeyringCall(library, limit: .seconds(600)).items(of: account)
@@ -126,7 +126,7 @@ struct Conversation {
     #else
     private func checkContract() async throws {}
     private func loadSixAccounts() async -> String { "" }
-    private func spoil(_ account: String = "default") throws {}
+    private static func spoil(_ account: String = "default") throws {}
     private func iterateMainContext() throws {}
     #endif
 }

@@ -1,4 +1,4 @@
-/// Where in which Keychain an item is: a generic password, by its service and account.
+/// Where an item is: a generic password in one of the Keychains, by its service and account.
 public struct KeychainLocation: Sendable, Hashable {
     /// The Keychains of a Mac. Every other device has the first only, and both words mean it there.
     public enum Keychain: Sendable, Hashable {
@@ -6,8 +6,9 @@ public struct KeychainLocation: Sendable, Hashable {
         /// provisioning profile may use it.
         case dataProtection
 
-        /// The one a Mac has had for ever, for programs that are not signed, such as command-line tools. It may ask
-        /// its user for a password, and has neither access groups nor accessibility.
+        /// The older one of a Mac, for programs that are not signed with a provisioning profile, such as command-line
+        /// tools. It asks its user for a password when another program, or another build of the same one, reads the
+        /// item, and has neither access groups nor accessibility.
         case fileBased
     }
 

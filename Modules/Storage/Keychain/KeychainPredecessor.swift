@@ -20,7 +20,7 @@ public struct KeychainPredecessor: Sendable {
     ///
     /// It may be the same service and account without the access group that the store has now.
     ///
-    /// - Parameter place: Where it is.
+    /// - Parameter location: Where it is.
     /// - Returns: The predecessor.
     public static func bundle(at location: KeychainLocation) -> KeychainPredecessor {
         KeychainPredecessor(layout: .item(location, nil))

@@ -11,7 +11,7 @@ public import Foundation
 /// that is killed leaves the old bundle or the new one (G12). Calls run to their end on a thread of their own, even
 /// when the task that waits for them is cancelled.
 ///
-/// **Three answers** (G14). Whatever the Keychain says besides "found" and "not found" is *unavailable*: locked,
+/// **Three answers** (G14). Every status besides "found" and "not found" is *unavailable*: locked,
 /// denied, not entitled, not decrypted. And "not found" is *none* only if protected data was available before the
 /// Keychain was asked, for an application that iOS starts ahead of time, before the first unlock, finds nothing.
 ///
@@ -86,7 +86,7 @@ public struct KeychainTokenStore: TokenStore {
         try await writing.run { [item] () throws(TokenStoreError) in try item.save(bundle) }
     }
 
-    /// Removes the stored bundle, whatever is in it, and what is left where it was before.
+    /// Removes the item without reading it, and what is left where it was before.
     ///
     /// - Throws: ``TokenStoreError``, with the stored bundle still there: `unavailable` with a ``KeychainStatus`` as
     ///   its cause, as for ``load()``; if it is shared, also `busy` and `insecure` for the lock file.
@@ -130,7 +130,7 @@ public struct KeychainTokenStore: TokenStore {
         #endif
     }
 
-    /// Sees to what an earlier installation has left. Protected data is asked for first: only then does a marker that
+    /// Removes what an earlier installation has left. Protected data is asked for first: only then does a marker that
     /// is not found say anything.
     private func settleInstall() async throws {
         guard item.needsSettling else { return }

@@ -2,8 +2,7 @@
 import Foundation
 import Security
 
-/// The Keychain of the system. Nothing is decided here: each call is put into the system's words and its answer into
-/// ours.
+/// The Keychain of the system. Nothing is decided here: each call is translated for the system, and its result back.
 struct SecItemKeychain: KeychainItems {
     #if os(macOS)
     let hasFileBasedKeychain = true

@@ -61,7 +61,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
         if isWritten.withLock({ $0 }) { signal.post() }
     }
 
-    /// Removes what is stored, whatever is in the item, and what is left where it was before.
+    /// Removes the item without reading it, and what is left where it was before.
     ///
     /// - Throws: ``TokenStoreError``, as ``KeychainTokenStore/delete()``.
     public func delete() async throws {
@@ -76,8 +76,9 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
 
     /// Waits until no other holder has the lease, and takes it.
     ///
-    /// A lease ends when it is released or dropped, or when its process dies. Waiters ask again and again, every
-    /// twentieth of a second in the end; which of them gets it is left to chance.
+    /// A lease is released by its holder, when it is dropped, or when its process dies. Waiters try again and again,
+    /// every twentieth of a second in the end; which of them gets it is left to chance. A waiter holds no lock meanwhile,
+    /// and can be suspended.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.

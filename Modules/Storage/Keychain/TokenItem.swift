@@ -1,7 +1,7 @@
 import AuthInterface
 import Foundation
 
-/// The item of one account: the rules of ``KeychainTokenStore``, on whatever thread they are called.
+/// The item of one account: the rules of ``KeychainTokenStore``, for a thread that may be blocked.
 struct TokenItem: Sendable {
     /// What a look at the item's place says.
     enum Finding: Sendable {

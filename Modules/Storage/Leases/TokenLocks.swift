@@ -6,9 +6,9 @@ struct TokenLocks: Sendable {
     let folder: String
     let name: String
 
-    /// Takes the lease if nobody has it.
-    func tryLease() throws(TokenStoreError) -> FolderLock? {
-        try PrivateFolder.openOrCreate(folder).tryLock(name + ".lease")
+    /// Takes the lease if it is free and it is the turn of the request.
+    func tryLease(_ request: LeaseRequest) throws(TokenStoreError) -> FolderLock? {
+        try request.attempt(in: PrivateFolder.openOrCreate(folder), name + ".lease")
     }
 
     /// Keeps other writers out. It blocks the thread while there are any.

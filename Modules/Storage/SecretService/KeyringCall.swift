@@ -2,7 +2,7 @@
 import AuthInterface
 import Foundation
 
-/// Why the service did not do as it was asked.
+/// Why a conversation failed.
 enum KeyringError: Error {
     /// In its own words, which never contain a secret.
     case failed(String)
@@ -77,7 +77,7 @@ final class KeyringCall {
         return library.isCollectionLocked(collection) != 0
     }
 
-    /// The items of an account, in whatever keyring they are.
+    /// The items of an account, in every keyring.
     func items(of account: KeyringAccount) throws(KeyringError) -> [Item] {
         try withAttributes(of: account) { schema, attributes throws(KeyringError) in
             var failure: LibSecret.Object?

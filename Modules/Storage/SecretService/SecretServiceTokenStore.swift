@@ -76,7 +76,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// - Returns: What is stored. `.empty` only when the default keyring is there and open, and has no item.
     /// - Throws: ``TokenStoreError`` with code `corrupt`, `unsupportedVersion` or `unavailable`.
     public func read() async throws -> StoredSession {
-        let deadline = ContinuousClock.now + answerLimit
+        let deadline = conversationDeadline
         return try await reading.run(within: answerLimit) { [keyring] () throws(TokenStoreError) in
             try keyring.read(until: deadline)
         }
@@ -108,25 +108,30 @@ public struct SecretServiceTokenStore: SharedTokenStore {
 
     /// Waits until no other holder has the lease, and takes it.
     ///
-    /// A lease ends when it is released or dropped, or when its process dies. Waiters ask again and again, every
-    /// twentieth of a second in the end; which of them gets it is left to chance.
+    /// A lease is released by its holder, when it is dropped, or when its process dies. Waiters of all processes get it
+    /// in the order in which they came, but for one that is stopped or gone.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
     /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure`; `unavailable`.
     ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        let lock = try await LeasePolling(time: clock).wait(atMost: limit) {
-            try await leasing.run { [locks] () throws(TokenStoreError) in try locks.tryLease() }
+        let request = LeaseRequest()
+        let lock = try await LeasePolling(time: clock).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
+            try await leasing.run { [locks] () throws(TokenStoreError) in try locks.tryLease(request) }
         }
         return LockedTokenStoreLease(lock: lock)
     }
+
+    /// When a conversation is given up. The rest of the limit is for GLib to end it: a call that has ended makes room for
+    /// the next one.
+    private var conversationDeadline: ContinuousClock.Instant { .now + answerLimit * 9 / 10 }
 
     /// Runs a write under the write lock, and reports it if there was something to write.
     private func write(
         _ body: @escaping @Sendable (Keyring, ContinuousClock.Instant) throws(TokenStoreError) -> Bool
     ) async throws {
-        let deadline = ContinuousClock.now + answerLimit
+        let deadline = conversationDeadline
         try await writing.run(within: answerLimit) { [keyring, locks] () throws(TokenStoreError) in
             try locks.whileWriting { () throws(TokenStoreError) in _ = try body(keyring, deadline) }
         }

@@ -110,7 +110,10 @@ struct SecretServiceTokenStoreTests {
         keyring.signal(SIGSTOP)
         #expect(try await talker.tell("load")?.hasPrefix("unavailable") == true)
         keyring.signal(SIGCONT)
-        #expect(try await talker.tell("load") == "0")
+        // The call that was given up may take a moment to end, and fails new ones until then.
+        var answer = try await talker.tell("load")
+        while answer?.hasPrefix("unavailable") == true { answer = try await talker.tell("load") }
+        #expect(answer == "0")
     }
 
     @Test("ST3: without a default keyring every call says so, and a load never says none")
