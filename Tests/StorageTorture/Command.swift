@@ -28,6 +28,9 @@ enum Command: String {
     /// Waits for the lease, and says when the wait has begun and when it has ended.
     case wait
 
+    /// Opens NUMBER streams of changes and drops them, and says what is open before, meanwhile and after.
+    case streams
+
     /// Refreshes NUMBER times, each time under a lease, with a server that takes a refresh token once.
     case rotate
 
@@ -67,6 +70,7 @@ enum Command: String {
             StorageTorture.say("waiting")
             await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
             StorageTorture.say("leased")
+        case .streams: try await openStreams(of: store, number)
         case .rotate:
             try await RotatingServer(folder: folder).refresh(store, times: number)
         case .talk:
@@ -97,6 +101,35 @@ enum Command: String {
         }
         StorageTorture.say(
             "\(longest.components.seconds * 1_000 + longest.components.attoseconds / 1_000_000_000_000_000)")
+    }
+
+    private func openStreams(of store: any SharedTokenStore, _ count: Int) async throws {
+        try await store.save(.torture(0))
+        var reports = store.changes.makeAsyncIterator()
+        try await store.save(.torture(1))
+        await reports.next()
+        say("before")
+        do {
+            let streams = (0..<count).map { _ in store.changes }
+            withExtendedLifetime(streams) { say("meanwhile") }
+        }
+        say("after")
+    }
+
+    /// Says how many descriptors, descriptors of inotify, watches and threads this process has.
+    private func say(_ moment: String) {
+        let folder = "/proc/self/fd"
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let watchers = files.filter { file in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(file)"))?.contains("inotify")
+                == true
+        }
+        let watches = watchers.map { watcher in
+            let info = (try? String(contentsOfFile: "/proc/self/fdinfo/\(watcher)", encoding: .utf8)) ?? ""
+            return info.split(separator: "\n").count { $0.hasPrefix("inotify") }
+        }
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task"))?.count ?? 0
+        StorageTorture.say("\(moment) \(files.count) \(watchers.count) \(watches.reduce(0, +)) \(threads)")
     }
 
     private func limitFileSize(to bytes: Int) {

@@ -42,6 +42,14 @@ struct Conversation {
         case "mount", "unmount":
             try Disk(at: folder.deletingLastPathComponent()).perform(line)
             return "done"
+        case "watch":
+            let disk = Disk(at: folder.deletingLastPathComponent())
+            try disk.perform("mount alone")
+            try await store.save(.torture(0))
+            var reports = store.changes.makeAsyncIterator()
+            try disk.perform("unmount now")
+            while await reports.next() != nil {}
+            return "ended"
         case "overwrite":
             try await store.save(TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 100))
             return "done"

@@ -131,7 +131,12 @@ public struct FileTokenStore: SharedTokenStore {
     }
 
     /// A stream of its own that reports writes of this process and others.
-    public var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
+    ///
+    /// One descriptor of the process watches all folders (inotify; on Apple's systems a source for each stream). The
+    /// stream ends when the folder is removed, renamed or unmounted, and has ended at once on a network file system,
+    /// where changes of other hosts are not reported. A disk that is unmounted while a program uses it, or that was
+    /// mounted at a second place, goes without a report.
+    public var changes: AsyncStream<Void> { FileChanges.stream(of: tokens.name, in: tokens.folder) }
 }
 
 extension FileTokenStore: CustomStringConvertible {
