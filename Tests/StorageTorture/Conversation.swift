@@ -50,6 +50,11 @@ struct Conversation {
             try disk.perform("unmount now")
             while await reports.next() != nil {}
             return "ended"
+        case "await-session":
+            var reports = store.changes.makeAsyncIterator()
+            StorageTorture.say("watching")
+            while try await store.load() == nil, await reports.next() != nil {}
+            return try await store.load().map { "\($0.generation)" } ?? "ended"
         case "overwrite":
             try await store.save(TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 100))
             return "done"

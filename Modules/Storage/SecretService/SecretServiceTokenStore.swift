@@ -123,6 +123,12 @@ public struct SecretServiceTokenStore: SharedTokenStore {
         return LockedTokenStoreLease(lock: lock)
     }
 
+    /// Reports that the item may have changed, by this process or another one that uses Latchkey.
+    ///
+    /// Each access makes a stream of its own. It watches a file beside the locks, which each write touches, and ends as
+    /// ``FileTokenStore/changes`` does. The Secret Service's own reports are not used: they need a main loop of GLib.
+    public var changes: AsyncStream<Void> { locks.changes }
+
     /// When a conversation is given up. The rest of the limit is for GLib to end it: a call that has ended makes room for
     /// the next one.
     private var conversationDeadline: ContinuousClock.Instant { .now + answerLimit * 9 / 10 }
@@ -133,14 +139,10 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     ) async throws {
         let deadline = conversationDeadline
         try await writing.run(within: answerLimit) { [keyring, locks] () throws(TokenStoreError) in
-            try locks.whileWriting { () throws(TokenStoreError) in _ = try body(keyring, deadline) }
+            let isWritten = try locks.whileWriting { () throws(TokenStoreError) in try body(keyring, deadline) }
+            if isWritten { locks.reportWrite() }
         }
     }
-}
-
-extension SecretServiceTokenStore {
-    /// Reports that the item may have changed.
-    public var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
 }
 
 extension SecretServiceTokenStore: CustomStringConvertible {

@@ -171,6 +171,20 @@ struct SecretServiceTokenStoreTests {
         #expect(try await talker.tell("load") == "none")
     }
 
+    @Test("A process is told of what another one writes, from the first sign-in on")
+    func changes() async throws {
+        let keyring = try await PrivateKeyring()
+        try await keyring.start()
+        let watcher = try keyring.talker()
+        let writer = try keyring.talker()
+        for generation in ["0", "100"] {
+            #expect(try await watcher.tell("await-session") == "watching")
+            #expect(try await writer.tell(generation == "0" ? "save" : "overwrite") != nil)
+            #expect(await watcher.answer() == generation)
+            #expect(try await writer.tell("end") == "done")
+        }
+    }
+
     @Test("G13: processes that refresh one shared session in turn never use a refresh token twice")
     func rotation() async throws {
         let keyring = try await PrivateKeyring()
