@@ -1,5 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
+public import Dispatch
 public import Foundation
 
 // As much of Darwin, and of what Foundation has on Apple's systems only, as our Apple-only code calls, so that it can be
@@ -26,4 +27,18 @@ extension ProcessInfo {
 
 extension URL {
     public static var applicationSupportDirectory: URL { URL(fileURLWithPath: "/") }
+}
+
+public let O_EVTONLY: Int32 = 0x8000
+
+public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol, AnyObject {
+    var data: DispatchSource.FileSystemEvent { get }
+}
+
+extension DispatchSource {
+    public static func makeFileSystemObjectSource(
+        fileDescriptor: Int32,
+        eventMask: FileSystemEvent,
+        queue: DispatchQueue? = nil
+    ) -> any DispatchSourceFileSystemObject { fatalError("a stub") }
 }
