@@ -49,6 +49,11 @@ struct KnownFolders: Sendable {
         )
     }
 
+    /// Whether the identifier in a folder is the one in its note.
+    func recognizes(_ path: String, marker: String?) -> Bool {
+        marker != nil && read(path)?.id == marker
+    }
+
     /// Remembers a folder, if it is on another device than the state folder. The caller has checked it.
     ///
     /// - Returns: Whether nothing is left to do. If not, the next save tries again.

@@ -95,6 +95,7 @@ struct TokenFile: Sendable {
             }
             self.folder.record(folder)
             try folder.replace(name, with: data)
+            self.folder.remember(folder)
             if new.bundle == nil { folder.removeEarlierCopies(of: name) }
         }
     }
@@ -105,7 +106,9 @@ struct TokenFile: Sendable {
     }
 
     private func content(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> StoredSession {
-        switch try folder.read(name, atMost: Self.sizeLimit) {
+        let contents = try folder.read(name, atMost: Self.sizeLimit)
+        if contents != .nothing { self.folder.remember(folder) }
+        switch contents {
         case .nothing: return .empty
         case .tooLarge: throw corrupt("is larger than \(Self.sizeLimit) bytes")
         case .bytes(let data):
