@@ -57,7 +57,7 @@ torture-storage: setup-test ## Kill processes while they save, by the thousand, 
 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse, and typecheck against stubs, what only Apple's systems run
-	Tests/AppleStubs/Security/typecheck
+	Tests/AppleStubs/typecheck
 
 .PHONY: lint
 lint: ## Check the format of every source

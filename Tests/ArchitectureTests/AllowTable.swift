@@ -34,7 +34,7 @@ enum AllowTable {
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "FoundationNetworking"],
         "DataAPI": ["Foundation"],
-        "Storage": ["Foundation", "Dispatch", "Security", "Darwin", "Glibc", "Musl"],
+        "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],
         "NetworkCombine": ["Foundation", "Combine", "OpenCombine"],
         "AuthTesting": ["Foundation"],
@@ -45,6 +45,7 @@ enum AllowTable {
     static let confined: [String: String] = [
         "FoundationNetworking": "NetworkCore/FoundationNetworking.swift",
         "Security": "Storage/Keychain/",
+        "notify": "Storage/Keychain/",
         "ImageIO": "Imaging/Codecs/",
         "CPostgreSQL": "Storage/PostgreSQL/",
     ]

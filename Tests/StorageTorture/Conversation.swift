@@ -50,6 +50,11 @@ struct Conversation {
             try disk.perform("unmount now")
             while await reports.next() != nil {}
             return "ended"
+        case "await-session":
+            var reports = store.changes.makeAsyncIterator()
+            StorageTorture.say("watching")
+            while try await store.load() == nil, await reports.next() != nil {}
+            return try await store.load().map { "\($0.generation)" } ?? "ended"
         case "overwrite":
             try await store.save(TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 100))
             return "done"
@@ -59,8 +64,9 @@ struct Conversation {
         case "contract":
             try await checkContract()
             return "kept"
+        case "load-six": return await loadSixAccounts()
         case "spoil":
-            try spoil()
+            try Self.spoil()
             return "done"
         case "iterate":
             try iterateMainContext()
@@ -77,14 +83,46 @@ struct Conversation {
             .torture(store.account, locks: folder)
         }
         try await TokenStoreContract.check(reopen: reopen, makeEmptyStore: fresh)
-        try await SharedTokenStoreContract.check(reopen: reopen, makeEmptyStore: fresh)
+        try await SharedTokenStoreContract.check(
+            reopen: reopen,
+            corrupt: { try Self.spoil($0.account) },
+            contents: { try Self.contents($0.account) },
+            makeEmptyStore: fresh
+        )
     }
 
-    /// Puts something into the keyring that is no bundle.
-    private func spoil() throws {
+    /// Loads the tokens of six accounts at once, and says the code of what they throw and the seconds it took.
+    private func loadSixAccounts() async -> String {
+        let start = ContinuousClock.now
+        let codes = await withTaskGroup(of: String.self) { group in
+            for number in 1...6 {
+                let store = SecretServiceTokenStore.torture("account-\(number)", locks: folder)
+                group.addTask {
+                    do {
+                        return try await store.load() == nil ? "none" : "loaded"
+                    } catch {
+                        return (error as? TokenStoreError)?.code.rawValue ?? "\(error)"
+                    }
+                }
+            }
+            return await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        return "\(codes.sorted().joined(separator: ",")) after \((ContinuousClock.now - start) / .seconds(1))"
+    }
+
+    /// Puts something into the keyring that is no session.
+    private static func spoil(_ account: String = "default") throws {
         guard let library = LibSecret.installed else { return }
-        let account = KeyringAccount(application: "latchkey-tests", account: "default")
-        try KeyringCall(library, limit: .seconds(10)).store(Data("garbage".utf8), as: account)
+        let account = KeyringAccount(application: "latchkey-tests", account: account)
+        try KeyringCall(library, limit: .seconds(600)).store(Data("garbage".utf8), as: account)
+    }
+
+    /// What the keyring has for an account, as bytes.
+    private static func contents(_ account: String) throws -> Data {
+        guard let library = LibSecret.installed else { return Data() }
+        let account = KeyringAccount(application: "latchkey-tests", account: account)
+        let items = try KeyringCall(library, limit: .seconds(600)).items(of: account)
+        return Data(items.compactMap(\.secret).joined())
     }
 
     /// Does what the main loop of a GTK application does: GLib gives notice of what happened to the bus. A thread of
@@ -100,7 +138,8 @@ struct Conversation {
     }
     #else
     private func checkContract() async throws {}
-    private func spoil() throws {}
+    private func loadSixAccounts() async -> String { "" }
+    private static func spoil(_ account: String = "default") throws {}
     private func iterateMainContext() throws {}
     #endif
 }

@@ -1,13 +1,14 @@
-/// Where in which Keychain an item is: a generic password, by its service and account.
-public struct KeychainPlace: Sendable, Hashable {
+/// Where an item is: a generic password in one of the Keychains, by its service and account.
+public struct KeychainLocation: Sendable, Hashable {
     /// The Keychains of a Mac. Every other device has the first only, and both words mean it there.
     public enum Keychain: Sendable, Hashable {
         /// The one with access groups and accessibility, as on iOS. On a Mac, only a signed program with a
         /// provisioning profile may use it.
         case dataProtection
 
-        /// The one a Mac has had for ever, for programs that are not signed, such as command-line tools. It may ask
-        /// its user for a password, and has neither access groups nor accessibility.
+        /// The older one of a Mac, for programs that are not signed with a provisioning profile, such as command-line
+        /// tools. It asks its user for a password when another program, or another build of the same one, reads the
+        /// item, and has neither access groups nor accessibility.
         case fileBased
     }
 
@@ -47,23 +48,23 @@ public struct KeychainPlace: Sendable, Hashable {
     }
 
     /// Whether a search for this place finds everything that is at another.
-    func covers(_ other: KeychainPlace) -> Bool {
+    func covers(_ other: KeychainLocation) -> Bool {
         service == other.service && account == other.account && keychain == other.keychain
             && (accessGroup == nil || accessGroup == other.accessGroup)
     }
 
     /// The same place in one of the program's access groups.
-    func inGroup(_ group: String?) -> KeychainPlace {
-        KeychainPlace(service: service, account: account, accessGroup: group, keychain: keychain)
+    func inGroup(_ group: String?) -> KeychainLocation {
+        KeychainLocation(service: service, account: account, accessGroup: group, keychain: keychain)
     }
 
     /// The place as it is called where there is one Keychain only.
-    var inTheOnlyKeychain: KeychainPlace {
-        KeychainPlace(service: service, account: account, accessGroup: accessGroup)
+    var inTheOnlyKeychain: KeychainLocation {
+        KeychainLocation(service: service, account: account, accessGroup: accessGroup)
     }
 }
 
-extension KeychainPlace: CustomStringConvertible {
+extension KeychainLocation: CustomStringConvertible {
     /// The service, the account, and the access group if there is one. None of them is a secret.
     public var description: String { "\(service)/\(account)" + (accessGroup.map { " in \($0)" } ?? "") }
 }
