@@ -1,3 +1,5 @@
+public import AuthInterface
+
 /// The times and limits the refresh engine works with. Every one has a name, a default and a reason.
 public struct TokenRefreshPolicy: Sendable, Hashable {
     /// How long before its expiry a token is refreshed in the background while requests go on using it (G3).
@@ -40,37 +42,6 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
 
     /// Creates a policy with the defaults.
     public init() {}
-}
-
-/// Full-jitter exponential back-off: before try *n* a random time between nothing and `base · 2ⁿ`, at most `limit`.
-public struct Backoff: Sendable, Hashable {
-    /// The bound before the first try.
-    public var base: Duration
-
-    /// The bound that doubling stops at.
-    public var limit: Duration
-
-    /// Creates a back-off.
-    ///
-    /// - Parameters:
-    ///   - base: The bound before the first try.
-    ///   - limit: The bound that doubling stops at.
-    public init(base: Duration = .milliseconds(500), limit: Duration = .seconds(60)) {
-        self.base = base
-        self.limit = limit
-    }
-
-    /// The time to wait.
-    ///
-    /// - Parameters:
-    ///   - failures: How many tries have failed so far, from 1.
-    ///   - generator: Where the jitter comes from.
-    /// - Returns: A duration from zero up to the bound.
-    func delay(afterFailures failures: Int, using generator: inout SplitMix64) -> Duration {
-        let doublings = min(max(failures, 1) - 1, 30)
-        let bound = min(base * (1 << doublings), limit)
-        return bound * Double.random(in: 0...1, using: &generator)
-    }
 }
 
 /// A small seeded generator, so that a run of the machine can be repeated to the letter.
