@@ -197,7 +197,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// One connection of the process listens for all accounts. Without a direct connection to the server the rows are
     /// looked at every ``PostgreSQLLimits/changePolling``. The stream ends with the last store that uses its
     /// connections.
-    public var changes: AsyncStream<Void> { database.changes.changes(of: account) }
+    public var changes: AsyncStream<Void> { database.changes.changes(of: account, since: session.seen.withLock { $0 }) }
 }
 
 extension PostgreSQLTokenStore: SecretBearing {

@@ -11,7 +11,9 @@ import Testing
 struct PostgreSQLIsolationTests {
     @Test func `locked rows delay no other account's reads and updates`() async throws {
         let server = try await PostgreSQLServer.shared
-        let first = server.store()
+        var limits = PostgreSQLLimits()
+        limits.call = .seconds(3_600)
+        let first = server.store(limits: limits)
         let locked = (0..<8).map { first.store(for: "\(first.account)/locked/\($0)") }
         for store in locked { try await store.save(.fleet(1)) }
         let lock = try await server.lockRows("\(first.account)/locked/%")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("Many accounts on few connections", .needsPostgreSQL, .timeLimit(.minutes(15)))
+@Suite("Many accounts on few connections", .serialized, .needsPostgreSQL, .timeLimit(.minutes(15)))
 struct PostgreSQLManyAccountsTests {
     private static let accounts = 200
     private static let processes = 4

@@ -66,6 +66,22 @@ struct TransportSecurityTests {
         #expect(error?.reason.contains("correct-horse") == false)
     }
 
+    /// A server on another address of this host counts as another host: it is not on loopback.
+    @Test(.enabled(if: PlainServer.address != nil, "this host has no address but loopback"))
+    func `a server without TLS receives the question for it, and nothing else`() async throws {
+        let server = try PlainServer()
+        for mode in ["", "sslmode=prefer", "sslmode=allow"] {
+            let place = "host=\(server.host) port=\(server.port) user=fleet password=correct-horse-fixture \(mode)"
+            let store = PostgreSQLTokenStore(connection: place, cipher: UnencryptedTokenCipher())
+            let error = await storeFailure { try await store.save(.fleet(1)) }
+            #expect(error?.code == .unavailable)
+            #expect(error?.reason.contains("TLS") == true, "\(mode): \(error?.reason ?? "none")")
+        }
+        while server.received.count < 3 { await Task.yield() }
+        // The length of the message, 8, and the code of SSLRequest, 80877103.
+        #expect(server.received == Array(repeating: [0, 0, 0, 8, 4, 210, 22, 47], count: 3))
+    }
+
     private func address(_ family: Int32, _ bytes: [UInt8]) -> Data {
         if family == AF_INET {
             var address = sockaddr_in()

@@ -59,9 +59,15 @@ final class ChangeWatch: Sendable {
         }
         guard let connection else { return false }
         listening.withLock { $0 = true }
-        subscribers.sendAll()
+        // What happened before has not been heard of.
+        await poll()
+        subscribers.noteReleases()
         for await payload in connection.payloads {
-            if let report = ChangeReport(payload: payload) { subscribers.send(report) }
+            switch ChangeReport(payload: payload) {
+            case .changed(let account, let version): subscribers.note(version, of: account)
+            case .released(let account): subscribers.noteRelease(of: account)
+            case nil: break
+            }
         }
         listening.withLock { $0 = false }
         return true
@@ -70,7 +76,7 @@ final class ChangeWatch: Sendable {
     /// Looks at the versions of the watched rows, and reports those that are new. What cannot be read now is read at
     /// the next look.
     private func poll() async {
-        let accounts = Array(Set(subscribers.watchedAccounts))
+        let accounts = subscribers.watchedAccounts
         for start in stride(from: 0, to: accounts.count, by: Self.batch) {
             let some = Array(accounts[start..<min(start + Self.batch, accounts.count)])
             guard let rows = try? await versions(of: some) else { return }
@@ -78,7 +84,7 @@ final class ChangeWatch: Sendable {
             for row in rows.rows.indices {
                 if let account = rows.text(0, row: row) { versions[account] = rows.integer(1, row: row) }
             }
-            for account in some { subscribers.note(versions[account] ?? 0, of: account) }
+            for account in some { subscribers.note(versions[account] ?? 0, of: AccountHash(account)) }
         }
     }
 

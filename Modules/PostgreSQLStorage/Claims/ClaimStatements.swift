@@ -91,7 +91,7 @@ struct ClaimStatements: Sendable {
         )
         let report = PostgreSQLStatement(
             text: "SELECT pg_notify($1, $2)::text",
-            values: [.text(ChangeReport.channel(of: table)), .text(ChangeReport.released(account).payload)]
+            values: [.text(ChangeReport.channel(of: table)), .text(ChangeReport.releasePayload(of: account))]
         )
         return [release, clear, report]
     }

@@ -23,26 +23,30 @@ struct LeaseWait: Sendable {
     /// - Throws: ``TokenStoreError`` with code `busy` at the deadline, or as a statement; `CancellationError`.
     func claim(until deadline: Duration) async throws -> Claim {
         let clock = database.clock
-        var releases: AsyncStream<Void>?
-        var refusals = 0
+        switch try await attempt() {
+        case .taken(let claim): return claim
+        case .refused(let lapse): guard clock.uptime < deadline else { throw Self.isHeld(lapse) }
+        }
+        var refusals = 1
         while true {
-            let lapse: Duration
-            switch try await attempt() {
-            case .taken(let claim): return claim
-            case .refused(let time): lapse = time
+            // A release that comes after this line is reported; one that came before is found by the attempt.
+            let releases = database.changes.releases(of: statements.account)
+            var lapse = database.limits.claim
+            do {
+                switch try await attempt() {
+                case .taken(let claim): return claim
+                case .refused(let time): lapse = time
+                }
+            } catch is TokenStoreError where clock.uptime < deadline {
+                // An outage in the middle of the wait is waited for, too. The attempt at the deadline reports it.
             }
-            refusals += 1
             let now = clock.uptime
             guard now < deadline else { throw Self.isHeld(lapse) }
-            guard let stream = releases else {
-                // One more attempt follows at once: a release between the first and this one is not reported to us.
-                releases = database.changes.releases(of: statements.account)
-                continue
-            }
-            let isListening = database.changes.isListening
             let polling = database.limits.leasePolling
-            let pause = isListening ? polling.limit * 2 : polling.delay(afterFailures: refusals - 1)
-            try await wait(for: stream, atMost: min(pause, lapse + polling.floor, deadline - now))
+            let pause =
+                database.changes.isListening ? polling.limit * 2 : polling.delay(afterFailures: refusals)
+            refusals += 1
+            try await wait(for: releases, atMost: min(pause, lapse + polling.floor, deadline - now))
             // A clock that does not look for cancellation must not make us take what is no longer waited for.
             try Task.checkCancellation()
         }
@@ -59,6 +63,7 @@ struct LeaseWait: Sendable {
         return .taken(Claim(fence: fence, lapsedOwners: lapsed, statements: statements, database: database))
     }
 
+    /// Waits for a report or until the pause is over. The stream ends with the wait.
     private func wait(for releases: AsyncStream<Void>, atMost pause: Duration) async throws {
         let clock = database.clock
         let end = clock.uptime + pause

@@ -79,6 +79,8 @@ struct PostgreSQLFailure: Error {
         "starting up": "the database server is starting up",
         "shutting down": "the database server is shutting down",
         "recovery": "the database server is recovering",
+        "too many connections": "the database admits no further connection of this role or to this database",
+        "no more connections": "the pooler has no connection left",
         "too many clients": "the database server has no connection left",
         "connection slots": "the database server has no connection left",
         "read-only": "no server of the connection string takes writes",

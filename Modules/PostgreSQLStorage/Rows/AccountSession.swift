@@ -12,6 +12,9 @@ struct AccountSession: Sendable {
     let seal: SessionSeal
     let writers: LeaseQueue
 
+    /// The version of the row that this store has last seen. Zero: there was no row.
+    let seen = Locked<Int64?>(nil)
+
     /// What an update has decided. It is decided once: what comes after a lost connection is the same write again.
     private struct Decision: Sendable {
         /// The version of the row it was decided on; `nil` when there was none.
@@ -36,6 +39,7 @@ struct AccountSession: Sendable {
                 }
             }
         }
+        seen.withLock { $0 = row?.version ?? 0 }
         return try await open(row).get()
     }
 
@@ -62,8 +66,9 @@ struct AccountSession: Sendable {
                 try await apply(change, decision, over: connection)
             }
         }
-        guard isChanged else { return }
-        database.changes.noteOwnChange(of: statements.account, version: decision.withLock { $0?.written })
+        guard isChanged, let version = decision.withLock({ $0?.written }) else { return }
+        seen.withLock { $0 = version }
+        database.changes.noteOwnChange(of: statements.account, version: version)
     }
 
     /// - Returns: Whether the row was changed.

@@ -53,14 +53,14 @@ struct SessionStatements: Sendable {
                 UPDATE \(table.quoted) SET version = greatest(version + 1, txid_current()), format_version = $2,
                     session = $3, generation = $4, ciphertext = $5, ended = $6, updated_at = clock_timestamp(),
                     lapsed_owners = CASE WHEN $7 THEN lapsed_owners ELSE '{}' END
-                WHERE account = $1 RETURNING version, pg_notify($8, $9)::text
+                WHERE account = $1 RETURNING version, pg_notify($8, $9 || version)::text
                 """,
             values: [.text(account), .integer(sealed.format)] + content + [.flag(keepsLapsed)] + report
         )
     }
 
-    /// Removes what is stored, and reports it. The row stays while its lease is claimed. One row: a version, if it
-    /// stays.
+    /// Removes what is stored, and reports it. The row stays while its lease is claimed. One row: its
+    /// version, zero if it is gone.
     var remove: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
@@ -72,14 +72,15 @@ struct SessionStatements: Sendable {
                         lapsed_owners = '{}'
                     WHERE account = $1 AND claim_owner IS NOT NULL RETURNING version
                 )
-                SELECT (SELECT version FROM cleared), pg_notify($2, $3)::text
+                SELECT version, pg_notify($2, $3 || version)::text
+                FROM (SELECT coalesce((SELECT version FROM cleared), 0) AS version) AS now
                 """,
             values: [.text(account)] + report
         )
     }
 
     private var report: [PostgreSQLValue] {
-        [.text(ChangeReport.channel(of: table)), .text(ChangeReport.changed(account).payload)]
+        [.text(ChangeReport.channel(of: table)), .text(ChangeReport.changeStem(of: account))]
     }
 }
 
