@@ -4,8 +4,8 @@
 ///                      AuthInterface
 ///           ┌───────────┬──────┴──────┬─────────────┐
 ///     TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
-///                              ┌──────┼───────────┐
-///                           DataAPI  NetworkCombine  NetworkTesting
+///                        │     ┌──────┼───────────┐
+///       PostgreSQLStorage   DataAPI  NetworkCombine  NetworkTesting
 ///
 ///     Composition sees them all; articles sees Composition, the words and the services.
 /// ```
@@ -18,7 +18,8 @@ enum AllowTable {
         "TokenRefresh": ["AuthInterface"],
         "NetworkCore": ["AuthInterface"],
         "DataAPI": ["NetworkCore", "AuthInterface"],
-        "Storage": ["AuthInterface", "CPostgreSQL"],
+        "Storage": ["AuthInterface"],
+        "PostgreSQLStorage": ["AuthInterface", "Storage", "CPostgreSQL"],
         "Imaging": ["CTurboJPEG", "CPNG"],
         "NetworkCombine": ["NetworkCore"],
         "AuthTesting": ["AuthInterface"],
@@ -35,6 +36,7 @@ enum AllowTable {
         "NetworkCore": ["Foundation", "FoundationNetworking"],
         "DataAPI": ["Foundation"],
         "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
+        "PostgreSQLStorage": ["Foundation", "Dispatch", "Darwin", "Glibc", "Musl"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],
         "NetworkCombine": ["Foundation", "Combine", "OpenCombine"],
         "AuthTesting": ["Foundation"],
@@ -47,7 +49,7 @@ enum AllowTable {
         "Security": "Storage/Keychain/",
         "notify": "Storage/Keychain/",
         "ImageIO": "Imaging/Codecs/",
-        "CPostgreSQL": "Storage/PostgreSQL/",
+        "CPostgreSQL": "PostgreSQLStorage/Connection/",
     ]
 
     /// What a target of ours may not import: everything of ours that its row does not name.
