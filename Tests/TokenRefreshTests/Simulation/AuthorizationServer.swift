@@ -36,8 +36,28 @@ struct AuthorizationServer {
         var wasStored = false
         /// When the first process received it.
         var receipt: Int?
+        /// The calls that exchanged its refresh token for another grant.
+        var exchanges: [Exchange] = []
         /// Each process that received it knew the time on the server's clock.
         var isDated = true
+    }
+
+    /// A call that exchanged a refresh token, and what became of the response.
+    struct Exchange {
+        enum Fate {
+            /// The response has not arrived, and the process runs.
+            case underWay
+            /// The response cannot arrive.
+            case lost
+            /// The process was killed before it stored the response.
+            case crashed
+            /// The process has received the response, and runs.
+            case received
+        }
+
+        let call: Int
+        let process: Int
+        var fate = Fate.underWay
     }
 
     enum Answer {
@@ -66,16 +86,26 @@ struct AuthorizationServer {
     mutating func refresh(_ token: Int, at now: Int) -> Answer {
         let family = grants[token].family
         guard !families[family].isRevoked else { return .rejected }
-        if let rotatedAt = grants[token].rotatedAt {
-            let isGraceful = now - rotatedAt <= plan.grace && plan.grace > 0
-            if isGraceful, let successor = grants[token].successor {
-                if plan.branches { return .issued(issue(from: token, at: now)) }
-                if grants[successor].rotatedAt == nil { return .issued(successor) }
-            }
+        guard let rotatedAt = grants[token].rotatedAt else { return .issued(issue(from: token, at: now)) }
+        guard isGraceful(token, rotatedAt, at: now), let successor = grants[token].successor else {
             if plan.revokesOnReuse { families[family].isRevoked = true }
             return .rejected
         }
-        return .issued(issue(from: token, at: now))
+        return .issued(plan.branches ? issue(from: token, at: now) : successor)
+    }
+
+    /// Whether the server takes a rotated refresh token for a retry.
+    private func isGraceful(_ token: Int, _ rotatedAt: Int, at now: Int) -> Bool {
+        guard plan.grace > 0, now - rotatedAt <= plan.grace, let successor = grants[token].successor else {
+            return false
+        }
+        return plan.branches || grants[successor].rotatedAt == nil
+    }
+
+    /// Whether the server takes a refresh token for a stolen one.
+    func isReuse(_ token: Int, at now: Int) -> Bool {
+        guard let rotatedAt = grants[token].rotatedAt, !families[grants[token].family].isRevoked else { return false }
+        return !isGraceful(token, rotatedAt, at: now)
     }
 
     private mutating func issue(from token: Int, at now: Int) -> Int {
@@ -115,6 +145,12 @@ struct AuthorizationServer {
         grants[grant].rotatedAt == nil && !families[grants[grant].family].isRevoked
     }
 
+    /// Whether the server honours a refresh token of the family that the store has held.
+    func isAlive(_ family: Int) -> Bool {
+        let isKnown = !plan.rotates || grants[families[family].newest].wasStored
+        return isKnown && honours(grants[families[family].newest].refresh)
+    }
+
     /// An administrator ends a session.
     mutating func revokeOne(_ family: Int) {
         families[family].isRevoked = true
@@ -138,6 +174,26 @@ struct AuthorizationServer {
         }
     }
 
+    mutating func noteExchange(_ token: Int, _ exchange: Exchange) {
+        if plan.rotates { grants[token].exchanges.append(exchange) }
+    }
+
+    mutating func noteFate(_ fate: Exchange.Fate, of call: Call) {
+        for index in 0..<grants[call.token].exchanges.count
+        where grants[call.token].exchanges[index].call == call.number {
+            grants[call.token].exchanges[index].fate = fate
+        }
+    }
+
+    mutating func noteCrash(of process: Int) {
+        for token in 0..<grants.count {
+            for index in 0..<grants[token].exchanges.count
+            where grants[token].exchanges[index].process == process && grants[token].exchanges[index].fate != .lost {
+                grants[token].exchanges[index].fate = .crashed
+            }
+        }
+    }
+
     mutating func noteReceipt(_ grant: Int, isDated: Bool, at now: Int) {
         if grants[grant].receipt == nil { grants[grant].receipt = now }
         if !isDated { grants[grant].isDated = false }
@@ -156,7 +212,7 @@ extension Int {
     /// The number in the name of a token or session of the model.
     init(named text: String) {
         var number = 0
-        for byte in text.utf8 where byte < 58 { number = number * 10 + Int(byte) - 48 }
+        for byte in text.utf8 where (48..<58).contains(byte) { number = number * 10 + Int(byte) - 48 }
         self = number
     }
 }

@@ -19,6 +19,8 @@ final class DeviceProcess {
     /// What the first operation has brought, not told yet.
     var outcome: RefreshEvent?
     var held: AttemptID?
+    /// The newest look at the store: its place among all events, and what it showed; nothing if the store failed.
+    var look: (order: Int, found: TokenBundle??)?
     /// What the store has shown since the server last refused a refresh token; nothing if it was not read.
     var secondLook: TokenBundle??
 
@@ -53,6 +55,8 @@ final class DeviceProcess {
         var kind: Kind
         var phase = Phase.waiting
         var since: Int
+        /// The place of its last question among all events.
+        var order = 0
         /// The session it began with, once that is known.
         var session: SessionID?
         var retries = 0
@@ -87,12 +91,18 @@ final class DeviceProcess {
         var refreshed: (mark: Mark, at: Int)?
         /// The last bundle this process has received from the server itself.
         var received: (mark: Mark, at: Int, lifetime: Int?)?
+        /// A refresh has failed, and none has succeeded since.
+        var isFailing = false
         /// The newest token that a resource server has refused.
         var complained: Mark?
         /// A token that was refused while just refreshed.
         var refusal: (mark: Mark, until: Int)?
         /// Bundles up to this one may be used although they are not stored: the store has failed or was too slow.
         var excused: Mark?
+        /// The last session that ended here, and how many logins there had been when its sign-out was answered.
+        var ended: (session: SessionID?, logins: Int)?
+        /// The last session that began here with a login, and how many logins there had been when that was answered.
+        var begun: (session: SessionID?, logins: Int)?
         /// The server's clock is known to the machine.
         var knowsServerDate = false
         /// It was known when the last refresh began.
@@ -107,21 +117,32 @@ struct Call {
         case answered(AuthorizationServer.Answer, at: Int)
     }
 
+    let number: Int
     let process: Int
     let attempt: AttemptID
     let base: TokenBundle
     let token: Int
+    /// The calls with the same refresh token that were under way when it was made.
+    let rivals: [Int]
     var phase = Phase.sent
     /// It takes longer than its deadline.
     var isHung = false
     /// Nobody counts on its answer any more: its deadline has passed, or a late answer has taken its place.
     var isOverdue = false
+    /// The machine has cancelled it. It ends some time later, with a response or without.
+    var isCancelled = false
     /// The process that made it is gone.
     var isOrphan = false
 }
 
 extension TokenBundle {
     var mark: DeviceProcess.Notes.Mark { .init(session: session, generation: generation) }
+
+    /// The number of the grant it was made of, whichever of its tokens is usable.
+    var grant: Int {
+        let isNumbered = accessToken.utf8.contains { (48..<58).contains($0) }
+        return Int(named: isNumbered ? accessToken : refreshToken ?? "")
+    }
 }
 
 extension SessionToken {

@@ -14,12 +14,14 @@ struct DeviceStore {
 
     var content: TokenBundle?
     var weather = Weather.works
+    /// Where a bundle has no refresh token, an older version of the program has stored an empty one.
+    var showsEmptyTokens = false
     /// The process that holds the lease.
     var holder: Int?
 
     func read() -> Result<TokenBundle?, TokenStoreError> {
         switch weather {
-        case .works, .failsToWrite, .hangs: .success(content)
+        case .works, .failsToWrite, .hangs: .success(showsEmptyTokens ? content?.withEmptyToken : content)
         case .fails, .failsToRead: .failure(.weather)
         }
     }
@@ -43,6 +45,20 @@ struct DeviceStore {
         case .leave: break
         }
         return (.written, decision)
+    }
+}
+
+extension TokenBundle {
+    /// The bundle with an empty refresh token in place of none.
+    fileprivate var withEmptyToken: TokenBundle {
+        TokenBundle(
+            accessToken: accessToken,
+            refreshToken: refreshToken ?? "",
+            expiresAt: expiresAt,
+            clockSkew: clockSkew,
+            session: session,
+            generation: generation
+        )
     }
 }
 

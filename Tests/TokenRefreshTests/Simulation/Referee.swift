@@ -20,6 +20,7 @@ extension World {
             judgeReplacement(process, left, machine.session?.bundle.session, before)
         }
         judgeWaiting(process)
+        judgeTimers(process)
     }
 
     /// G9. A login gives way to a later login, or to its own end, and never to one before it.
@@ -34,7 +35,7 @@ extension World {
     private mutating func judgeWaiting(_ process: Int) {
         for request in processes[process].requests where request.isWaiting {
             let waited = now - request.since
-            guard waited > 10_000 else { continue }
+            guard waited > 2_000 else { continue }
             let policy = plan.policy
             let limit: Int
             switch request.kind {
@@ -44,7 +45,7 @@ extension World {
                 limit = (policy.storeDeadline * 2 + policy.deadline + policy.patience).milliseconds
             }
             if waited > limit + 10 * Self.lateness {
-                fail(.deadline, "p\(process + 1) #\(request.waiter) has waited for \(waited) ms")
+                fail(.deadline, "p\(process + 1) #\(request.waiter) has waited for \(waited) ms", wayOfEmptyTokens)
             }
         }
     }
@@ -54,6 +55,11 @@ extension World {
     mutating func judgeCall(_ process: Int, _ base: TokenBundle, _ token: Int) {
         let notes = processes[process].notes
         if !plan.server.givesRefreshTokens { fail(.noToken, "p\(process + 1) calls for \(base.story)") }
+        for other in calls where isUnderWay(other, with: token, of: process) {
+            let hasLeft = processes[other.process].machine.session?.bundle.session != base.session
+            let way = hasLeft ? "of a process that has left the session" : ""
+            fail(.secondCall, "p\(process + 1) calls with r\(token) during the call of p\(other.process + 1)", way)
+        }
         for other in calls where isRival(other, of: process, base.session) {
             fail(.singleFlight, "p\(process + 1) calls for \(base.story) while p\(other.process + 1) does")
         }
@@ -64,7 +70,8 @@ extension World {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
         }
         if let received = notes.received, received.mark.session == base.session,
-            received.mark.generation > base.generation, plan.sharing == .alone
+            processes[process].machine.session?.origin != .store, received.mark.generation > base.generation,
+            plan.sharing == .alone
         {
             fail(.rotation, "p\(process + 1) calls for \(base.story) after \(received.mark.generation)")
         }
@@ -84,14 +91,35 @@ extension World {
         if let complained = notes.complained, complained == base.mark { return }
         if processes[process].machine.session?.origin != .store {
             guard let received = notes.received, received.mark == base.mark else { return }
-            let isDue = received.lifetime.map { now >= received.at + $0 - min(60_000, $0 / 4) } ?? false
+            let isDue = received.lifetime.map { now >= received.at + $0 - window(of: $0) } ?? false
             if !isDue { fail(.clock, "p\(process + 1) calls for \(base.story) without a reason") }
-        } else if notes.knewServerDate {
+        } else {
             // A stored expiry is an instant of the server's clock, where both sides knew that clock.
-            let grant = server.grants[Int(named: base.accessToken)]
-            guard grant.isDated, let receipt = grant.receipt else { return }
-            let isDue = saidLifetime.map { now >= receipt + $0 - 61_000 } ?? false
+            let grant = server.grants[base.grant]
+            let isKnown = notes.knewServerDate && grant.isDated
+            guard isKnown || areClocksRight, let receipt = grant.receipt else { return }
+            let longest = max(plan.policy.ahead, plan.policy.leeway).milliseconds
+            let isDue = saidLifetime.map { now >= receipt + $0 - longest - 1_000 } ?? false
             if !isDue { fail(.clock, "p\(process + 1) takes \(base.story) for expired") }
+            judgeWindow(process, base, receivedAt: receipt)
+        }
+    }
+
+    /// Whether the device's clock and the server's show the true time from the world's beginning to its end.
+    private var areClocksRight: Bool { plan.mood.clockJumps == 0 && plan.server.skew == 0 }
+
+    /// How long before the end of a token the wish to refresh it begins, in milliseconds.
+    private func window(of lifetime: Int) -> Int {
+        let policy = plan.policy
+        return max(min(policy.ahead.milliseconds, lifetime / 4), min(policy.leeway.milliseconds, lifetime / 10))
+    }
+
+    /// G3. A process that adopted or restored a token refreshes it no earlier than the process that received it.
+    private mutating func judgeWindow(_ process: Int, _ base: TokenBundle, receivedAt receipt: Int) {
+        guard let lifetime = saidLifetime else { return }
+        let early = receipt + lifetime - window(of: lifetime) - now
+        if early > 100 {
+            fail(.windows, "p\(process + 1) refreshes \(base.story), lifetime \(lifetime) ms, \(early) ms too early")
         }
     }
 
@@ -102,7 +130,10 @@ extension World {
         where processes[process].requests[index].waiter == waiter && processes[process].requests[index].isWaiting {
             let request = processes[process].requests[index]
             judgeLateness(process, waiter, answer, before)
+            judgeUnauthorized(process, request, answer)
+            judgeFailure(process, request, answer)
             guard case .token(let token) = answer else {
+                noteEnds(process, request)
                 processes[process].requests.remove(at: index)
                 return
             }
@@ -112,9 +143,20 @@ extension World {
                 fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token.story) again")
             }
             judgeToken(process, token, from: request.session)
+            if case .tokenAsked = before.event, before.session == token.session { judgeLeeway(process, token) }
             return
         }
         fail(.answers, "p\(process + 1) #\(waiter) did not wait and is told \(answer.story)")
+    }
+
+    /// Notes how many logins there have been when a sign-in or a sign-out is over.
+    private mutating func noteEnds(_ process: Int, _ request: DeviceProcess.Request) {
+        let logins = server.families.count
+        switch request.kind {
+        case .signIn: processes[process].notes.begun = (processes[process].machine.session?.bundle.session, logins)
+        case .signOut: processes[process].notes.ended?.logins = logins
+        case .token, .replacement, .restore: break
+        }
     }
 
     /// G2. The current token is good as far as anybody knows, and it is another than the refused one.
@@ -133,6 +175,7 @@ extension World {
         if let session, session != token.session {
             fail(.fence, "p\(process + 1): \(token.story) for a request of \(session.rawValue)")
         }
+        if !token.value.isHeaderSafe { fail(.usable, "p\(process + 1): \(token.story)") }
         let machine = processes[process].machine
         if let current = machine.session, current.bundle.mark == token.mark,
             current.expiry.urgency(at: instant.uptime) == .expired
@@ -144,7 +187,57 @@ extension World {
         }
     }
 
-    private func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
+    /// Whether a refresh has failed and the next cannot start yet: in a pause, or while a call is overdue.
+    private func isHeldUp(_ process: Int) -> Bool {
+        guard processes[process].notes.isFailing else { return false }
+        let isPaused = processes[process].machine.session?.cooldown.map { instant.uptime < $0.until } ?? false
+        return isPaused || calls.contains { $0.process == process && $0.isOverdue && !$0.isOrphan }
+    }
+
+    /// G3. Inside the leeway requests wait for the refresh, unless it has failed a moment ago.
+    mutating func judgeLeeway(_ process: Int, _ token: SessionToken) {
+        guard let session = processes[process].machine.session, session.bundle.mark == token.mark,
+            !isHeldUp(process), session.origin != .store, session.bundle.refreshToken?.isEmpty == false,
+            let received = processes[process].notes.received, received.mark == token.mark,
+            let lifetime = received.lifetime
+        else { return }
+        let left = received.at + lifetime - now
+        let leeway = min(plan.policy.leeway.milliseconds, lifetime / 10)
+        if left < leeway {
+            let isAheadShorter = min(plan.policy.ahead.milliseconds, lifetime / 4) < leeway
+            let way = isAheadShorter ? "where the ahead window is shorter than the leeway" : ""
+            fail(.leeway, "p\(process + 1): \(token.story) \(left) ms before its end", way)
+        }
+    }
+
+    /// G6. A request fails because of a failure, and a success ends the failures before it.
+    private mutating func judgeFailure(_ process: Int, _ request: DeviceProcess.Request, _ answer: RefreshAnswer) {
+        guard case .failed(let error) = answer, error.code == .refreshUnavailable else { return }
+        if !processes[process].notes.isFailing {
+            fail(.success, "p\(process + 1) #\(request.waiter) is told \(answer.story)")
+        }
+    }
+
+    /// G10. Before a request fails as unauthorized, the store is looked at.
+    private mutating func judgeUnauthorized(
+        _ process: Int,
+        _ request: DeviceProcess.Request,
+        _ answer: RefreshAnswer
+    ) {
+        guard isShared, case .failed(let error) = answer, error.code == .unauthorized,
+            case .replacement(let refused) = request.kind, let stored = store.content,
+            stored.session == refused.session, stored.generation > refused.generation
+        else { return }
+        if store.weather == .hangs || store.weather == .fails || store.weather == .failsToRead { return }
+        if let look = processes[process].look, look.order >= request.order {
+            // What the look missed was stored after it. A store that failed has shown nothing.
+            guard let found = look.found ?? nil else { return }
+            if found.session != refused.session || found.generation <= refused.generation { return }
+        }
+        fail(.newerStored, "p\(process + 1) #\(request.waiter) with \(refused.story); the store holds \(stored.story)")
+    }
+
+    func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
         guard let excused = processes[process].notes.excused else { return false }
         return excused.session == token.session && excused.generation >= token.generation
     }
@@ -159,7 +252,11 @@ extension World {
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             processes[process].notes.pause = nil
-        case .adopted: processes[process].notes.pause = nil
+            processes[process].notes.isFailing = false
+        case .refreshFailed: processes[process].notes.isFailing = true
+        case .adopted:
+            processes[process].notes.pause = nil
+            processes[process].notes.isFailing = false
         case .lateAnswerKept:
             for index in 0..<calls.count where calls[index].process == process { calls[index].isOverdue = true }
             processes[process].notes.pause = nil
@@ -197,6 +294,9 @@ extension World {
 
     mutating func published(_ process: Int, _ state: SessionState, _ before: View) {
         guard case .signedOut(let reason) = state else { return }
+        if let session = before.session, reason != .byUser {
+            processes[process].notes.ended = (session, server.families.count)
+        }
         guard let session = before.session else {
             guard case .loaded(.failure) = before.event else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
@@ -220,7 +320,7 @@ extension World {
     private mutating func judgeHealth(_ process: Int, _ session: SessionID, _ before: View) {
         // Without a lease the store may change after the second look, which is nobody's fault.
         let stored = plan.sharing == .unguarded ? processes[process].secondLook ?? store.content : store.content
-        if let stored, stored.session == session, let token = stored.refreshToken,
+        if let stored, stored.session == session, let token = stored.refreshToken, !token.isEmpty,
             server.honours(Int(named: token))
         {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.story)")
@@ -238,6 +338,16 @@ extension World {
         if server.families[family].isRetired, plan.sharing != .unguarded {
             fail(.revival, "p\(process + 1) stores \(bundle.story)")
         }
-        server.noteStored(Int(named: bundle.accessToken), by: process)
+        server.noteStored(bundle.grant, by: process)
+    }
+
+    // MARK: Growth
+
+    /// How many alarms a machine may have set.
+    private static let timerLimit = 12
+
+    private mutating func judgeTimers(_ process: Int) {
+        let count = processes[process].alarms.count
+        if count > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(count) alarms:", "timers") }
     }
 }

@@ -24,7 +24,8 @@ struct Shrinking {
         let world = Self.replay(shortest, of: failure, rules, isTraced: true)
         let law = world.violation?.law.rawValue ?? "nothing was broken this time"
         let head = "\(law): world \(failure.seed), \(failure.dice.count) steps, \(shortest.count) of them matter"
-        return ([head, "\(world.plan.sharing), \(world.plan.server)"] + (world.trace ?? [])).joined(separator: "\n")
+        return ([head, "\(world.plan.sharing), \(world.plan.server)", "\(world.plan.policy)"] + (world.trace ?? []))
+            .joined(separator: "\n")
     }
 
     private static func shorten(_ failure: Run.Failure, _ rules: RefreshRules) -> [UInt64] {
@@ -37,7 +38,7 @@ struct Shrinking {
             while start < dice.count, tries < patience {
                 let rest = Array(dice[..<start] + dice[min(start + size, dice.count)...])
                 tries += 1
-                if replay(rest, of: failure, rules).violation?.law == failure.violation.law {
+                if replay(rest, of: failure, rules).violation != nil {
                     dice = rest
                     shrank = true
                 } else {
@@ -56,7 +57,8 @@ struct Shrinking {
         _ rules: RefreshRules,
         isTraced: Bool = false
     ) -> World {
-        var world = World(plan: WorldPlan(seed: failure.seed), rules: rules, isTraced: isTraced)
+        let scope = Scope(only: failure.violation.key)
+        var world = World(plan: WorldPlan(seed: failure.seed), rules: rules, scope: scope, isTraced: isTraced)
         for die in dice where world.violation == nil { _ = world.step(die) }
         if world.violation == nil { world.comeToRest() }
         return world

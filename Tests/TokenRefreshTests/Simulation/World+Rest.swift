@@ -18,10 +18,11 @@ extension World {
             if rounds > 2_000 { return fail(.rest, "still moving after \(rounds) rounds") }
         }
         if violation == nil { judgeRest() }
+        if violation == nil { judgeService() }
     }
 
     /// Lets the store and the server do all they were asked for.
-    private mutating func doAll() -> Bool {
+    mutating func doAll() -> Bool {
         var dice = Dice(plan.seed)
         var moved = false
         var isMoving = true
@@ -35,7 +36,7 @@ extension World {
         return moved
     }
 
-    private mutating func ringNext() -> Bool {
+    mutating func ringNext() -> Bool {
         guard let next = nextAlarm else { return false }
         moveTime(to: next)
         for process in 0..<processes.count where processes[process].isAlive {
@@ -50,7 +51,7 @@ extension World {
     private mutating func judgeRest() {
         for process in 0..<processes.count where processes[process].isAlive {
             for request in processes[process].requests where request.isWaiting {
-                fail(.answers, "p\(process + 1) #\(request.waiter) is left waiting")
+                fail(.answers, "p\(process + 1) #\(request.waiter) is left waiting", wayOfEmptyTokens)
             }
             if plan.sharing != .unguarded { judgeRest(process) }
         }
@@ -68,7 +69,7 @@ extension World {
             return fail(.newest, "p\(process + 1) has \(bundle.story), the store \(store.content?.story ?? "nothing")")
         }
         if stored.generation < bundle.generation
-            || (stored.generation == bundle.generation && stored.refreshToken != bundle.refreshToken)
+            || (stored.generation == bundle.generation && (stored.refreshToken ?? "") != (bundle.refreshToken ?? ""))
         {
             fail(.newest, "p\(process + 1) has \(bundle.story), the store \(stored.story)")
         }

@@ -58,6 +58,7 @@ extension World {
             processes[process].requests.append(request)
             if isTraced { note("p\(process + 1) #\(request.waiter) has \(token.story) at once") }
             judgeToken(process, token, from: session)
+            judgeLeeway(process, token)
         } else {
             request.session = session
             processes[process].requests.append(request)
@@ -90,6 +91,7 @@ extension World {
             processes[process].requests[index].kind = .replacement(of: token)
             processes[process].requests[index].phase = .waiting
             processes[process].requests[index].since = now
+            processes[process].requests[index].order = events
             processes[process].requests[index].retries += 1
             complained(process, token)
             tell(process, .tokenRefused(token, WaiterID(number: waiter)))
@@ -137,7 +139,11 @@ extension World {
         guard processes[process].isAlive else { return false }
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signOut, since: now)
         processes[process].requests.append(request)
-        if let session = processes[process].machine.session?.bundle.session {
+        let session = processes[process].machine.session?.bundle.session
+        if processes[process].machine.standing != .signedOut(.byUser) {
+            processes[process].notes.ended = (session, .max)
+        }
+        if let session {
             server.noteLoggedOut(family: Int(named: session.rawValue))
         }
         tell(process, .signOut(WaiterID(number: request.waiter)))
@@ -159,6 +165,7 @@ extension World {
         processes[process].isAlive = false
         if store.holder == process { store.holder = nil }
         for index in 0..<calls.count where calls[index].process == process { calls[index].isOrphan = true }
+        server.noteCrash(of: process)
         return true
     }
 

@@ -11,6 +11,7 @@ extension World {
     mutating func workOnStore(_ process: Int) -> Bool {
         if let event = processes[process].outcome {
             processes[process].outcome = nil
+            noteLook(process, event)
             if case .wrote(_, .failed) = event { excuse(process) }
             tell(process, event)
             return true
@@ -35,6 +36,16 @@ extension World {
         processes[process].operations.removeFirst()
         processes[process].waitsSince = nil
         return true
+    }
+
+    /// Notes what the machine learns of the store.
+    private mutating func noteLook(_ process: Int, _ event: RefreshEvent) {
+        switch event {
+        case .loaded(let result), .reread(_, let result):
+            processes[process].look = (events, (try? result.get()).map(Optional.some) ?? .none)
+        case .wrote(_, .superseded(let found)): processes[process].look = (events, .some(found))
+        default: break
+        }
     }
 
     private func isRelease(_ operation: StoreWorker.Operation) -> Bool {
@@ -84,6 +95,7 @@ extension World {
         switch decision {
         case .save(let bundle): landed(bundle, process)
         case .delete:
+            if let old { judgeDeletion(process, of: old) }
             if let old { server.noteDeleted(family: Int(named: old.session.rawValue)) }
             fallthrough
         case .leave:
@@ -98,7 +110,10 @@ extension World {
 
     // MARK: The authorisation server
 
-    var saidLifetime: Int? { plan.server.saysLifetime ? plan.server.lifetime : nil }
+    /// The lifetime that a client can believe, in milliseconds.
+    var saidLifetime: Int? {
+        plan.server.saysLifetime && plan.server.falseLifetime == nil ? plan.server.lifetime : nil
+    }
 
     /// A refresh reaches the server, or its answer the client; or it is lost on the way.
     mutating func workOnCalls(_ dice: inout Dice) -> Bool {
@@ -107,6 +122,11 @@ extension World {
         let call = calls[index]
         let isTroubled = !isDraining && dice.chance(plan.mood.serverTrouble)
         if call.isHung, !isDraining, !call.isOrphan, !call.isOverdue || dice.chance(70) { return false }
+        if call.isCancelled, !call.isOrphan, isDraining || dice.chance(50) {
+            calls.remove(at: index)
+            end(call)
+            return true
+        }
         switch call.phase {
         case .sent where isTroubled && dice.chance(25):
             calls[index].isHung = true
@@ -115,28 +135,55 @@ extension World {
             let pause = dice.of([0, 0, 3, 30, 1_000])
             calls.remove(at: index)
             deliver(.failure(.init(.unavailable, retryAfter: pause > 0 ? .seconds(pause) : nil)), to: call)
-        case .sent:
-            let answer = server.refresh(call.token, at: now)
-            calls[index].phase = .answered(answer, at: now)
-            if isTraced { note("server answers p\(call.process + 1) for r\(call.token): \(answer)") }
+        case .sent: serve(index)
+        case .answered where isTroubled && !call.isHung && dice.chance(20):
+            calls[index].isHung = true
+            if isTraced { note("the response to p\(call.process + 1) for \(call.base.story) hangs") }
         case .answered where isTroubled && dice.chance(40):
             calls.remove(at: index)
-            deliver(.failure(.unavailable), to: call)
+            end(call)
         case .answered(.rejected, _):
             calls.remove(at: index)
             deliver(.failure(.rejected), to: call)
         case .answered(.issued(let grant), _):
             calls.remove(at: index)
-            if !call.isOrphan { noteReceipt(call.process, grant) }
-            deliver(.success(TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)), to: call)
+            let isUnusable = !isDraining && dice.chance(plan.server.unusableTokens)
+            if !call.isOrphan {
+                noteReceipt(call.process, grant, isUsable: !isUnusable)
+                server.noteFate(.received, of: call)
+            }
+            let token = isUnusable ? dice.of(["", "a\(grant) ", "a\(grant)\n", "\u{E4}\(grant)"]) : "a\(grant)"
+            let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate, accessToken: token)
+            deliver(.success(tokens), to: call)
         }
         return true
     }
 
-    /// A process receives tokens, perhaps with the time on the server's clock.
-    mutating func noteReceipt(_ process: Int, _ grant: Int) {
-        if plan.server.saysDate { processes[process].notes.knowsServerDate = true }
-        server.noteReceipt(grant, isDated: processes[process].notes.knowsServerDate, at: now)
+    /// A call ends without its response.
+    private mutating func end(_ call: Call) {
+        if isTraced { note("call \(call.attempt.number) of p\(call.process + 1) ends without a response") }
+        if !call.isOrphan { server.noteFate(.lost, of: call) }
+        deliver(.failure(.unavailable), to: call)
+    }
+
+    /// The authorization server processes a call.
+    private mutating func serve(_ index: Int) {
+        let call = calls[index]
+        judgeReuse(call)
+        let answer = server.refresh(call.token, at: now)
+        calls[index].phase = .answered(answer, at: now)
+        if case .issued = answer {
+            let fate: AuthorizationServer.Exchange.Fate = call.isOrphan ? .crashed : .underWay
+            server.noteExchange(call.token, .init(call: call.number, process: call.process, fate: fate))
+        }
+        if isTraced { note("server answers p\(call.process + 1) for r\(call.token): \(answer)") }
+    }
+
+    /// A process receives tokens, perhaps with the time on the server's clock. It need not read the time from a response
+    /// that it cannot use.
+    mutating func noteReceipt(_ process: Int, _ grant: Int, isUsable: Bool = true) {
+        if plan.server.saysDate, isUsable { processes[process].notes.knowsServerDate = true }
+        server.noteReceipt(grant, isDated: isUsable && processes[process].notes.knowsServerDate, at: now)
     }
 
     private mutating func deliver(_ result: Result<TokenRefreshResult, TokenRefreshError>, to call: Call) {
@@ -144,13 +191,14 @@ extension World {
         let session = call.base.session
         let isCurrent = !call.isOverdue && processes[call.process].machine.session?.bundle.session == session
         switch result {
-        case .success:
+        case .success(let tokens):
+            guard tokens.accessToken.isHeaderSafe else { break }
             let mark = DeviceProcess.Notes.Mark(session: session, generation: call.base.generation + 1)
             if isCurrent, processes[call.process].machine.session?.bundle.generation == call.base.generation {
                 processes[call.process].notes.received = (mark, now, saidLifetime)
             }
         case .failure(let error) where error.code == .rejected:
-            guard isCurrent else { break }
+            guard processes[call.process].machine.session?.bundle.session == session else { break }
             processes[call.process].notes.heardNo = session
             processes[call.process].secondLook = nil
         case .failure(let error):
@@ -163,13 +211,14 @@ extension World {
 
 extension TokenRefreshResult {
     /// What the server sends with a grant.
-    init(grant: Int, of server: AuthorizationServer, serverDate: Date) {
+    init(grant: Int, of server: AuthorizationServer, serverDate: Date, accessToken: String? = nil) {
         let plan = server.plan
         let isSent = plan.givesRefreshTokens && (plan.rotates || server.grants[grant].generation == 0)
+        let lifetime = plan.falseLifetime ?? plan.lifetime
         self.init(
-            accessToken: "a\(grant)",
-            refreshToken: isSent ? "r\(server.grants[grant].refresh)" : nil,
-            expiresIn: plan.saysLifetime ? plan.lifetime.map { .milliseconds($0) } : nil,
+            accessToken: accessToken ?? "a\(grant)",
+            refreshToken: isSent ? "r\(server.grants[grant].refresh)" : plan.sendsEmptyTokens ? "" : nil,
+            expiresIn: plan.saysLifetime ? lifetime.map { .milliseconds($0) } : nil,
             serverDate: plan.saysDate ? serverDate : nil
         )
     }

@@ -28,19 +28,32 @@ struct World {
     var isServerDown = false
     var isDraining = false
     var waiters = 0
+    var madeCalls = 0
+    /// How many events the machines have been told.
+    var events = 0
     var starts: UInt64 = 0
+    /// Which laws count.
+    let scope: Scope
+    /// The broken law that ends the world.
     var violation: Violation?
+    /// In a survey, the first violation of each law in each way.
+    var found: [Violation.Key: Violation] = [:]
     var trace: [String]?
 
-    init(plan: WorldPlan, rules: RefreshRules = RefreshRules(), isTraced: Bool = false) {
+    init(plan: WorldPlan, rules: RefreshRules = RefreshRules(), scope: Scope = Scope(), isTraced: Bool = false) {
         self.plan = plan
         self.rules = rules
+        self.scope = scope
+        store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
         server = AuthorizationServer(plan: plan.server)
         instant = Instant(uptime: .milliseconds(1_000), date: Self.epoch)
         if isTraced { trace = [] }
         for _ in 0..<plan.processes { processes.append(newProcess()) }
         for later in 1..<max(processes.count, 1) { processes[later].isAlive = false }
     }
+
+    /// A way to break a law that needs a store which shows empty refresh tokens.
+    var wayOfEmptyTokens: String { store.showsEmptyTokens ? "with an empty refresh token in the store" : "" }
 
     var isShared: Bool { plan.sharing == .shared }
 
@@ -61,10 +74,13 @@ struct World {
         return waiters
     }
 
-    mutating func fail(_ law: Law, _ what: String) {
-        guard violation == nil else { return }
-        violation = Violation(law: law, what: what)
-        if isTraced { note("BROKEN \(law.rawValue): \(what)") }
+    /// Notes a broken law. `way` tells the ways apart in which it can be broken; it is the end of the text.
+    mutating func fail(_ law: Law, _ what: String, _ way: String = "") {
+        let key = Violation.Key(law: law, way: way)
+        guard violation == nil, scope.contains(key), found[key] == nil else { return }
+        let broken = Violation(key: key, what: way.isEmpty ? what : "\(what) \(way)")
+        if scope.isSurvey { found[key] = broken } else { violation = broken }
+        if isTraced { note("BROKEN \(law.rawValue): \(broken.what)") }
     }
 
     /// Whether the world's events are written down.
@@ -109,6 +125,7 @@ struct World {
     mutating func tell(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].isAlive else { return }
         if isTraced { note("p\(process + 1) <- \(event.story)") }
+        events += 1
         let before = View(processes[process].machine, event: event, at: instant)
         let actions = processes[process].machine.handle(event, at: instant)
         for action in actions { perform(action, process, before) }
@@ -124,8 +141,13 @@ struct World {
         case .write(let version, let content):
             processes[process].operations.append(.write(version: version, content))
         case .release(let id): processes[process].operations.append(.release(id))
-        case .call(let id, let base, let token): call(process, id, base, Int(named: token))
-        case .cancelCall: break
+        case .call(let id, let base, let token):
+            if token.isEmpty { fail(.noToken, "p\(process + 1) calls with an empty refresh token") }
+            call(process, id, base, Int(named: token))
+        case .cancelCall(let id):
+            for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
+                if !calls[index].isOrphan { calls[index].isCancelled = true }
+            }
         case .revoke(let bundle): revoke(bundle, process)
         case .startTimer(let timer, let deadline):
             processes[process].stop(timer)
@@ -139,7 +161,10 @@ struct World {
 
     private mutating func call(_ process: Int, _ id: AttemptID, _ base: TokenBundle, _ token: Int) {
         judgeCall(process, base, token)
-        calls.append(Call(process: process, attempt: id, base: base, token: token))
+        madeCalls += 1
+        let rivals = calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
+        let call = Call(number: madeCalls, process: process, attempt: id, base: base, token: token, rivals: rivals)
+        calls.append(call)
     }
 
     private mutating func revoke(_ bundle: TokenBundle, _ process: Int) {

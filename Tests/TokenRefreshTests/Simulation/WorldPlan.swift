@@ -32,6 +32,12 @@ struct WorldPlan: Sendable {
         /// How far the server's clock is ahead of the true time, in seconds.
         var skew: TimeInterval = 0
         var takesRevocations = true
+        /// How often a refresh brings an access token that no header field can carry, in percent.
+        var unusableTokens = 0
+        /// What the server says instead of the lifetime, in milliseconds: nothing that a client can believe.
+        var falseLifetime: Int?
+        /// Whether a server that does not rotate sends an empty refresh token instead of none.
+        var sendsEmptyTokens = false
         /// Whether a login comes with a refresh token at all.
         var givesRefreshTokens = true
     }
@@ -50,6 +56,7 @@ struct WorldPlan: Sendable {
     let server: Server
     let mood: Mood
     let policy: TokenRefreshPolicy
+    let showsEmptyTokens: Bool
     let length: Int
     let seed: UInt64
 
@@ -70,11 +77,21 @@ struct WorldPlan: Sendable {
             clockJumps: dice.of([0, 30]),
             userMoves: sharing == .unguarded ? 0 : dice.of([5, 5, 30, 60])
         )
-        var policy = TokenRefreshPolicy()
-        if dice.chance(30) { policy.patience = .seconds(30) }
-        if dice.chance(40) { policy.deadline = .seconds(5) }
-        self.policy = policy
+        policy = Self.policy(&dice)
+        showsEmptyTokens = dice.chance(50)
         length = dice.of([100, 300, 600, 2_000])
+    }
+
+    private static func policy(_ dice: inout Dice) -> TokenRefreshPolicy {
+        var policy = TokenRefreshPolicy()
+        policy.patience = dice.of([.seconds(2), .seconds(2), .seconds(30), .zero])
+        if dice.chance(40) { policy.deadline = .seconds(5) }
+        if dice.chance(40) { policy.ahead = dice.of([.zero, .seconds(2), .seconds(600)]) }
+        if dice.chance(30) { policy.leeway = dice.of([.zero, .seconds(30)]) }
+        if dice.chance(30) { policy.leaseWait = dice.of([.seconds(2), .seconds(40)]) }
+        if dice.chance(20) { policy.storeDeadline = .seconds(2) }
+        if dice.chance(20) { policy.freshness = dice.of([.zero, .seconds(60)]) }
+        return policy
     }
 
     private static func server(_ dice: inout Dice) -> Server {
@@ -90,6 +107,9 @@ struct WorldPlan: Sendable {
         server.skew = dice.of([0, 0, -172_800, 172_800, 90])
         server.takesRevocations = dice.chance(70)
         server.givesRefreshTokens = dice.chance(96)
+        server.unusableTokens = dice.of([0, 0, 0, 0, 20])
+        server.falseLifetime = dice.chance(10) ? dice.of([0, -5_000]) : nil
+        server.sendsEmptyTokens = dice.chance(30)
         return server
     }
 }

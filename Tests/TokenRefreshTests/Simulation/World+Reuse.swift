@@ -1,0 +1,54 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+/// What one process takes away from another: a refresh token by its second use, a sign-in by a deletion.
+extension World {
+    /// Whether a call with a refresh token has not ended. A call of a process that was killed has.
+    func isUnderWay(_ call: Call, with token: Int, of process: Int) -> Bool {
+        call.token == token && !call.isOrphan && (call.process == process || isShared) && plan.server.rotates
+    }
+
+    /// G8, G12. A refresh token is used again only after a response that no process can have.
+    mutating func judgeReuse(_ call: Call) {
+        guard plan.sharing != .unguarded, server.isReuse(call.token, at: now) else { return }
+        // The call of a process that was killed, or has left the session, may arrive after a call that was made since.
+        guard !call.isOrphan, processes[call.process].machine.session?.bundle.session == call.base.session else {
+            return
+        }
+        let grant = server.grants[call.token]
+        let family = server.families[grant.family]
+        // After a sign-out or another sign-in no user misses the session.
+        guard !family.isLoggedOut, !family.isRetired else { return }
+        for exchange in grant.exchanges where exchange.fate == .underWay || exchange.fate == .received {
+            let machine = processes[exchange.process].machine
+            guard let newest = machine.newestBundle, newest.session == call.base.session else { continue }
+            let text = "p\(call.process + 1) uses r\(call.token) again,"
+            if call.rivals.contains(exchange.call) || exchange.call > call.number {
+                fail(.reuse, text, "while the first call is still under way")
+            } else if newest.grant <= call.token {
+                fail(.reuse, text, "although a living process has received its successor and dropped it")
+            } else if isExcused(exchange.process, newest.token) {
+                fail(.reuse, text, "while a living process holds tokens that the store does not")
+            } else {
+                fail(.reuse, text, "while a living process is storing its successor")
+            }
+        }
+    }
+
+    /// A sign-out, or another end of a session, removes that session and what it was to replace.
+    mutating func judgeDeletion(_ process: Int, of old: TokenBundle) {
+        let family = Int(named: old.session.rawValue)
+        guard plan.sharing != .unguarded, server.families[family].process != process,
+            !server.families[family].isLoggedOut, let ended = processes[process].notes.ended
+        else { return }
+        let text = "p\(process + 1) deletes \(old.story)"
+        if family >= ended.logins {
+            fail(.otherSignIn, text, "which came after the sign-out")
+        } else if let session = ended.session, let begun = processes[process].notes.begun,
+            begun.session == session, family >= begun.logins
+        {
+            fail(.otherSignIn, text, "which came after the sign-in of the session that ended")
+        }
+    }
+}
