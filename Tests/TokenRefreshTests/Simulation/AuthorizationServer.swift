@@ -3,7 +3,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// An authorisation server as the client's mistakes see it: it rotates refresh tokens and notices their second use.
+/// An authorization server as the client's mistakes see it: it rotates refresh tokens and notices their second use.
 struct AuthorizationServer {
     /// One login and all tokens that descend from it.
     struct Family {
@@ -16,8 +16,14 @@ struct AuthorizationServer {
         var isLoggedOut = false
         /// The store has held it.
         var wasStored = false
-        /// It must not be seen in the store again: deleted, or replaced by a login.
+        /// It must not be seen in the store again: deleted, or replaced by a sign-in.
         var isRetired = false
+        /// A process lost what the device had stored of it, or its end was not the server's wish.
+        var isDamaged = false
+        /// The server has ended it because a refresh token was used twice.
+        var isTakenForStolen = false
+        /// How it ended, as the note in the store says.
+        var note: SignOutReason?
     }
 
     /// One answer of the server: an access token and the refresh token that came with it.
@@ -36,6 +42,8 @@ struct AuthorizationServer {
         var wasStored = false
         /// When the first process received it.
         var receipt: Int?
+        /// The idempotency key with which its refresh token was replaced.
+        var key: String?
         /// The calls that exchanged its refresh token for another grant.
         var exchanges: [Exchange] = []
         /// Each process that received it knew the time on the server's clock.
@@ -57,15 +65,20 @@ struct AuthorizationServer {
 
         let call: Int
         let process: Int
+        /// When its intent was recorded, or it was made where there is none.
+        let since: Int
+        /// The process that made it has released, or lost, the lease.
+        var isUnguarded = false
         var fate = Fate.underWay
     }
 
-    enum Answer {
+    enum Response {
         case issued(Int)
         case rejected
     }
 
     let plan: WorldPlan.Server
+    var fault: Fault?
     private(set) var families: [Family] = []
     private(set) var grants: [Grant] = []
     /// Access tokens issued before this are expired by order.
@@ -83,15 +96,30 @@ struct AuthorizationServer {
         return grants.count - 1
     }
 
-    mutating func refresh(_ token: Int, at now: Int) -> Answer {
+    mutating func refresh(_ token: Int, key: String, at now: Int) -> Response {
         let family = grants[token].family
         guard !families[family].isRevoked else { return .rejected }
-        guard let rotatedAt = grants[token].rotatedAt else { return .issued(issue(from: token, at: now)) }
+        guard let rotatedAt = grants[token].rotatedAt else {
+            let new = issue(from: token, at: now)
+            if plan.rotates { grants[token].key = key }
+            return .issued(new)
+        }
+        if isKnown(key, of: token), let successor = grants[token].successor {
+            return grants[successor].rotatedAt == nil ? .issued(successor) : .rejected
+        }
         guard isGraceful(token, rotatedAt, at: now), let successor = grants[token].successor else {
-            if plan.revokesOnReuse { families[family].isRevoked = true }
+            if plan.revokesOnReuse {
+                families[family].isRevoked = true
+                families[family].isTakenForStolen = true
+            }
             return .rejected
         }
         return .issued(plan.branches ? issue(from: token, at: now) : successor)
+    }
+
+    /// Rule 6. Whether the server knows the key of the exchange that replaced a refresh token.
+    private func isKnown(_ key: String, of token: Int) -> Bool {
+        plan.honoursKeys && grants[token].key == key && fault != .keysAreForgotten
     }
 
     /// Whether the server takes a rotated refresh token for a retry.
@@ -103,7 +131,8 @@ struct AuthorizationServer {
     }
 
     /// Whether the server takes a refresh token for a stolen one.
-    func isReuse(_ token: Int, at now: Int) -> Bool {
+    func isReuse(_ token: Int, key: String, at now: Int) -> Bool {
+        guard !isKnown(key, of: token) else { return false }
         guard let rotatedAt = grants[token].rotatedAt, !families[grants[token].family].isRevoked else { return false }
         return !isGraceful(token, rotatedAt, at: now)
     }
@@ -185,6 +214,15 @@ struct AuthorizationServer {
         }
     }
 
+    /// Notes that a process has released, or lost, the lease: its calls no longer keep others out.
+    mutating func noteUnguarded(_ process: Int) {
+        for token in 0..<grants.count {
+            for index in 0..<grants[token].exchanges.count where grants[token].exchanges[index].process == process {
+                grants[token].exchanges[index].isUnguarded = true
+            }
+        }
+    }
+
     mutating func noteCrash(of process: Int) {
         for token in 0..<grants.count {
             for index in 0..<grants[token].exchanges.count
@@ -201,6 +239,16 @@ struct AuthorizationServer {
 
     mutating func noteDeleted(family: Int) {
         families[family].isRetired = true
+    }
+
+    mutating func noteDamage(family: Int) {
+        families[family].isDamaged = true
+    }
+
+    mutating func noteEnding(_ note: EndedSession) {
+        let family = Int(named: note.session.rawValue)
+        families[family].isRetired = true
+        if families[family].note == nil { families[family].note = note.reason }
     }
 
     mutating func noteLoggedOut(family: Int) {

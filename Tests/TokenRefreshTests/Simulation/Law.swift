@@ -5,12 +5,14 @@ enum Law: String, Sendable {
     case expiredToken = "G3: no token is given that is known to be expired"
     case windows = "G3: the windows depend on the lifetime only, not on how the process got the token"
     case leeway = "G3: no token is handed out inside the leeway if it can be refreshed"
-    case verdict = "G4: a session ends only after a rejection, a logout, or with nothing stored"
+    case verdict = "G4: a session ends only after a rejection, a sign-out, or with nothing stored"
     case usable = "G4: no token is handed out that a header field cannot carry"
     case oneEnding = "G5: a session ends once"
+    case oneReason = "G5: every process sees the reason for which a session ended"
     case pause = "G6: no call before the pause that the server asked for is over"
     case success = "G6: a success ends the failures before it"
     case service = "G6, G13: once trouble has ended, a session that the server honours is served"
+    case sharing = "G6: a request that was sent before a refresh failed shares its failure"
     case leaving = "G7: whoever leaves is told at once"
     case secondCall = "G8: no call with a refresh token while an earlier call with it is under way"
     case reuse = "G8, G12: a family revoked by re-use is explained by a lost response or a crash"
@@ -21,17 +23,23 @@ enum Law: String, Sendable {
     case revocation = "G9: tokens of the session in use are not revoked"
     case otherSignIn = "G9: a sign-out deletes no sign-in of another process"
     case loop = "G10: a token refused while just refreshed causes no refresh in its pause"
+    case endpoint = "G10: an endpoint that refuses every token costs its own callers only"
     case newerStored = "G10: no request fails as unauthorized while the shared store holds a newer token"
     case persistence = "G11: no token is used before it is stored, unless the store fails"
     case rotation = "G12: no use of a refresh token whose successor is known or stored"
+    case key = "G12: a refresh token keeps its idempotency key until a response has been applied"
+    case keys = "G12: a server that honours keys is never taken in by a second use of a refresh token"
+    case follows = "G13: a process that asks for the state is told what the shared store holds"
     case newest = "G12: the store ends up with the newest bundle"
     case health = "G13: a session that the server still honours is not ended"
     case lease = "G13: a process at rest holds no lease"
     case store = "G14: a store that cannot say is not a store that holds nothing"
     case clock = "G19: no refresh without an expiry or a refusal"
     case noToken = "G22: no call without a refresh token"
+    case withoutRefreshToken = "G22: without a refresh token, the server's clock or its word ends a session"
+    case intent = "G27: no call with a stored refresh token without an intent in the store"
     case fence = "G23: a request is given tokens of its own session only"
-    case answers = "Whoever waits is answered, once"
+    case answers = "Each caller who waits is answered, once"
     case otherToken = "A replacement is another token than the one refused"
     case rest = "A world left alone comes to rest"
 }
@@ -52,24 +60,5 @@ struct Violation: Error, Sendable {
 }
 
 extension Violation.Key: CustomStringConvertible {
-    /// What the machine is known to break.
-    static let unmet: Set<Violation.Key> = [
-        .init(law: .secondCall),
-        .init(law: .secondCall, way: "of a process that has left the session"),
-        .init(law: .reuse, way: "while the first call is still under way"),
-        .init(law: .reuse, way: "while a living process is storing its successor"),
-        .init(law: .reuse, way: "while a living process holds tokens that the store does not"),
-        .init(law: .reuse, way: "although a living process has received its successor and dropped it"),
-        .init(law: .windows),
-        .init(law: .leeway, way: "where the ahead window is shorter than the leeway"),
-        .init(law: .newerStored),
-        .init(law: .otherSignIn, way: "which came after the sign-out"),
-        .init(law: .otherSignIn, way: "which came after the sign-in of the session that ended"),
-        .init(law: .answers, way: "with an empty refresh token in the store"),
-        .init(law: .deadline, way: "with an empty refresh token in the store"),
-        .init(law: .growth, way: "with an empty refresh token in the store"),
-        .init(law: .growth, way: "overdue calls"),
-    ]
-
     var description: String { way.isEmpty ? law.rawValue : "\(law.rawValue), \(way)" }
 }

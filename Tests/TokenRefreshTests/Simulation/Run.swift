@@ -8,13 +8,13 @@ struct Run {
         let dice: [UInt64]
     }
 
-    let rules: RefreshRules
+    let fault: Fault?
     let scope: Scope
     private(set) var steps = 0
     private(set) var worlds = 0
 
-    init(rules: RefreshRules = RefreshRules(), scope: Scope = Scope()) {
-        self.rules = rules
+    init(fault: Fault? = nil, scope: Scope = Scope()) {
+        self.fault = fault
         self.scope = scope
     }
 
@@ -55,7 +55,7 @@ struct Run {
 
     private mutating func end(of seed: UInt64) -> (world: World, dice: [UInt64]) {
         let plan = WorldPlan(seed: seed)
-        var world = World(plan: plan, rules: rules, scope: scope)
+        var world = World(plan: plan, fault: fault, scope: scope)
         var dice = Dice(seed ^ 0x5EED)
         var taken: [UInt64] = []
         worlds += 1
@@ -63,7 +63,7 @@ struct Run {
             let die = dice.next()
             if world.step(die) { taken.append(die) }
         }
-        world.comeToRest()
+        if world.violation == nil { world.comeToRest() }
         steps += taken.count
         return (world, taken)
     }

@@ -11,9 +11,27 @@ extension World {
         for process in 0..<processes.count where processes[process].isAlive && violation == nil {
             judgeLeftovers(process)
         }
+        for process in 0..<processes.count where processes[process].isAlive && violation == nil {
+            judgeFollowing(process)
+        }
         moveTime(to: now + Self.longestPause)
         for process in 0..<processes.count where processes[process].isAlive && violation == nil {
             judgeService(process)
+        }
+    }
+
+    /// EN6. A process that asks for the state is told what the shared store holds.
+    private mutating func judgeFollowing(_ process: Int) {
+        guard isShared else { return }
+        _ = ask(process, for: .restore, .restore)
+        goOnToTheEnd()
+        let published = processes[process].machine.published
+        switch store.content {
+        case .active(let stored) where published != .signedIn(stored.session):
+            fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.story)")
+        case .ended, .empty:
+            if case .signedIn = published { fail(.follows, "p\(process + 1) says \(published), the store \(store.content.story)") }
+        case .active: break
         }
     }
 
@@ -23,10 +41,12 @@ extension World {
             if isServed(process) || violation != nil { return }
             moveTime(to: now + 10_000)
         }
-        let machine = processes[process].machine
-        if case .signedOut = machine.standing { return }
-        guard let bundle = machine.newestBundle ?? store.content, plan.server.givesRefreshTokens else { return }
+        if case .signedOut = processes[process].machine.published { return }
+        guard let bundle = processes[process].newest ?? store.content.bundle, plan.server.givesRefreshTokens else {
+            return
+        }
         let family = Int(named: bundle.session.rawValue)
+        guard !server.families[family].isDamaged else { return }
         let isHeld = bundle.refreshToken.map { !$0.isEmpty && server.honours(Int(named: $0)) } ?? false
         if isHeld || server.isAlive(family) {
             fail(.service, "p\(process + 1) gets no token for \(bundle.story)")
@@ -36,56 +56,52 @@ extension World {
     /// Sends a request, and once more if its token is refused.
     private mutating func isServed(_ process: Int) -> Bool {
         let waiter = newWaiter()
-        let session = processes[process].machine.session?.bundle.session
         var request = DeviceProcess.Request(waiter: waiter, kind: .token, since: now, order: events)
-        request.session = session
+        request.session = processes[process].machine.current?.bundle.session
+        request.endpoint = 1
         processes[process].requests.append(request)
-        tell(process, .tokenAsked(WaiterID(number: waiter)))
-        guard let token = tokenInTheEnd(process, waiter) else { return false }
-        if server.takes(Int(named: token.value), at: now) { return true }
-        let second = newWaiter()
-        request = DeviceProcess.Request(waiter: second, kind: .replacement(of: token), since: now, order: events)
-        request.session = token.session
-        processes[process].requests.append(request)
-        complained(process, token)
-        tell(process, .tokenRefused(token, WaiterID(number: second)))
-        guard let better = tokenInTheEnd(process, second) else { return false }
+        tell(process, .asked(.token, WaiterID(number: waiter)))
+        goOnToTheEnd()
+        guard let index = index(of: waiter, process), case .carrying(let token) = processes[process].requests[index].phase
+        else { return false }
+        if server.takes(Int(named: token.value), at: now) {
+            processes[process].requests.remove(at: index)
+            return true
+        }
+        askAgain(process, index, with: TokenRefusal(of: token, endpoint: "e1", status: 401))
+        let second = waiters
+        goOnToTheEnd()
+        guard let index = self.index(of: second, process), case .carrying(let better) = processes[process].requests[index].phase
+        else { return false }
+        processes[process].requests.remove(at: index)
         return server.takes(Int(named: better.value), at: now)
     }
 
-    /// What a waiter is given when everything that waits has gone on.
-    private mutating func tokenInTheEnd(_ process: Int, _ waiter: Int) -> SessionToken? {
-        var rounds = 0
-        while violation == nil, doAll() || ringNext() {
-            rounds += 1
-            if rounds > 2_000 {
-                fail(.rest, "still moving after \(rounds) rounds")
-                return nil
-            }
-        }
-        for index in 0..<processes[process].requests.count
-        where processes[process].requests[index].waiter == waiter {
-            if case .carrying(let token) = processes[process].requests[index].phase {
-                processes[process].requests.remove(at: index)
-                return token
-            }
-            fail(.answers, "p\(process + 1) #\(waiter) is left waiting", wayOfEmptyTokens)
+    /// The place of a request that has been given a token; one that still waits breaks a law.
+    private mutating func index(of waiter: Int, _ process: Int) -> Int? {
+        guard let index = processes[process].requests.firstIndex(where: { $0.waiter == waiter }) else { return nil }
+        if processes[process].requests[index].isWaiting {
+            fail(.answers, "p\(process + 1) #\(waiter) is left waiting")
             return nil
         }
-        return nil
+        return index
     }
 
     /// What a machine keeps when nothing is under way.
     private mutating func judgeLeftovers(_ process: Int) {
-        let machine = processes[process].machine
-        let waiting =
-            machine.waiting.count + machine.queue.count + machine.desk.waiters.count
-            + machine.restoring.askers.count + machine.restoring.restorers.count
-        if waiting > 0 { fail(.growth, "p\(process + 1) keeps \(waiting) waiters", wayOfEmptyTokens) }
-        if let overdue = machine.session?.overdue.count, overdue > 0 {
-            fail(.growth, "p\(process + 1) keeps \(overdue)", "overdue calls")
+        let status = processes[process].machine.status
+        if status.isRefreshing { fail(.growth, "p\(process + 1) keeps", "a refresh") }
+        if !processes[process].jobs.isEmpty { fail(.growth, "p\(process + 1) keeps", "work for the store") }
+        if !processes[process].alarms.isEmpty { fail(.growth, "p\(process + 1) keeps", "alarms") }
+        if store.lease?.owner == processes[process].owner || !processes[process].leases.isEmpty {
+            fail(.lease, "p\(process + 1) holds the lease")
         }
-        if machine.session?.attempt != nil { fail(.growth, "p\(process + 1) keeps", "an attempt") }
-        if processes[process].held != nil { fail(.lease, "p\(process + 1) holds the lease") }
+        guard processes[process].machine.published != .unknown else { return }
+        let waiter = newWaiter()
+        processes[process].requests.append(.init(waiter: waiter, kind: .settle, since: now))
+        tell(process, .asked(.settle, WaiterID(number: waiter)))
+        if processes[process].requests.contains(where: { $0.waiter == waiter }) {
+            fail(.growth, "p\(process + 1) says that it has", "work under way")
+        }
     }
 }
