@@ -429,8 +429,8 @@ struct RefreshStateMachine: Sendable {
             // Another process had newer tokens than the ones that were revoked, or nothing was known of them.
             revokeRemoved(removed, of: scope)
         }
-        activate(version)
         withSession { $0.wrote(version, content, outcome, &$1) }
+        activate(version)
         answerStoreWaiters(failure, upTo: version)
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.pause(afterFailures: context.store.failures)
