@@ -299,7 +299,7 @@ struct RefreshStateMachine: Sendable {
         case .unknown:
             scope = .any(id)
         case .signedOut:
-            scope = .sessions(id, replacing: [])
+            scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
         case .signedIn(let session):
             old = session.newestBundle
             scope = session.endScope.followed(by: id)
@@ -311,6 +311,11 @@ struct RefreshStateMachine: Sendable {
         state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
         context.store.wait(waiter)
         if let old { revoke(old) }
+    }
+
+    /// Whose tokens the store is still to lose: a sign-in takes that over.
+    private var pendingEndScope: EndScope? {
+        if case .ended(_, _, let scope)? = context.store.missing { scope } else { nil }
     }
 
     private mutating func signOut(_ reason: SignOutReason, _ waiter: WaiterID) {
