@@ -13,7 +13,7 @@ extension World {
             judgeUnauthorized(process, request, answer)
             judgeFailure(process, request, answer)
             guard case .token(let token) = answer else {
-                noteEnds(process, request)
+                noteEnds(process, request, answer)
                 processes[process].requests.remove(at: index)
                 return
             }
@@ -34,7 +34,8 @@ extension World {
     }
 
     /// Notes how many sign-ins there have been when a sign-in or a sign-out is over.
-    private func noteEnds(_ process: Int, _ request: DeviceProcess.Request) {
+    private func noteEnds(_ process: Int, _ request: DeviceProcess.Request, _ answer: RefreshAnswer) {
+        if case .cancelled = answer { return }
         let logins = server.families.count
         switch request.kind {
         case .signIn: processes[process].notes.begun = (processes[process].machine.current?.bundle.session, logins)
@@ -51,7 +52,7 @@ extension World {
         }
         if !token.value.isHeaderSafe { fail(.usable, "p\(process + 1): \(token.story)") }
         if let current = processes[process].machine.current, current.bundle.mark == token.mark,
-            current.expiry.urgency(at: instant.uptime) == .expired
+            current.bundle.refreshToken?.isEmpty == false, current.expiry.urgency(at: instant.uptime) == .expired
         {
             fail(.expiredToken, "p\(process + 1): \(token.story)")
         }
@@ -98,7 +99,7 @@ extension World {
     /// G6. A request fails because of a failure, and a success ends the failures before it.
     private mutating func judgeFailure(_ process: Int, _ request: DeviceProcess.Request, _ answer: RefreshAnswer) {
         guard case .failed(let error) = answer, error.code == .refreshUnavailable else { return }
-        if !processes[process].notes.isFailing {
+        if !processes[process].notes.isFailing, !isHeldUp(process) {
             fail(.success, "p\(process + 1) #\(request.waiter) is told \(answer.story)")
         }
     }
@@ -114,8 +115,6 @@ extension World {
         else { return }
         let text = "p\(process + 1) #\(request.waiter) with \(refused.story)"
         if !request.mayBeUnauthorized { fail(.endpoint, "\(text) at e\(request.endpoint)") }
-        let until = request.since + (error.retryAfter ?? .zero).milliseconds
-        processes[process].notes.trips[request.endpoint] = until
         guard isShared, let stored = store.content.bundle, stored.session == refused.session,
             stored.generation > refused.generation, store.isReadable
         else { return }

@@ -64,6 +64,7 @@ extension World {
         let (process, base) = (call.process, call.base)
         let notes = processes[process].notes
         if let complained = notes.complained, complained == base.mark { return }
+        if !base.accessToken.isHeaderSafe { return }
         for request in processes[process].requests { if case .refresh = request.kind { return } }
         if let received = notes.received, received.mark == base.mark, received.at >= (server.grants[base.grant].receipt ?? 0) {
             let isDue = received.lifetime.map { now >= received.at + $0 - window(of: $0) } ?? false

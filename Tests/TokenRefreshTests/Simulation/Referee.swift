@@ -83,6 +83,10 @@ extension World {
             processes[process].notes.pause = nil
             processes[process].notes.isAttempting = true
         case .callAbandoned(let session, _): abandon(process, session)
+        case .refusedAfterRefresh(_, _, let pause):
+            guard let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
+            else { break }
+            processes[process].notes.trips[request.endpoint] = now + pause.milliseconds
         default: break
         }
     }
@@ -109,8 +113,7 @@ extension World {
         if let failure = notes.failure, failure.session == before.session, now < failure.until {
             fail(.pause, "p\(process + 1) starts an attempt \(failure.until - now) ms too early,", "by its own pause")
         }
-        guard let refusal = before.refusal else { return }
-        let refused = refusal.token
+        guard let refused = before.refusal?.token else { return }
         if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.story)") }
         guard processes[process].machine.current?.bundle.accessToken == refused.value,
             let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
@@ -118,7 +121,7 @@ extension World {
         if notes.trips[request.endpoint] ?? 0 > now, before.urgency != .expired {
             fail(.loop, "p\(process + 1) refreshes for e\(request.endpoint) and \(refused.story) again")
         }
-        if let failure = notes.failure, failure.session == refused.session, request.handedAt <= failure.order,
+        if let failure = notes.failure, failure.session == refused.session, request.handedAt < failure.order,
             now < failure.at + plan.policy.failureSharing.milliseconds
         {
             fail(.sharing, "p\(process + 1) #\(request.waiter) starts an attempt")
@@ -151,10 +154,10 @@ extension World {
     /// G4, G5, G22. A session ends with its true reason.
     private mutating func judgeEnding(_ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: View) {
         let family = server.families[Int(named: session.rawValue)]
-        if case .ended(let note)? = processes[process].look?.found, note.session == session {
-            if family.note != reason {
-                let known = family.note.map { "\($0)" } ?? "nothing"
-                fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(known)")
+        if case .ended(let note)? = processes[process].look?.found {
+            // A session that was replaced ends with the session that has replaced it.
+            if note.reason != reason || (note.session == session && family.note != reason) {
+                fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(note.reason)")
             }
             return
         }

@@ -54,6 +54,7 @@ extension World {
     mutating func judgeDeletion(_ process: Int, of old: TokenBundle) {
         let family = Int(named: old.session.rawValue)
         guard server.families[family].process != process, !server.families[family].isLoggedOut,
+            !server.families[family].isDamaged,
             let ended = processes[process].notes.ended
         else { return }
         let text = "p\(process + 1) deletes \(old.story)"

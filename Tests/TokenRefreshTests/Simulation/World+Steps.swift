@@ -230,6 +230,8 @@ extension World {
     mutating func thaw(_ process: Int) -> Bool {
         guard processes[process].isFrozen else { return false }
         processes[process].isFrozen = false
+        // No alarm could ring meanwhile.
+        for index in 0..<processes[process].requests.count { processes[process].requests[index].since = now }
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
         if isTraced { note("p\(process + 1) goes on") }
         return true
