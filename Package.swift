@@ -74,8 +74,7 @@ let tests: [Target] = [
     .testTarget(
         name: "TokenRefreshTests",
         dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "ProcessTesting", "RefreshPeer"],
-        path: "Tests/TokenRefreshTests",
-        exclude: ["Simulation"]
+        path: "Tests/TokenRefreshTests"
     ),
     .testTarget(
         name: "NetworkCoreTests",
