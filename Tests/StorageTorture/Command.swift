@@ -22,7 +22,8 @@ enum Command: String {
     /// Does what it is told on standard input.
     case talk
 
-    func run(on store: any SharedTokenStore, _ folder: URL, _ number: Int) async throws {
+    func run(on makeStore: @escaping () -> any SharedTokenStore, _ folder: URL, _ number: Int) async throws {
+        let store = makeStore()
         switch self {
         case .save:
             while true { StorageTorture.say("\(try await saveNext(in: store))") }
@@ -41,7 +42,8 @@ enum Command: String {
         case .rotate:
             try await RotatingServer(folder: folder).refresh(store, times: number)
         case .talk:
-            await Conversation(store: store, folder: folder).run()
+            var conversation = Conversation(store: store, folder: folder, makeStore: makeStore)
+            await conversation.run()
         }
     }
 

@@ -6,10 +6,11 @@ import Foundation
 
 /// Does what it is told on standard input, line by line, and says after each what came of it.
 struct Conversation {
-    let store: any SharedTokenStore
+    var store: any SharedTokenStore
     let folder: URL
+    let makeStore: () -> any SharedTokenStore
 
-    func run() async {
+    mutating func run() async {
         while let line = readLine() {
             do {
                 StorageTorture.say(try await answer(to: line))
@@ -19,13 +20,28 @@ struct Conversation {
         }
     }
 
-    private func answer(to line: String) async throws -> String {
+    private mutating func answer(to line: String) async throws -> String {
         switch line {
         case "load": return try await store.load().map { "\($0.generation)" } ?? "none"
         case "save":
             let next = try await store.load().map { $0.generation + 1 } ?? 0
             try await store.save(.torture(next))
             return "\(next)"
+        case "end":
+            try await store.update { found in
+                guard case .success(.active(let bundle)) = found else { return nil }
+                return .ended(EndedSession(session: bundle.session, reason: .byUser, date: Date()))
+            }
+            return "done"
+        case "lease":
+            await (try await store.lease(waitingAtMost: .zero)).release()
+            return "leased"
+        case "restart":
+            store = makeStore()
+            return "done"
+        case "mount", "unmount":
+            try Disk(at: folder.deletingLastPathComponent()).perform(line)
+            return "done"
         case "overwrite":
             try await store.save(TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 100))
             return "done"

@@ -919,9 +919,7 @@ struct ActiveSession: Hashable, Sendable {
             failAttempt(TokenRefreshError(.unavailable, reason: "no response within \(limit)"), &context)
         case .leasing:
             let reason = "waited \(limit) for the refresh of another process"
-            failAttempt(
-                TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.busy, reason: reason)), &context
-            )
+            failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
         case .reading, .recording, .verifying:
             if case .recording = stage { context.forgetWrites() }
             let reason = "no response from the store within \(limit)"
@@ -1058,7 +1056,8 @@ extension StoredSession {
 extension AuthenticationError {
     /// A refresh that could not be made, as those who waited for it see it.
     static func unavailable(_ error: TokenRefreshError, retryAfter: Duration) -> AuthenticationError {
-        let isStore = error.cause is TokenStoreError
+        // A store that is busy with the refresh of another process works.
+        let isStore = (error.cause as? TokenStoreError).map { $0.code != .busy } ?? false
         return AuthenticationError(
             isStore ? .storeUnavailable : .refreshUnavailable,
             retryAfter: retryAfter,

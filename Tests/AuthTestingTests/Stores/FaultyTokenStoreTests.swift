@@ -60,13 +60,13 @@ struct FaultyTokenStoreTests {
         #expect(try await load.value == bundle)
     }
 
-    @Test("The calls of a lease count and fail like those of the store")
+    @Test("Reads, updates, leases and releases count and fail like loads and saves")
     func leases() async throws {
         let store = FaultyTokenStore(RecordingTokenStore(holding: bundle))
         store.fail(.save)
         let lease = try await store.lease(waitingAtMost: .zero)
-        await #expect(throws: TokenStoreError.self) { try await lease.save(bundle) }
-        _ = try await lease.load()
+        await #expect(throws: TokenStoreError.self) { try await store.update { _ in .active(bundle) } }
+        _ = try await store.read()
         await lease.release()
         #expect(StoreOperation.allCases.map { store.calls($0) } == [1, 1, 0, 1, 1])
     }
@@ -76,7 +76,8 @@ struct FaultyTokenStoreTests {
         let store = RecordingTokenStore()
         do {
             let lease = try await store.lease(waitingAtMost: .zero)
-            try await lease.save(bundle)
+            await store.save(bundle)
+            #expect(!lease.mayStillCall(.current))
         }
         _ = await store.load()
         await store.delete()
