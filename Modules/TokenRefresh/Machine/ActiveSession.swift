@@ -20,15 +20,15 @@ enum SessionOutcome: Sendable {
 /// ```
 /// The call outlives the attempt: at the deadline those who wait are told, and the call keeps its place, and the lease,
 /// until it has ended or was abandoned (rule 2, G8).
-struct ActiveSession: Sendable {
-    private enum Phase: Sendable {
+struct ActiveSession: Hashable, Sendable {
+    private enum Phase: Hashable, Sendable {
         /// A sign-in waits for its tokens to be stored. No request uses them before (G11).
         case activating(version: Int)
         case resting
         case refreshing(AttemptID, Stage)
     }
 
-    private enum Stage: Sendable {
+    private enum Stage: Hashable, Sendable {
         /// Another process may hold the lease.
         case leasing
         /// Another process may have refreshed already.
@@ -44,8 +44,8 @@ struct ActiveSession: Sendable {
     }
 
     /// The call that spends, or has spent, the current refresh token.
-    private struct Call: Sendable {
-        enum Progress: Sendable {
+    private struct Call: Hashable, Sendable {
+        enum Progress: Hashable, Sendable {
             case running
             case cancelled
             /// Its intent is being marked: it was abandoned, or the process is about to be suspended.
@@ -67,12 +67,17 @@ struct ActiveSession: Sendable {
     }
 
     /// The last failed attempt (G6).
-    private struct Failure: Sendable {
+    private struct Failure: Hashable, Sendable {
         let error: TokenRefreshError
         let at: Duration
         let until: Duration
         /// How many attempts have failed in a row.
         let inARow: Int
+    }
+
+    private struct SeenIntent: Hashable, Sendable {
+        let intent: RefreshIntent
+        let at: Duration
     }
 
     /// The tokens in use. A record of a pending refresh is in the store only.
@@ -101,7 +106,7 @@ struct ActiveSession: Sendable {
     /// Whether the expiry was counted from the receipt in this process, on the monotonic clock.
     private var isCountedFromReceipt: Bool
     /// Another process's intent, and when this process first saw it.
-    private var seenIntent: (intent: RefreshIntent, at: Duration)?
+    private var seenIntent: SeenIntent?
 
     /// A session that was signed in here. `scope`: whose tokens it replaces in the store.
     init(signedIn bundle: TokenBundle, _ expiry: Expiry, replacing scope: EndScope, _ context: inout MachineContext) {
@@ -580,7 +585,7 @@ struct ActiveSession: Sendable {
     ) -> Duration? {
         guard intent.owner != context.settings.owner, intent.isAbandoned || ownerMayCall else { return nil }
         let uptime = context.now.uptime
-        if seenIntent?.intent != intent { seenIntent = (intent, uptime) }
+        if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
         let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(intent.date), 0), 1e9))
         switch context.settings.tolerance {
         case .sameKey: return nil
