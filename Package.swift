@@ -74,7 +74,8 @@ let tests: [Target] = [
     .testTarget(
         name: "TokenRefreshTests",
         dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "ProcessTesting", "RefreshPeer"],
-        path: "Tests/TokenRefreshTests"
+        path: "Tests/TokenRefreshTests",
+        exclude: ["Exploration"]
     ),
     .testTarget(
         name: "NetworkCoreTests",
