@@ -65,6 +65,10 @@ struct Conversation {
             try await checkContract()
             return "kept"
         case "load-six": return await loadSixAccounts()
+        case "busy-accounts": return try await useManyAccounts()
+        case "flip":
+            try Self.flipBit()
+            return "done"
         case "spoil":
             try Self.spoil()
             return "done"
@@ -110,6 +114,38 @@ struct Conversation {
         return "\(codes.sorted().joined(separator: ",")) after \((ContinuousClock.now - start) / .seconds(1))"
     }
 
+    /// Reads and updates eight accounts at once, thirty times each, and says the generations that are left.
+    private func useManyAccounts() async throws -> String {
+        let stores = (1...8).map { SecretServiceTokenStore.torture("busy-\($0)", locks: folder) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores + stores {
+                group.addTask {
+                    for _ in 1...15 {
+                        try await store.update { found in
+                            let last = try? found.get().bundle?.generation
+                            return .active(.torture((last ?? 0) + 1))
+                        }
+                        _ = try await store.read()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        var generations: Set<Int> = []
+        for store in stores { generations.insert(try await store.load()?.generation ?? 0) }
+        return generations.sorted().map(String.init).joined(separator: ",")
+    }
+
+    /// Changes one bit of the refresh token that the keyring has.
+    private static func flipBit() throws {
+        guard let library = LibSecret.installed else { return }
+        var data = try contents("default")
+        guard let token = data.range(of: Data("refresh-".utf8)) ?? data.range(of: Data("r0.r0.".utf8)) else { return }
+        data[token.lowerBound] ^= 1
+        let account = KeyringAccount(application: "latchkey-tests", account: "default")
+        try KeyringCall(library, limit: .seconds(600)).store(data, as: account)
+    }
+
     /// Puts something into the keyring that is no session.
     private static func spoil(_ account: String = "default") throws {
         guard let library = LibSecret.installed else { return }
@@ -139,6 +175,8 @@ struct Conversation {
     #else
     private func checkContract() async throws {}
     private func loadSixAccounts() async -> String { "" }
+    private func useManyAccounts() async throws -> String { "" }
+    private static func flipBit() throws {}
     private static func spoil(_ account: String = "default") throws {}
     private func iterateMainContext() throws {}
     #endif
@@ -151,7 +189,7 @@ extension SecretServiceTokenStore {
             application: "latchkey-tests",
             account: account,
             lockFolder: locks,
-            answerLimit: .seconds(2)
+            answerLimit: .seconds(Int(ProcessInfo.processInfo.environment["TORTURE_ANSWER_LIMIT"] ?? "") ?? 600)
         )
     }
 }

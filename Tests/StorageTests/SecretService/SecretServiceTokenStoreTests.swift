@@ -105,8 +105,8 @@ struct SecretServiceTokenStoreTests {
     func hung() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        let talker = try keyring.talker()
-        #expect(try await talker.tell("save") == "0")
+        #expect(try await keyring.talker().tell("save") == "0")
+        let talker = try keyring.talker(["TORTURE_ANSWER_LIMIT": "2"])
         keyring.signal(SIGSTOP)
         #expect(try await talker.tell("load")?.hasPrefix("unavailable") == true)
         keyring.signal(SIGCONT)
@@ -132,8 +132,7 @@ struct SecretServiceTokenStoreTests {
     func hungForManyAccounts() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        let talker = try keyring.talker()
-        #expect(try await talker.tell("save") == "0")
+        let talker = try keyring.talker(["TORTURE_ANSWER_LIMIT": "2"])
         keyring.signal(SIGSTOP)
         let answer = try #require(try await talker.tell("load-six"))
         let parts = answer.split(separator: " ")
@@ -169,6 +168,25 @@ struct SecretServiceTokenStoreTests {
         #expect(try await talker.tell("spoil") == "done")
         #expect(try await talker.tell("delete") == "done")
         #expect(try await talker.tell("load") == "none")
+    }
+
+    @Test("ST4: an item with a flipped bit in a token is corrupt, and the next save replaces it")
+    func flippedBit() async throws {
+        let keyring = try await PrivateKeyring()
+        try await keyring.start()
+        let talker = try keyring.talker()
+        #expect(try await talker.tell("save") == "0")
+        #expect(try await talker.tell("flip") == "done")
+        #expect(try await talker.tell("load")?.hasPrefix("corrupt") == true)
+        #expect(try await talker.tell("overwrite") == "done")
+        #expect(try await talker.tell("load") == "100")
+    }
+
+    @Test("Threads of many accounts talk to the service at once, and lose nothing")
+    func manyAccounts() async throws {
+        let keyring = try await PrivateKeyring()
+        try await keyring.start()
+        #expect(try await keyring.talker().tell("busy-accounts") == "30")
     }
 
     @Test("A process is told of what another one writes, from the first sign-in on")
