@@ -41,7 +41,7 @@ extension KeychainTokenStore {
 extension TokenBundle {
     /// The bundle as a store writes it down.
     var stored: Data {
-        get throws { try TokenEnvelope().encode(self) }
+        get throws { try TokenEnvelope().encode(.active(self)) }
     }
 }
 
