@@ -14,8 +14,8 @@ struct TokenFolder: Sendable {
     let access: FolderAccess
     let known: KnownFolders
 
-    /// The folder in which this store has found or stored a session. An empty one may be replaced: the disk that belongs
-    /// there may have been mounted since.
+    /// The folder in which this store has found or stored a session. An empty one may be replaced: the disk that
+    /// belongs there may have been mounted since.
     private let used = Locked<FolderIdentity?>(nil)
     private let isRecorded = Locked(false)
 
