@@ -56,8 +56,8 @@ struct ActiveSession: Sendable {
         let startedAt: Duration
         /// The generation of the bundle whose refresh token it spends.
         let generation: Int
-        /// The record in the store; `nil` where the refresh token was never stored.
-        let intent: RefreshIntent?
+        /// The record that the store holds, or is to hold.
+        let intent: RefreshIntent
         var progress = Progress.running
 
         /// Whether a failure means that the response was lost, and not that the server has answered.
@@ -456,23 +456,12 @@ struct ActiveSession: Sendable {
         read(id, &context)
     }
 
+    /// A session that never reached its store is refreshed without the lease: no other process has its refresh token.
+    /// Should it be stored while the call is under way, the store says so, too, and other processes wait (rule 4).
     mutating func leaseFailed(_ id: AttemptID, _ error: TokenStoreError, _ context: inout MachineContext) {
         guard case .refreshing(id, .leasing) = phase else { return }
-        guard isStored else { return callWithoutStore(id, &context) }
+        guard isStored || mayBeStored(context) else { return record(over: nil, isAbandoned: true, id, &context) }
         failAttempt(TokenRefreshError(.unavailable, reason: "no lease of the shared store", cause: error), &context)
-    }
-
-    /// A session that never reached its store is refreshed without it: no other process has its refresh token. Should
-    /// it be stored while the call is under way, the store says so, too, and other processes wait (rule 4).
-    private mutating func callWithoutStore(_ id: AttemptID, _ context: inout MachineContext) {
-        let intent = RefreshIntent(
-            idempotencyKey: currentKey(&context),
-            owner: context.settings.owner,
-            date: context.now.date,
-            isAbandoned: true
-        )
-        _ = context.write(.bundle(bundle.with(pendingRefresh: intent), over: .anything))
-        makeCall(nil, id, &context)
     }
 
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
@@ -496,7 +485,7 @@ struct ActiveSession: Sendable {
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where !isTokenStored && rejection == nil:
             // The store has never held this refresh token: no other process can have spent it.
-            if isStored { makeCall(nil, id, &context) } else { callWithoutStore(id, &context) }
+            record(over: nil, id, &context)
             return .goesOn
         case .failure(let error):
             // Another process may have spent the refresh token: only the store could say. Spending it twice could end
@@ -594,18 +583,47 @@ struct ActiveSession: Sendable {
     }
 
     /// G27. The store shows that it can be written before the refresh token is spent. A refresh token that was never
-    /// stored needs no record: no other process, and no later start, can use it.
-    private mutating func record(over stored: TokenBundle?, _ id: AttemptID, _ context: inout MachineContext) {
-        guard isTokenStored || stored != nil else {
-            return makeCall(nil, id, &context)
-        }
+    /// stored is spent at once: no other process, and no later start, can use it. When it is stored after all, it is
+    /// stored with the record.
+    private mutating func record(
+        over stored: TokenBundle?,
+        isAbandoned: Bool = false,
+        _ id: AttemptID,
+        _ context: inout MachineContext
+    ) {
         let intent = RefreshIntent(
-            idempotencyKey: currentKey(&context), owner: context.settings.owner, date: context.now.date
+            idempotencyKey: currentKey(&context),
+            owner: context.settings.owner,
+            date: context.now.date,
+            isAbandoned: isAbandoned
         )
-        let version = context.write(
-            .bundle(bundle.with(pendingRefresh: intent), over: .exactly(stored ?? bundle))
-        )
-        phase = .refreshing(id, .recording(intent, version: version))
+        let mustWait = isTokenStored || stored != nil || mayBeStored(context)
+        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored ?? bundle)))
+        if mustWait {
+            phase = .refreshing(id, .recording(intent, version: version))
+        } else {
+            makeCall(intent, id, &context)
+        }
+    }
+
+    /// Whether a write that has not ended may have stored the tokens in use already.
+    private func mayBeStored(_ context: MachineContext) -> Bool {
+        context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
+    }
+
+    /// What the tokens in use may be written over: `read` where the store is known to hold them.
+    private func predecessor(_ read: TokenBundle) -> StoreContent.Predecessor {
+        if read.pendingRefresh != nil || isTokenStored { return .exactly(read) }
+        return isStored ? .older : .anything
+    }
+
+    /// No call is made: its record is not wanted any more. Tokens that the store does not hold still are.
+    private mutating func forgetRecord(_ context: inout MachineContext) {
+        if isTokenStored {
+            context.forgetWrites()
+        } else {
+            _ = context.write(.bundle(bundle, over: isStored ? .older : .anything))
+        }
     }
 
     private mutating func currentKey(_ context: inout MachineContext) -> String {
@@ -615,7 +633,7 @@ struct ActiveSession: Sendable {
     }
 
     private mutating func makeCall(
-        _ intent: RefreshIntent?,
+        _ intent: RefreshIntent,
         _ id: AttemptID,
         isReplay: Bool = false,
         _ context: inout MachineContext
@@ -694,6 +712,9 @@ struct ActiveSession: Sendable {
             return .goesOn
         }
         // G13. Another process may have spent the refresh token: its tokens are in the store.
+        if case .resting = phase {
+            context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeDeadline))
+        }
         phase = .refreshing(id, .verifying(error))
         context.emit(.read(.attempt(id)))
         return .goesOn
@@ -783,7 +804,7 @@ struct ActiveSession: Sendable {
             context.forgetWrites()
             read(id, &context)
         case (.refreshing(_, .recording(_, version)), .failed(let error)):
-            context.forgetWrites()
+            forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .superseded(let found)):
@@ -809,7 +830,7 @@ struct ActiveSession: Sendable {
         case .refreshing(_, .storing(let bundle, let expiry, version)):
             return commit(bundle, expiry, isStored: false, &context)
         case .refreshing(_, .recording(_, version)):
-            context.forgetWrites()
+            forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         default: break
@@ -921,7 +942,7 @@ struct ActiveSession: Sendable {
             let reason = "waited \(limit) for the refresh of another process"
             failAttempt(TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.busy, reason: reason)), &context)
         case .reading, .recording, .verifying:
-            if case .recording = stage { context.forgetWrites() }
+            if case .recording = stage { forgetRecord(&context) }
             let reason = "no response from the store within \(limit)"
             failAttempt(
                 TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.unavailable, reason: reason)),
@@ -955,17 +976,17 @@ struct ActiveSession: Sendable {
     }
 
     private mutating func mark(isAbandoned: Bool, _ context: inout MachineContext) {
-        guard let intent = call?.intent, call?.generation == bundle.generation, !isStoring else {
+        guard let call, call.generation == bundle.generation, !isStoring else {
             if isAbandoned { abandonCall(&context) }
             return
         }
         let version = context.write(
             .bundle(
-                bundle.with(pendingRefresh: intent.abandoned),
-                over: .exactly(bundle.with(pendingRefresh: intent))
+                bundle.with(pendingRefresh: call.intent.abandoned),
+                over: isTokenStored ? .exactly(bundle.with(pendingRefresh: call.intent)) : predecessor(bundle)
             )
         )
-        call?.progress = .marking(version: version, isAbandoned: isAbandoned)
+        self.call?.progress = .marking(version: version, isAbandoned: isAbandoned)
     }
 
     private mutating func abandonCall(_ context: inout MachineContext) {

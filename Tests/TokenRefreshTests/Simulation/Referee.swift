@@ -28,7 +28,8 @@ extension World {
     /// G9. A sign-in gives way to a later sign-in, or to its own end, and never to one before it.
     private mutating func judgeReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
         guard let new, Int(named: new.rawValue) < Int(named: left.rawValue) else { return }
-        if !server.families[Int(named: left.rawValue)].isRetired {
+        let family = server.families[Int(named: left.rawValue)]
+        if !family.isRetired, !family.isDamaged {
             fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
         }
     }
@@ -154,7 +155,7 @@ extension World {
     /// G4, G5, G22. A session ends with its true reason.
     private mutating func judgeEnding(_ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: View) {
         let family = server.families[Int(named: session.rawValue)]
-        if case .ended(let note)? = processes[process].look?.found {
+        if case .ended(let note)? = before.shown {
             // A session that was replaced ends with the session that has replaced it.
             if note.reason != reason || (note.session == session && family.note != reason) {
                 fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(note.reason)")

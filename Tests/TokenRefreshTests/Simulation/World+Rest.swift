@@ -76,12 +76,14 @@ extension World {
 
     /// G11, G12: the store holds the newest bundle of the session in use, or nothing after its end.
     private mutating func judgeRest(_ process: Int) {
-        if let stored = store.content.bundle, processes[process].notes.left.contains(stored.session) {
+        if let stored = store.content.bundle, processes[process].notes.left.contains(stored.session),
+            !server.families[Int(named: stored.session.rawValue)].isDamaged
+        {
             fail(.revival, "p\(process + 1) has left \(stored.session.rawValue), and the store holds it")
         }
         guard let bundle = processes[process].machine.current?.bundle else { return }
         let family = server.families[Int(named: bundle.session.rawValue)]
-        guard !family.isRetired else { return }
+        guard !family.isRetired, !family.isDamaged else { return }
         guard let stored = store.content.bundle, stored.session == bundle.session else {
             return fail(.newest, "p\(process + 1) has \(bundle.story), the store \(store.content.story)")
         }

@@ -228,6 +228,14 @@ struct View {
         }
     }
 
+    /// What the event shows of the store.
+    var shown: StoredSession? {
+        switch event {
+        case .read(_, .success(let found), _), .wrote(_, .superseded(let found)): found
+        default: nil
+        }
+    }
+
     /// The token whose refusal the event reports.
     var refusal: TokenRefusal? {
         if case .asked(.replacement(let refusal), _) = event { refusal } else { nil }
