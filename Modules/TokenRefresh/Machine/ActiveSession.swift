@@ -57,7 +57,7 @@ struct ActiveSession: Sendable {
         /// The generation of the bundle whose refresh token it spends.
         let generation: Int
         /// The record that the store holds, or is to hold.
-        let intent: RefreshIntent
+        var intent: RefreshIntent
         var progress = Progress.running
 
         /// Whether a failure means that the response was lost, and not that the server has answered.
@@ -82,7 +82,7 @@ struct ActiveSession: Sendable {
     private(set) var isStored: Bool
     /// Whether the store is known to have held the tokens in use.
     private var isTokenStored: Bool
-    private let replaced: EndScope
+    private var replaced: EndScope
 
     private var phase: Phase
     private var call: Call?
@@ -100,6 +100,8 @@ struct ActiveSession: Sendable {
     private var lastRefresh: Date?
     /// Whether the expiry was counted from the receipt in this process, on the monotonic clock.
     private var isCountedFromReceipt: Bool
+    /// How many writes had ended when the store was last read for an attempt.
+    private var readAt = 0
     /// Another process's intent, and when this process first saw it.
     private var seenIntent: (intent: RefreshIntent, at: Duration)?
 
@@ -188,6 +190,12 @@ struct ActiveSession: Sendable {
         status.expiresAt = bundle.expiresAt
         status.lastRefresh = lastRefresh
         status.lastFailure = failure?.error
+    }
+
+    /// The first read shows what a sign-in that came before it replaces in the store.
+    mutating func noteReplaced(_ found: StoredSession?) {
+        guard isActivating, case .active(let stored)? = found, stored.session != bundle.session else { return }
+        replaced = EndScope.sessions(stored.session, replacing: replaced.sessions).followed(by: bundle.session)
     }
 
     // MARK: Requests
@@ -448,6 +456,11 @@ struct ActiveSession: Sendable {
 
     private mutating func read(_ id: AttemptID, _ context: inout MachineContext) {
         phase = .refreshing(id, .reading)
+        readStore(id, &context)
+    }
+
+    private mutating func readStore(_ id: AttemptID, _ context: inout MachineContext) {
+        readAt = context.store.ended
         context.emit(.read(.attempt(id)))
     }
 
@@ -477,6 +490,11 @@ struct ActiveSession: Sendable {
         case .reading: rejection = nil
         case .verifying(let error): rejection = error
         case .leasing, .recording, .calling, .storing: return .goesOn
+        }
+        guard readAt == context.store.ended else {
+            // A write of this process has ended meanwhile: the read may have seen what was there before.
+            readStore(id, &context)
+            return .goesOn
         }
         let found: StoredSession?
         switch result {
@@ -716,7 +734,7 @@ struct ActiveSession: Sendable {
             context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeDeadline))
         }
         phase = .refreshing(id, .verifying(error))
-        context.emit(.read(.attempt(id)))
+        readStore(id, &context)
         return .goesOn
     }
 
@@ -971,8 +989,16 @@ struct ActiveSession: Sendable {
     }
 
     /// The system suspends the process: the lease must go, and the intent says that the call may be under way (rule 4).
+    /// An attempt whose call is still to be made ends: without the lease another process may make it.
     mutating func suspensionNear(_ context: inout MachineContext) {
         if case .running? = call?.progress { mark(isAbandoned: false, &context) }
+        guard context.lease != nil, case .refreshing(_, let stage) = phase else { return }
+        switch stage {
+        case .leasing, .calling, .storing: return
+        case .recording: forgetRecord(&context)
+        case .reading, .verifying: break
+        }
+        failAttempt(TokenRefreshError(.unavailable, reason: "the process is about to be suspended"), &context)
     }
 
     private mutating func mark(isAbandoned: Bool, _ context: inout MachineContext) {
@@ -1008,8 +1034,13 @@ struct ActiveSession: Sendable {
             abandonCall(&context)
         } else {
             call?.progress = .running
-            context.releaseLease()
-            if case .failed = outcome { context.forgetWrites() }
+            if case .failed = outcome {
+                // Other processes cannot know that the call is under way: the lease keeps them out.
+                context.forgetWrites()
+            } else {
+                if let intent = call?.intent { call?.intent = intent.abandoned }
+                context.releaseLease()
+            }
         }
         guard case .superseded(let found) = outcome else { return .goesOn }
         return superseded(by: found, storing: nil, nil, &context)

@@ -49,10 +49,10 @@ extension World {
     /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
     private mutating func judgeIntent(of call: Call) {
         let text = "p\(call.process + 1) calls with r\(call.token)"
+        guard !server.families[Int(named: call.base.session.rawValue)].isDamaged else { return }
         if let key = keys[call.token], key != call.key { fail(.key, "\(text) and another key") }
         guard let stored = store.content.bundle, server.grants[call.base.grant].wasStored,
-            stored.hasSameTokens(as: call.base), store.weather != .isCorrupt,
-            !server.families[Int(named: call.base.session.rawValue)].isDamaged
+            stored.hasSameTokens(as: call.base), store.weather != .isCorrupt
         else { return }
         if stored.pendingRefresh == nil { fail(.intent, "\(text), and the store does not know") }
     }
