@@ -100,7 +100,7 @@ struct ActiveSession: Sendable {
     private var lastRefresh: Date?
     /// Whether the expiry was counted from the receipt in this process, on the monotonic clock.
     private var isCountedFromReceipt: Bool
-    /// How many writes had ended when the store was last read for an attempt.
+    /// What had been learned of the store when it was last read for an attempt.
     private var readAt = 0
     /// Another process's intent, and when this process first saw it.
     private var seenIntent: (intent: RefreshIntent, at: Duration)?
@@ -460,7 +460,7 @@ struct ActiveSession: Sendable {
     }
 
     private mutating func readStore(_ id: AttemptID, _ context: inout MachineContext) {
-        readAt = context.store.ended
+        readAt = context.news
         context.emit(.read(.attempt(id)))
     }
 
@@ -491,7 +491,7 @@ struct ActiveSession: Sendable {
         case .verifying(let error): rejection = error
         case .leasing, .recording, .calling, .storing: return .goesOn
         }
-        guard readAt == context.store.ended else {
+        guard readAt == context.news else {
             // A write of this process has ended meanwhile: the read may have seen what was there before.
             readStore(id, &context)
             return .goesOn
@@ -533,7 +533,7 @@ struct ActiveSession: Sendable {
         ownerMayCall: Bool,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        takeUp(found, context)
+        takeUp(found, &context)
         switch expiry.urgency(at: context.now.uptime) {
         case .due, .expired:
             proceed(found, id, ownerMayCall: ownerMayCall, &context)
@@ -545,7 +545,8 @@ struct ActiveSession: Sendable {
     }
 
     /// The bundle of another process becomes this one's.
-    private mutating func takeUp(_ found: TokenBundle, _ context: MachineContext) {
+    private mutating func takeUp(_ found: TokenBundle, _ context: inout MachineContext) {
+        context.noteNews()
         bundle = found.with(pendingRefresh: nil)
         expiry = context.expiry(ofStored: found)
         isStored = true
@@ -877,7 +878,7 @@ struct ActiveSession: Sendable {
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
-            takeUp(stored, context)
+            takeUp(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         case .active, .empty:
@@ -973,11 +974,15 @@ struct ActiveSession: Sendable {
     }
 
     /// G8: the call has passed its last limit and is cancelled. It has a moment to end.
-    mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) {
-        guard call?.id == id, case .running? = call?.progress else { return }
+    ///
+    /// - Returns: Whether the call is the session's.
+    mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) -> Bool {
+        guard call?.id == id else { return false }
+        guard case .running? = call?.progress else { return true }
         call?.progress = .cancelled
         context.emit(.cancelCall(id))
         context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
+        return true
     }
 
     /// G8: the call did not end when it was cancelled. Its intent is marked, so that every process knows that it may
@@ -1057,7 +1062,7 @@ struct ActiveSession: Sendable {
         case .active(let stored) where stored.session != bundle.session && isStored:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle) && canStart:
-            takeUp(stored, context)
+            takeUp(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         default: return .goesOn

@@ -36,7 +36,7 @@ struct RefreshStateMachine: Sendable {
 
     /// Looks at a shared store: what another process has done is found out without a lease.
     private struct Look: Sendable {
-        /// How many writes had ended when the look under way started; `nil` when none is under way.
+        /// What had been learned of the store when the look under way started; `nil` when none is under way.
         var startedAt: Int?
         /// The look under way started too early for those who have asked since, or for a report.
         var mustRepeat = false
@@ -139,7 +139,7 @@ struct RefreshStateMachine: Sendable {
     private mutating func timerFired(_ timer: RefreshTimer) {
         switch timer {
         case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
-        case .callLimit(let id): withSession { $0.callLimitPassed(id, &$1) }
+        case .callLimit(let id): callLimitPassed(id)
         case .abandonment(let id): withSession { $0.abandonmentDue(id, &$1) }
         case .cooldown(let id):
             withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .goesOn }
@@ -149,6 +149,13 @@ struct RefreshStateMachine: Sendable {
         case .loadDeadline: loadTookTooLong()
         case .lookDeadline: lookTookTooLong()
         }
+    }
+
+    private mutating func callLimitPassed(_ id: AttemptID) {
+        var isCurrent = false
+        withSession { isCurrent = $0.callLimitPassed(id, &$1) }
+        // The call of a session that is over is of no use, and must not stay for ever.
+        if !isCurrent { context.emit(.cancelCall(id)) }
     }
 
     /// Lets the session handle an event, and draws the consequences. The session is taken out of the state meanwhile, so
@@ -423,6 +430,7 @@ struct RefreshStateMachine: Sendable {
     private mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
         guard case .signedIn(let session) = state else { return }
         if inStore {
+            context.noteNews()
             context.forgetWrites()
             answerStoreWaiters(nil)
         } else {
@@ -445,6 +453,7 @@ struct RefreshStateMachine: Sendable {
     /// Another process has signed in: its session is this process's too, and the one there was is over.
     private mutating func replaceSession(by found: TokenBundle) {
         failWaiters()
+        context.noteNews()
         context.forgetWrites()
         answerStoreWaiters(nil)
         state = .signedIn(ActiveSession(stored: found, context))
@@ -511,6 +520,7 @@ struct RefreshStateMachine: Sendable {
         var failure: TokenStoreError?
         if case .failed(let error) = outcome { failure = error }
         let content = context.store.finish(version, outcome)
+        context.noteNews()
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if case .ended(_, _, let scope)? = content, case .written(let removed?) = outcome {
@@ -590,16 +600,16 @@ struct RefreshStateMachine: Sendable {
     }
 
     private mutating func startLook() {
-        look.startedAt = context.store.ended
+        look.startedAt = context.news
         look.mustRepeat = false
         for waiter in look.laterWaiters.takeAll() { look.waiters.add(waiter) }
         context.emit(.read(.look))
     }
 
     private mutating func looked(_ result: Result<StoredSession, TokenStoreError>) {
-        // A write of this process has ended since the look started: it may have seen the store as it was before, and
-        // the session that the user has just left.
-        let isStale = look.startedAt != context.store.ended
+        // A write of this process has ended since the look started, or an attempt has read the store: the look may have
+        // seen the store as it was before, and the session that the user has just left.
+        let isStale = look.startedAt != context.news
         look.startedAt = nil
         if !isStale {
             follow((try? result.get()).flatMap { $0.current(at: context.now.date).readable })

@@ -50,7 +50,7 @@ extension World {
     private mutating func judgeIntent(of call: Call) {
         let text = "p\(call.process + 1) calls with r\(call.token)"
         guard !server.families[Int(named: call.base.session.rawValue)].isDamaged else { return }
-        if let key = keys[call.token], key != call.key { fail(.key, "\(text) and another key") }
+        if let key = keys[call.base.grant], key != call.key { fail(.key, "\(text) and another key") }
         guard let stored = store.content.bundle, server.grants[call.base.grant].wasStored,
             stored.hasSameTokens(as: call.base), store.weather != .isCorrupt
         else { return }

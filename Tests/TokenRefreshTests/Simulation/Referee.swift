@@ -43,8 +43,8 @@ extension World {
             let limit: Int
             switch request.kind {
             case .settle: continue
-            case .signIn, .signOut: limit = policy.storeDeadline.milliseconds
-            case .restore: limit = policy.storeDeadline.milliseconds * 2
+            case .signIn: limit = policy.storeDeadline.milliseconds
+            case .restore, .signOut: limit = policy.storeDeadline.milliseconds * 2
             case .token, .replacement, .refresh:
                 limit = (policy.storeDeadline * 2 + policy.deadline + policy.patience).milliseconds
             }

@@ -35,7 +35,7 @@ extension World {
         var rounds = 0
         while isMoving, violation == nil {
             isMoving = false
-            for _ in 0..<calls.count where workOnCalls(&dice) { isMoving = true }
+            for index in (0..<calls.count).reversed() where work(on: index, &dice) { isMoving = true }
             for process in 0..<processes.count where processes[process].runs {
                 if report(process) { isMoving = true }
                 for index in (0..<processes[process].jobs.count).reversed()

@@ -91,6 +91,9 @@ extension World {
     private mutating func judgeLeftovers(_ process: Int) {
         let status = processes[process].machine.status
         if status.isRefreshing { fail(.growth, "p\(process + 1) keeps", "a refresh") }
+        for call in calls where call.process == process && !call.isOrphan && !call.isCancelled {
+            fail(.growth, "p\(process + 1) keeps", "a call")
+        }
         if !processes[process].jobs.isEmpty { fail(.growth, "p\(process + 1) keeps", "work for the store") }
         if !processes[process].alarms.isEmpty { fail(.growth, "p\(process + 1) keeps", "alarms") }
         if store.lease?.owner == processes[process].owner || !processes[process].leases.isEmpty {

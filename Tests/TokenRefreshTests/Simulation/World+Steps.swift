@@ -166,10 +166,6 @@ extension World {
         processes[process].notes.excused = nil
         // A caller who waits for the state is told it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
-        // Before the first read the machine does not know what its sign-in replaces.
-        if processes[process].machine.published != .unknown, let replaced = store.content.bundle?.session {
-            processes[process].notes.left.insert(replaced)
-        }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         tell(process, .signIn(tokens, session, WaiterID(number: request.waiter)))
         return true

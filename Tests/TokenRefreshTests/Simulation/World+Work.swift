@@ -12,8 +12,10 @@ extension World {
 
     /// A refresh reaches the server, or its response the client; or it is lost on the way.
     mutating func workOnCalls(_ dice: inout Dice) -> Bool {
-        guard !calls.isEmpty else { return false }
-        let index = dice.pick(calls.count)
+        calls.isEmpty ? false : work(on: dice.pick(calls.count), &dice)
+    }
+
+    mutating func work(on index: Int, _ dice: inout Dice) -> Bool {
         let call = calls[index]
         let isTroubled = !isDraining && dice.chance(plan.mood.serverTrouble)
         if isStuck(call, &dice) { return false }
@@ -94,7 +96,7 @@ extension World {
         if !call.isOrphan {
             noteReceipt(call.process, grant, isUsable: !isUnusable)
             if !call.isAbandoned { server.noteFate(.received, of: call) }
-            keys[call.token] = nil
+            keys[call.base.grant] = nil
         }
         let token = isUnusable ? dice.of(["", "a\(grant) ", "a\(grant)\n", "\u{E4}\(grant)"]) : "a\(grant)"
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate, accessToken: token)
