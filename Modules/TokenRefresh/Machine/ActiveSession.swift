@@ -45,24 +45,22 @@ struct ActiveSession: Sendable {
 
     /// The call that spends, or has spent, the current refresh token.
     private struct Call: Sendable {
-        enum Progress: Sendable {
-            case running
-            case cancelled
-            /// Its intent is being marked: it was abandoned, or the process is about to be suspended.
-            case marking(version: Int, isAbandoned: Bool)
-        }
-
         let id: AttemptID
         let startedAt: Duration
         /// The generation of the bundle whose refresh token it spends.
         let generation: Int
         /// The record that the store holds, or is to hold.
-        var intent: RefreshIntent
-        var progress = Progress.running
+        let intent: RefreshIntent
+        /// It has passed its last limit.
+        var isCancelled = false
+        /// It has not ended although it was cancelled.
+        var isAbandoned = false
+        /// The write that marks its intent: it was abandoned, or the process is about to be suspended.
+        var mark: Int?
 
         /// Whether a failure means that the response was lost, and not that the server has answered.
         func isLost(by error: TokenRefreshError) -> Bool {
-            if case .running = progress { error.code == .unavailable && error.status == nil } else { false }
+            !isCancelled && error.code == .unavailable && error.status == nil
         }
     }
 
@@ -726,7 +724,6 @@ struct ActiveSession: Sendable {
     ) -> SessionOutcome {
         // G4. Only the authorization server's own refusal ends a session.
         guard isRejection(error, context) else {
-            wasAmbiguous = error.code == .ambiguous
             failAttempt(error, &context)
             return .goesOn
         }
@@ -811,9 +808,7 @@ struct ActiveSession: Sendable {
             isStored = true
             if let written = content.bundle, written.hasSameTokens(as: bundle) { isTokenStored = true }
         }
-        if case .marking(version, let isAbandoned)? = call?.progress {
-            return marked(isAbandoned: isAbandoned, outcome, &context)
-        }
+        if let call, call.mark == version { return marked(call, outcome, &context) }
         switch (phase, outcome) {
         case (.activating(version), _):
             return .goesOn
@@ -916,6 +911,10 @@ struct ActiveSession: Sendable {
         failure = nil
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         for waiter in waiting.takeAll() { give(waiter, &context) }
+        for waiter in queue.takeAll() {
+            // The wish for a refresh is fulfilled, whichever process has made it.
+            if case .refresh = waiter.wish { give(waiter, &context) } else { queue.add(waiter) }
+        }
         return serveQueue(&context)
     }
 
@@ -931,6 +930,7 @@ struct ActiveSession: Sendable {
         let pause = max(context.pause(afterFailures: inARow), asked)
         failure = Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow)
         failures += 1
+        wasAmbiguous = error.code == .ambiguous
         context.emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         let isValid = expiry.urgency(at: uptime) != .expired
@@ -978,8 +978,8 @@ struct ActiveSession: Sendable {
     /// - Returns: Whether the call is the session's.
     mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) -> Bool {
         guard call?.id == id else { return false }
-        guard case .running? = call?.progress else { return true }
-        call?.progress = .cancelled
+        guard call?.isCancelled == false else { return true }
+        call?.isCancelled = true
         context.emit(.cancelCall(id))
         context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
         return true
@@ -988,15 +988,16 @@ struct ActiveSession: Sendable {
     /// G8: the call did not end when it was cancelled. Its intent is marked, so that every process knows that it may
     /// still be under way, and then it counts as a lost response.
     mutating func abandonmentDue(_ id: AttemptID, _ context: inout MachineContext) {
-        guard call?.id == id, case .cancelled? = call?.progress else { return }
+        guard let call, call.id == id, call.isCancelled, !call.isAbandoned else { return }
         context.emit(.report(.callAbandoned(session: bundle.session, generation: bundle.generation)))
-        mark(isAbandoned: true, &context)
+        self.call?.isAbandoned = true
+        mark(&context)
     }
 
     /// The system suspends the process: the lease must go, and the intent says that the call may be under way (rule 4).
     /// An attempt whose call is still to be made ends: without the lease another process may make it.
     mutating func suspensionNear(_ context: inout MachineContext) {
-        if case .running? = call?.progress { mark(isAbandoned: false, &context) }
+        mark(&context)
         guard context.lease != nil, case .refreshing(_, let stage) = phase else { return }
         switch stage {
         case .leasing, .calling, .storing: return
@@ -1006,18 +1007,16 @@ struct ActiveSession: Sendable {
         failAttempt(TokenRefreshError(.unavailable, reason: "the process is about to be suspended"), &context)
     }
 
-    private mutating func mark(isAbandoned: Bool, _ context: inout MachineContext) {
-        guard let call, call.generation == bundle.generation, !isStoring else {
-            if isAbandoned { abandonCall(&context) }
+    /// Marks the intent of the call. Tokens on their way to the store make the mark needless.
+    private mutating func mark(_ context: inout MachineContext) {
+        guard let call else { return }
+        guard call.generation == bundle.generation, !isStoring else {
+            if call.isAbandoned { abandonCall(&context) }
             return
         }
-        let version = context.write(
-            .bundle(
-                bundle.with(pendingRefresh: call.intent.abandoned),
-                over: isTokenStored ? .exactly(bundle.with(pendingRefresh: call.intent)) : predecessor(bundle)
-            )
-        )
-        self.call?.progress = .marking(version: version, isAbandoned: isAbandoned)
+        let recorded = bundle.with(pendingRefresh: call.intent)
+        let over = isTokenStored ? StoreContent.Predecessor.exactly(recorded) : predecessor(bundle)
+        self.call?.mark = context.write(.bundle(bundle.with(pendingRefresh: call.intent.abandoned), over: over))
     }
 
     private mutating func abandonCall(_ context: inout MachineContext) {
@@ -1029,24 +1028,14 @@ struct ActiveSession: Sendable {
     private var isStoring: Bool { if case .refreshing(_, .storing) = phase { true } else { false } }
 
     private mutating func marked(
-        isAbandoned: Bool,
+        _ call: Call,
         _ outcome: WriteOutcome,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        if isAbandoned {
-            // A mark that could not be written is written again: the lease stays until then.
-            if case .failed = outcome { return .goesOn }
-            abandonCall(&context)
-        } else {
-            call?.progress = .running
-            if case .failed = outcome {
-                // Other processes cannot know that the call is under way: the lease keeps them out.
-                context.forgetWrites()
-            } else {
-                if let intent = call?.intent { call?.intent = intent.abandoned }
-                context.releaseLease()
-            }
-        }
+        // A mark that could not be written is written again: the lease stays until then.
+        if case .failed = outcome { return .goesOn }
+        self.call?.mark = nil
+        if call.isAbandoned { abandonCall(&context) }
         guard case .superseded(let found) = outcome else { return .goesOn }
         return superseded(by: found, storing: nil, nil, &context)
     }

@@ -74,7 +74,8 @@ extension World {
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)
-        case .refreshFailed(let session, _, let pause):
+        case .refreshFailed(let session, let error, let pause):
+            if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
             processes[process].notes.failure = (session, now, events, now + pause.milliseconds)
             processes[process].notes.isFailing = true
             processes[process].notes.isAttempting = false
@@ -95,6 +96,7 @@ extension World {
     private func endFailures(_ process: Int) {
         processes[process].notes.pause = nil
         processes[process].notes.failure = nil
+        processes[process].notes.ambiguous = nil
         processes[process].notes.isFailing = false
         processes[process].notes.isAttempting = false
     }
@@ -157,7 +159,7 @@ extension World {
         let family = server.families[Int(named: session.rawValue)]
         if case .ended(let note)? = before.shown {
             // A session that was replaced ends with the session that has replaced it.
-            if note.reason != reason || (note.session == session && family.note != reason) {
+            if note.reason != reason || (note.session == session && family.note != reason && !family.isDamaged) {
                 fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(note.reason)")
             }
             return

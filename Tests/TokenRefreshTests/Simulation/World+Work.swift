@@ -119,7 +119,6 @@ extension World {
         let isCurrent = current?.session == session
         switch result {
         case .success(let tokens):
-            processes[process].notes.ambiguous = nil
             guard tokens.accessToken.isHeaderSafe else { break }
             if isCurrent, current?.generation == call.base.generation {
                 let mark = Mark(session: session, generation: call.base.generation + 1)
@@ -146,7 +145,6 @@ extension World {
                 processes[call.process].notes.wasAmbiguous = true
             }
         case .unavailable:
-            if !call.isOverdue { processes[call.process].notes.ambiguous = nil }
             let asked = min(error.retryAfter ?? .zero, plan.policy.maximumRetryAfter)
             if isCurrent, !call.isOverdue {
                 processes[call.process].notes.pause = (session, now + asked.milliseconds)
