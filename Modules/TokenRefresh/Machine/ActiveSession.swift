@@ -248,12 +248,17 @@ struct ActiveSession: Sendable {
 
     /// G22. A wrong clock does not end a session: where the server's clock is not known, the server decides.
     private mutating func withoutRefreshToken(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
-        guard isCountedFromReceipt || context.serverClock.isKnown else {
+        guard isExpiryCertain(context) else {
             give(waiter, &context)
             return .goesOn
         }
         refuse(waiter, .noRefreshToken, &context)
         return .ends(.expired(ending(nil, context)), revoking: nil, inStore: false)
+    }
+
+    /// Whether no clock that can be set has a part in the expiry.
+    private func isExpiryCertain(_ context: MachineContext) -> Bool {
+        isCountedFromReceipt || (context.serverClock.isKnown && bundle.isDatedByServer)
     }
 
     private mutating func tokenRefused(
@@ -303,8 +308,7 @@ struct ActiveSession: Sendable {
     ) -> SessionOutcome {
         refuse(waiter, .noRefreshToken, &context)
         let isExpired =
-            expiry.urgency(at: context.now.uptime) == .expired
-            && (isCountedFromReceipt || context.serverClock.isKnown)
+            expiry.urgency(at: context.now.uptime) == .expired && isExpiryCertain(context)
         guard isExpired || refusal.saysTokenIsInvalid else { return .goesOn }
         var ending = ending(nil, context)
         (ending.status, ending.code, ending.requestID) = (refusal.status, refusal.serverCode, refusal.requestID)

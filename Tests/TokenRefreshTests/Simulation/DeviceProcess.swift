@@ -115,7 +115,10 @@ final class DeviceProcess {
 
         /// Starts the wait for the state anew.
         mutating func restart(at now: Int) {
-            if case .restore = kind { since = now }
+            switch kind {
+            case .restore, .refresh: since = now
+            default: break
+            }
         }
 
         var isWaiting: Bool {

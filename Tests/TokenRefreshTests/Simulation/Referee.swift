@@ -70,6 +70,7 @@ extension World {
         case .refreshStarted:
             processes[process].notes.knewServerDate = processes[process].notes.knowsServerDate
             processes[process].notes.isAttempting = true
+            noteWish(process)
             judgeStart(process, before)
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
@@ -90,6 +91,13 @@ extension World {
             else { break }
             processes[process].notes.trips[request.endpoint] = now + pause.milliseconds
         default: break
+        }
+    }
+
+    /// Notes that an attempt is wished for.
+    private func noteWish(_ process: Int) {
+        for request in processes[process].requests {
+            if case .refresh = request.kind { processes[process].notes.complained = processes[process].machine.current?.bundle.mark }
         }
     }
 
@@ -170,7 +178,7 @@ extension World {
         guard plan.server.givesRefreshTokens else { return judgeExpiry(process, session, before) }
         if processes[process].notes.heardNo != session { fail(.verdict, "no call for \(session.rawValue) was rejected") }
         guard !processes[process].notes.wasAmbiguous else { return }
-        if plan.server.honoursKeys, family.isTakenForStolen {
+        if plan.server.honoursKeys, family.isTakenForStolen, !family.isDamaged {
             fail(.keys, "p\(process + 1) loses \(session.rawValue) by a second use of a refresh token")
         }
         judgeHealth(process, session, before)

@@ -54,11 +54,23 @@ extension World {
     }
 
     private mutating func ringNext() -> Bool {
-        guard let next = nextAlarm else { return false }
+        guard let next = nextAlarm else { return waitForLease() }
         moveTime(to: next)
         for process in 0..<processes.count where processes[process].isAlive {
             for alarm in 0..<processes[process].alarms.count where processes[process].alarms[alarm].at <= next {
                 ring(process, alarm: alarm)
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Lets the time pass after which a lease is given, or is not.
+    private mutating func waitForLease() -> Bool {
+        for process in processes where process.isAlive {
+            for job in process.jobs {
+                guard case .lease = job.kind else { continue }
+                moveTime(to: now + 1_000)
                 return true
             }
         }

@@ -39,7 +39,7 @@ extension World {
     private mutating func judgeService(_ process: Int) {
         for _ in 0..<4 {
             if isServed(process) || violation != nil { return }
-            moveTime(to: now + 10_000)
+            moveTime(to: now + 100_000)
         }
         if case .signedOut = processes[process].machine.published { return }
         guard let bundle = processes[process].newest ?? store.content.bundle, plan.server.givesRefreshTokens else {
