@@ -18,6 +18,9 @@ struct MachineContext: Sendable {
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
+    /// How often this process has learned, or changed, what the store holds. A read that started before the last time may
+    /// have seen the store as it was before.
+    private(set) var news = 0
     /// Callers who wait for a look at the store that starts now.
     private var lookers: [Waiter] = []
     private var random: RandomSource
@@ -39,6 +42,9 @@ struct MachineContext: Sendable {
         defer { actions = [] }
         return actions
     }
+
+    /// Notes that what the store holds is known better than any read under way can tell.
+    mutating func noteNews() { news += 1 }
 
     /// Lets a caller wait until the store was looked at.
     mutating func look(for waiter: Waiter) { lookers.append(waiter) }
@@ -114,9 +120,11 @@ struct MachineContext: Sendable {
         return TokenLifetime(of: tokens, receivedAt: date, limit: policy.maximumLifetime).duration
     }
 
-    /// When a bundle from the store expires, by the server's clock as far as it is known.
+    /// When a bundle from the store expires, by the server's clock as far as it is known. An expiry that was counted on
+    /// the device's clock is compared with that clock: the server's may be days away from it.
     func expiry(ofStored bundle: TokenBundle) -> Expiry {
-        Expiry(stored: bundle, at: now, skew: serverClock.skew(at: now) ?? bundle.clockSkew, policy: policy)
+        let skew = bundle.isDatedByServer ? serverClock.skew(at: now) ?? bundle.clockSkew : 0
+        return Expiry(stored: bundle, at: now, skew: skew, policy: policy)
     }
 }
 

@@ -53,6 +53,11 @@ final class DeviceProcess {
         return machine.published != .signedIn(session)
     }
 
+    /// Whether a look at the store has not ended.
+    var isLooking: Bool {
+        jobs.contains { if case .read(.look, _) = $0.kind { true } else { false } }
+    }
+
     struct Alarm {
         let timer: RefreshTimer
         let at: Int
@@ -110,7 +115,10 @@ final class DeviceProcess {
 
         /// Starts the wait for the state anew.
         mutating func restart(at now: Int) {
-            if case .restore = kind { since = now }
+            switch kind {
+            case .restore, .refresh: since = now
+            default: break
+            }
         }
 
         var isWaiting: Bool {

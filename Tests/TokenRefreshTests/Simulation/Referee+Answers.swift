@@ -114,9 +114,10 @@ extension World {
             case .replacement(let refused) = request.kind
         else { return }
         let text = "p\(process + 1) #\(request.waiter) with \(refused.story)"
-        if !request.mayBeUnauthorized { fail(.endpoint, "\(text) at e\(request.endpoint)") }
+        let isTripped = processes[process].notes.trips[request.endpoint] ?? 0 > request.since
+        if !request.mayBeUnauthorized, !isTripped { fail(.endpoint, "\(text) at e\(request.endpoint)") }
         guard isShared, let stored = store.content.bundle, stored.session == refused.session,
-            stored.generation > refused.generation, store.isReadable
+            stored.generation > refused.generation, store.isReadable, !processes[process].isLooking
         else { return }
         if let look = processes[process].look, look.order >= request.order {
             // What the look missed was stored after it. A store that failed has shown nothing.

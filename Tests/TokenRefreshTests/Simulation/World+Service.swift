@@ -39,7 +39,7 @@ extension World {
     private mutating func judgeService(_ process: Int) {
         for _ in 0..<4 {
             if isServed(process) || violation != nil { return }
-            moveTime(to: now + 10_000)
+            moveTime(to: now + 100_000)
         }
         if case .signedOut = processes[process].machine.published { return }
         guard let bundle = processes[process].newest ?? store.content.bundle, plan.server.givesRefreshTokens else {
@@ -91,6 +91,9 @@ extension World {
     private mutating func judgeLeftovers(_ process: Int) {
         let status = processes[process].machine.status
         if status.isRefreshing { fail(.growth, "p\(process + 1) keeps", "a refresh") }
+        for call in calls where call.process == process && !call.isOrphan && !call.isCancelled {
+            fail(.growth, "p\(process + 1) keeps", "a call")
+        }
         if !processes[process].jobs.isEmpty { fail(.growth, "p\(process + 1) keeps", "work for the store") }
         if !processes[process].alarms.isEmpty { fail(.growth, "p\(process + 1) keeps", "alarms") }
         if store.lease?.owner == processes[process].owner || !processes[process].leases.isEmpty {

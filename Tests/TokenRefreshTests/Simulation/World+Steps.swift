@@ -85,9 +85,6 @@ extension World {
         guard processes[process].requests.count < 8 else { return false }
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: kind, since: now, order: events)
         processes[process].requests.append(request)
-        if case .refresh = wish, let bundle = processes[process].machine.current?.bundle {
-            processes[process].notes.complained = bundle.mark
-        }
         tell(process, .asked(wish, WaiterID(number: request.waiter)))
         return true
     }
@@ -166,7 +163,6 @@ extension World {
         processes[process].notes.excused = nil
         // A caller who waits for the state is told it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
-        if let replaced = store.content.bundle?.session { processes[process].notes.left.insert(replaced) }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         tell(process, .signIn(tokens, session, WaiterID(number: request.waiter)))
         return true
@@ -177,9 +173,7 @@ extension World {
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signOut, since: now, order: events)
         processes[process].requests.append(request)
         let session = processes[process].machine.current?.bundle.session
-        if session != nil || processes[process].machine.published == .unknown {
-            processes[process].notes.ended = (session, .max)
-        }
+        processes[process].notes.ended = (session, .max)
         if let session {
             server.noteLoggedOut(family: Int(named: session.rawValue))
         } else if processes[process].machine.published == .unknown, let stored = store.content.bundle?.session {

@@ -21,7 +21,7 @@ struct World {
     var store = DeviceStore()
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
-    /// The idempotency keys of the refresh tokens whose calls have brought nothing yet.
+    /// The idempotency keys of the grants whose calls have brought nothing yet.
     var keys: [Int: String] = [:]
     /// What the resource server does to every request, whatever the token.
     var refusesEverything = false
@@ -184,7 +184,7 @@ struct World {
         )
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
         judgeCall(call)
-        keys[token] = call.key
+        keys[base.grant] = call.key
         calls.append(call)
     }
 
@@ -225,6 +225,14 @@ struct View {
         switch event {
         case .read, .wrote(_, .superseded): true
         default: false
+        }
+    }
+
+    /// What the event shows of the store.
+    var shown: StoredSession? {
+        switch event {
+        case .read(_, .success(let found), _), .wrote(_, .superseded(let found)): found
+        default: nil
         }
     }
 
