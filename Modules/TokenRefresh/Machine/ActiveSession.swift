@@ -75,12 +75,6 @@ struct ActiveSession: Hashable, Sendable {
         let inARow: Int
     }
 
-    /// A caller who is told `unauthorized`, with the pause, unless the store holds a newer token.
-    private struct Looker: Hashable, Sendable {
-        let waiter: Waiter
-        let pause: Duration
-    }
-
     private struct SeenIntent: Hashable, Sendable {
         let intent: RefreshIntent
         let at: Duration
@@ -100,8 +94,6 @@ struct ActiveSession: Hashable, Sendable {
     private var waiting = Waiters()
     /// Those who wait for a pause to end, or for a sign-in to be stored.
     private var queue = Waiters()
-    /// Those who are told `unauthorized` unless the store holds a newer token (G10).
-    private var lookers: [WaiterID: Looker] = [:]
     /// The key of the calls with the current refresh token, once there was one (G12).
     private var key: String?
     private var failure: Failure?
@@ -155,7 +147,7 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     var isIdle: Bool {
-        if case .resting = phase { call == nil && lookers.isEmpty } else { false }
+        if case .resting = phase { call == nil } else { false }
     }
 
     /// Whose tokens the store loses when the session ends.
@@ -221,7 +213,7 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     mutating func cancel(_ waiter: WaiterID) -> Bool {
-        waiting.remove(waiter) || queue.remove(waiter) || lookers.removeValue(forKey: waiter) != nil
+        waiting.remove(waiter) || queue.remove(waiter)
     }
 
     /// Gives the current token, or lets the caller wait for a better one (G3).
@@ -349,8 +341,23 @@ struct ActiveSession: Hashable, Sendable {
         guard context.settings.isShared, !context.store.isBehind else {
             return refuse(waiter, .unauthorized, retryAfter: pause, &context)
         }
-        if lookers.isEmpty { context.emit(.read(.look)) }
-        lookers[waiter.id] = Looker(waiter: waiter, pause: pause)
+        context.look(for: waiter)
+    }
+
+    /// The store was looked at for a caller whose endpoint has refused a token that was just refreshed (G10).
+    mutating func serveLooker(_ waiter: Waiter, _ context: inout MachineContext) {
+        guard case .replacement(let refusal) = waiter.wish, refusal.token.session == bundle.session else {
+            return refuse(waiter, .sessionEnded, &context)
+        }
+        if refusal.token.value != bundle.accessToken {
+            give(waiter, &context)
+        } else if isRefreshing {
+            // What the look has found is taken up by the attempt under way.
+            waiting.add(waiter)
+        } else {
+            let pause = loops.pause(of: refusal.endpoint, at: context.now.uptime)
+            refuse(waiter, .unauthorized, retryAfter: pause ?? .zero, &context)
+        }
     }
 
     /// Joins the refresh under way, or starts one; during a pause waits for its end if that is near (G1, G6).
@@ -419,9 +426,7 @@ struct ActiveSession: Hashable, Sendable {
 
     /// Takes out every caller who waits: the session is over (G23).
     mutating func takeWaiters() -> [Waiter] {
-        defer { lookers = [:] }
-        return waiting.takeAll() + queue.takeAll()
-            + lookers.values.map(\.waiter).sorted { $0.id.number < $1.id.number }
+        waiting.takeAll() + queue.takeAll()
     }
 
     // MARK: The attempt, until the call
@@ -998,7 +1003,6 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The store was looked at, without the lease.
     mutating func looked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
-        defer { answerLookers(&context) }
         guard !isActivating, !context.store.isBehind else { return .goesOn }
         switch found {
         case .ended(let ended) where isStored:
@@ -1010,19 +1014,6 @@ struct ActiveSession: Hashable, Sendable {
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         default: return .goesOn
-        }
-    }
-
-    private mutating func answerLookers(_ context: inout MachineContext) {
-        let looks = lookers.values.sorted { $0.waiter.id.number < $1.waiter.id.number }
-        lookers = [:]
-        for look in looks {
-            let waiter = look.waiter
-            if case .replacement(let refusal) = waiter.wish, refusal.token.value != bundle.accessToken {
-                give(waiter, &context)
-            } else {
-                refuse(waiter, .unauthorized, retryAfter: look.pause, &context)
-            }
         }
     }
 

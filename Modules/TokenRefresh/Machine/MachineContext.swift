@@ -18,6 +18,8 @@ struct MachineContext: Sendable {
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
+    /// Callers who wait for a look at the store that starts now.
+    private var lookers: [Waiter] = []
     private var random: RandomSource
     private var actions: [RefreshAction] = []
     private var attempts = 0
@@ -36,6 +38,16 @@ struct MachineContext: Sendable {
     mutating func takeActions() -> [RefreshAction] {
         defer { actions = [] }
         return actions
+    }
+
+    /// Lets a caller wait until the store was looked at.
+    mutating func look(for waiter: Waiter) { lookers.append(waiter) }
+
+    /// Hands over the callers who wait for a look since the last event.
+    mutating func takeLookers() -> [Waiter] {
+        guard !lookers.isEmpty else { return [] }
+        defer { lookers = [] }
+        return lookers
     }
 
     mutating func nextAttempt() -> AttemptID {

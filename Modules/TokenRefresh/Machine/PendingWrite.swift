@@ -8,6 +8,8 @@ import AuthInterface
 struct PendingWrite: Hashable, Sendable {
     private(set) var version = 0
     private(set) var failures = 0
+    /// How many writes have ended.
+    private(set) var ended = 0
     private var settled = 0
     private var content: StoreContent?
     private var underWay: Write?
@@ -72,6 +74,7 @@ struct PendingWrite: Hashable, Sendable {
         if timed == version { timed = nil }
         guard let write = underWay, write.version == version else { return nil }
         underWay = nil
+        ended += 1
         if case .failed = outcome {
             failures += 1
             missed = max(missed, version)

@@ -27,6 +27,18 @@ struct RefreshStateMachine: Hashable, Sendable {
         var failures = 0
     }
 
+    /// Looks at a shared store: what another process has done is found out without a lease.
+    private struct Look: Hashable, Sendable {
+        /// How many writes had ended when the look under way started; `nil` when none is under way.
+        var startedAt: Int?
+        /// The look under way started too early for those who have asked since, or for a report.
+        var mustRepeat = false
+        /// Those who wait for the look under way, and for the one after it.
+        var waiters = Waiters()
+        var laterWaiters = Waiters()
+        var isTimed = false
+    }
+
     /// A token that needs nothing, and until when.
     struct ReadyToken: Hashable, Sendable {
         let token: SessionToken
@@ -41,12 +53,10 @@ struct RefreshStateMachine: Hashable, Sendable {
     private var context: MachineContext
     /// Those who wait for the store's first answer.
     private var loaders = Waiters()
-    /// Those who wait for the store to be looked at before they are told the state.
+    /// Those who are told the next state.
     private var restorers = Waiters()
     private var settlers = Waiters()
-    private var isLooking = false
-    /// The store has changed while it was being looked at.
-    private var mustLookAgain = false
+    private var look = Look()
     private var storeFailure: TokenStoreError?
     private var lastEnding: SignOutReason?
     private var lastRevoked: TokenBundle?
@@ -101,7 +111,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         case .signIn(let tokens, let id, let waiter): signIn(tokens.plausible, id, waiter)
         case .signOut(let reason, let waiter): signOut(reason, waiter)
         case .serverDateNoted(let date): serverDateNoted(date)
-        case .storeChanged: look()
+        case .storeChanged: storeChanged()
         case .suspensionNear: suspensionNear()
         case .read(.load, let result, _): loaded(result)
         case .read(.look, let result, _): looked(result)
@@ -115,6 +125,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
         }
+        for waiter in context.takeLookers() { lookFor(waiter) }
         releaseUnneededLease()
         answerSettlers()
         if case .signedIn(let session) = state {
@@ -136,6 +147,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         case .storeRetry: context.beginWriting()
         case .reload: load()
         case .loadDeadline: loadTookTooLong()
+        case .lookDeadline: lookTookTooLong()
         }
     }
 
@@ -191,14 +203,13 @@ struct RefreshStateMachine: Hashable, Sendable {
             context.emit(.answer(waiter.id, .state(published)))
             return
         }
-        restorers.add(waiter)
-        look()
+        lookFor(waiter)
     }
 
     private mutating func cancel(_ waiter: WaiterID) {
         var waited =
             loaders.remove(waiter) || restorers.remove(waiter) || settlers.remove(waiter)
-            || context.store.remove(waiter)
+            || look.waiters.remove(waiter) || look.laterWaiters.remove(waiter) || context.store.remove(waiter)
         if !waited { withSession { session, _ in waited = session.cancel(waiter) } }
         if waited { context.emit(.answer(waiter, .cancelled)) }
     }
@@ -309,7 +320,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         case .unknown:
             scope = .any(id)
         case .signedOut:
-            scope = .sessions(id, replacing: [])
+            scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
         case .signedIn(let session):
             old = session.newestBundle
             scope = session.endScope.followed(by: id)
@@ -321,6 +332,11 @@ struct RefreshStateMachine: Hashable, Sendable {
         state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
         context.store.wait(waiter)
         if let old { revoke(old) }
+    }
+
+    /// Whose tokens the store is still to lose: a sign-in takes that over.
+    private var pendingEndScope: EndScope? {
+        if case .ended(_, _, let scope)? = context.store.missing { scope } else { nil }
     }
 
     private mutating func signOut(_ reason: SignOutReason, _ waiter: WaiterID) {
@@ -375,7 +391,7 @@ struct RefreshStateMachine: Hashable, Sendable {
 
     /// G23: a caller who waits in one session never goes on in another. Those who wait for the state hear the next one.
     private mutating func failWaiters() {
-        var waiters = loaders.takeAll()
+        var waiters = loaders.takeAll() + look.waiters.takeAll() + look.laterWaiters.takeAll()
         withSession { session, _ in waiters += session.takeWaiters() }
         for waiter in waiters {
             switch waiter.wish {
@@ -440,8 +456,8 @@ struct RefreshStateMachine: Hashable, Sendable {
             // Another process had newer tokens than the ones that were revoked, or nothing was known of them.
             revokeRemoved(removed, of: scope)
         }
-        activate(version)
         withSession { $0.wrote(version, content, outcome, &$1) }
+        activate(version)
         answerStoreWaiters(failure, upTo: version)
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.pause(afterFailures: context.store.failures)
@@ -493,20 +509,50 @@ struct RefreshStateMachine: Hashable, Sendable {
 
     // MARK: What other processes do (G5, G13)
 
-    private mutating func look() {
+    private mutating func storeChanged() {
         if case .unknown = state { return load() }
         guard context.settings.isShared else { return }
-        if isLooking {
-            mustLookAgain = true
+        if look.startedAt == nil { startLook() } else { look.mustRepeat = true }
+    }
+
+    /// Lets a caller wait for a look that starts now, but not for longer than a store may take.
+    private mutating func lookFor(_ waiter: Waiter) {
+        if look.startedAt == nil {
+            look.waiters.add(waiter)
+            startLook()
         } else {
-            isLooking = true
-            context.emit(.read(.look))
+            look.laterWaiters.add(waiter)
         }
+        guard !look.isTimed else { return }
+        look.isTimed = true
+        context.emit(.startTimer(.lookDeadline, at: context.now.uptime + loadLimit))
+    }
+
+    private mutating func startLook() {
+        look.startedAt = context.store.ended
+        look.mustRepeat = false
+        for waiter in look.laterWaiters.takeAll() { look.waiters.add(waiter) }
+        context.emit(.read(.look))
     }
 
     private mutating func looked(_ result: Result<StoredSession, TokenStoreError>) {
-        isLooking = false
-        let found = (try? result.get()).flatMap { $0.current(at: context.now.date).readable }
+        // A write of this process has ended since the look started: it may have seen the store as it was before, and
+        // the session that the user has just left.
+        let isStale = look.startedAt != context.store.ended
+        look.startedAt = nil
+        if !isStale {
+            follow((try? result.get()).flatMap { $0.current(at: context.now.date).readable })
+            for waiter in look.waiters.takeAll() { serveLooker(waiter) }
+        }
+        if isStale || look.mustRepeat || !look.laterWaiters.isEmpty {
+            startLook()
+        } else if look.isTimed {
+            look.isTimed = false
+            context.emit(.stopTimer(.lookDeadline))
+        }
+    }
+
+    private mutating func follow(_ found: StoredSession?) {
         switch (state, found) {
         case (.signedIn, _):
             withSession { $0.looked(found, &$1) }
@@ -515,11 +561,21 @@ struct RefreshStateMachine: Hashable, Sendable {
             announce(.signedIn(bundle.session))
         case (.signedOut, _), (.unknown, _): break
         }
-        if mustLookAgain {
-            mustLookAgain = false
-            return look()
+    }
+
+    /// A store that hangs has shown nothing. Its answer is taken when it comes.
+    private mutating func lookTookTooLong() {
+        look.isTimed = false
+        for waiter in look.waiters.takeAll() + look.laterWaiters.takeAll() { serveLooker(waiter) }
+    }
+
+    private mutating func serveLooker(_ waiter: Waiter) {
+        switch (waiter.wish, standing) {
+        case (.replacement, .signedIn), (.replacement, .activating): withSession { $0.serveLooker(waiter, &$1) }
+        case (.replacement, _): context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+        case (_, .activating): restorers.add(waiter)
+        default: context.emit(.answer(waiter.id, .state(published)))
         }
-        for waiter in restorers.takeAll() { context.emit(.answer(waiter.id, .state(published))) }
     }
 
     private mutating func suspensionNear() {
@@ -554,7 +610,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     }
 
     private var isIdle: Bool {
-        guard !context.store.isBehind, !isLooking else { return false }
+        guard !context.store.isBehind, look.startedAt == nil else { return false }
         switch state {
         case .unknown(let restoring): return !restoring.isReading
         case .signedOut: return true
