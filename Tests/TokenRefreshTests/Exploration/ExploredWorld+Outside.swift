@@ -49,11 +49,8 @@ extension ExploredWorld {
         default: break
         }
         store = new
-        if let bundle = new.bundle, let token = bundle.refreshToken {
-            everStored.insert(token)
-            if let intent = bundle.pendingRefresh {
-                recorded.insert(Record(refreshToken: token, key: intent.idempotencyKey))
-            }
+        if let bundle = new.bundle, let token = bundle.refreshToken, let intent = bundle.pendingRefresh {
+            recorded.insert(Record(refreshToken: token, key: intent.idempotencyKey))
         }
         if case .ended(let note) = new { ended.insert(note.session) }
     }
@@ -74,8 +71,11 @@ extension ExploredWorld {
         change(slot) { _ = $0.work.remove(at: index) }
         switch (work.kind, work.result) {
         case (.read(let purpose), .content(let content, let mayCall)):
+            if let token = content.bundle?.refreshToken { everStored.insert(token) }
             tell(slot, .read(purpose, .success(content), ownerMayCall: mayCall))
-        case (.write(let version, _), .outcome(let outcome)): tell(slot, .wrote(version: version, outcome))
+        case (.write(let version, let content), .outcome(let outcome)):
+            if case .written = outcome, let token = content.bundle?.refreshToken { everStored.insert(token) }
+            tell(slot, .wrote(version: version, outcome))
         default: break
         }
     }
@@ -89,7 +89,9 @@ extension ExploredWorld {
         decisions?.append(text)
         calls[index].stage = .processed(verdict)
         if call.slot == nil { calls.remove(at: index) }
-        guard verdict == .rejected, server.families[session]?.status == .revokedByReuse else { return }
+        // A session that a user has ended is no loss.
+        guard verdict == .rejected, server.families[session]?.status == .revokedByReuse, !over.contains(session)
+        else { return }
         if causes.isEmpty {
             breaks(.reuse, "the server revokes \(session) for re-use, and no response was lost")
         } else if model.honoursKeys, !causes.contains(.limit) {

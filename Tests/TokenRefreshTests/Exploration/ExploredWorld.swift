@@ -49,8 +49,10 @@ struct ExploredWorld {
 
     // What the laws need of the past.
     var causes: ReuseCause = []
-    /// Refresh tokens that were in the store at some time.
+    /// Refresh tokens that a process knows to be stored: it was told so, or has read them.
     var everStored: Set<String> = []
+    /// What was spent while no process knew it to be stored. A write under way may have stored it all the same.
+    var unrecorded: Set<Record> = []
     /// Intents that were in the store at some time.
     var recorded: Set<Record> = []
     /// Sessions whose end was in the store.
@@ -135,8 +137,9 @@ struct ExploredWorld {
             sum &+= hash { $0.combine(swapped ? 1 - lease.slot : lease.slot); $0.combine(lease.attempt) }
         }
         for call in calls { sum &+= hash { call.feed(swapped: swapped, into: &$0) } }
-        for record in recorded {
+        for (index, record) in recorded.map({ (0, $0) }) + unrecorded.map({ (1, $0) }) {
             sum &+= hash {
+                $0.combine(index)
                 $0.combine(record.refreshToken)
                 Perspective.feed(record.key, swapped: swapped, into: &$0)
             }
