@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 # What the app, and what the tests, need of a Debian system.
 RUN_PACKAGES := libsqlite3-dev libturbojpeg0-dev libpng-dev
-TEST_PACKAGES := $(RUN_PACKAGES) libpq-dev postgresql gnome-keyring dbus libsecret-1-0
+TEST_PACKAGES := $(RUN_PACKAGES) libpq-dev postgresql pgbouncer gnome-keyring dbus libsecret-1-0
 
 SOURCES := Package.swift Modules Tests App/Package.swift App/Sources App/Tests
 ARGS ?= demo
@@ -65,7 +65,7 @@ endurance: setup-run ## Run processes for long against a real OAuth 2 provider: 
 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse, and typecheck against stubs, what only Apple's systems run
-	Tests/AppleStubs/Security/typecheck
+	Tests/AppleStubs/typecheck
 
 .PHONY: lint
 lint: ## Check the format of every source

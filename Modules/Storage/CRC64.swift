@@ -2,7 +2,7 @@
 ///
 /// It protects against accidents of a disk or of memory, not against an attacker: who can write the file can write its
 /// checksum.
-struct CRC64 {
+package struct CRC64 {
     private static let table: [UInt64] = (0..<256).map { byte in
         (0..<8).reduce(UInt64(byte)) { value, _ in
             value & 1 == 1 ? value >> 1 ^ 0xC96C_5795_D787_0F42 : value >> 1
@@ -12,7 +12,7 @@ struct CRC64 {
     /// The checksum of some bytes.
     ///
     /// - Complexity: O(*n*).
-    static func checksum(of bytes: some Sequence<UInt8>) -> UInt64 {
+    package static func checksum(of bytes: some Sequence<UInt8>) -> UInt64 {
         let table = table
         return ~bytes.reduce(~0) { value, byte in table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] ^ value >> 8 }
     }

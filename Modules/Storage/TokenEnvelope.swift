@@ -55,19 +55,28 @@ package struct TokenEnvelope: Sendable {
     package func decode(_ data: Data) throws(TokenStoreError) -> StoredSession {
         let isChecked = data.starts(with: Self.start)
         if isChecked { try check(data) }
-        guard let header = try? Self.decoder.decode(Header.self, from: data), header.format == Self.format else {
-            throw Self.corrupt(data, "is not a token file")
-        }
-        switch header.version {
-        case 1 where !isChecked, Self.currentVersion where isChecked:
-            guard let envelope = try? Self.decoder.decode(Envelope.self, from: data), let session = envelope.session
-            else { throw Self.corrupt(data, "has fields that are missing or invalid") }
+        if let envelope = try? Self.decoder.decode(Envelope.self, from: data), envelope.format == Self.format,
+            envelope.version == (isChecked ? Self.currentVersion : 1)
+        {
+            guard let session = envelope.session else { throw Self.corrupt(data, "has fields that are invalid") }
             return session
-        case (Self.currentVersion + 1)...:
-            throw TokenStoreError(.unsupportedVersion, reason: "version \(header.version) of the format is not known")
-        default:
-            throw Self.corrupt(data, "has no checksum")
         }
+        throw refusal(of: data, isChecked: isChecked)
+    }
+
+    /// Why some bytes are no session of a version that is known.
+    private func refusal(of data: Data, isChecked: Bool) -> TokenStoreError {
+        guard let header = try? Self.decoder.decode(Header.self, from: data), header.format == Self.format else {
+            return Self.corrupt(data, "is not a token file")
+        }
+        if header.version > Self.currentVersion {
+            return TokenStoreError(
+                .unsupportedVersion,
+                reason: "version \(header.version) of the format is not known"
+            )
+        }
+        let hasFields = header.version == (isChecked ? Self.currentVersion : 1)
+        return Self.corrupt(data, hasFields ? "has fields that are missing or invalid" : "has no checksum")
     }
 
     private func check(_ data: Data) throws(TokenStoreError) {

@@ -17,15 +17,17 @@ struct Disk {
 
     func perform(_ command: String) throws {
         #if os(Linux)
-        if command == "mount" {
+        switch command {
+        case "mount":
             let content = mountPoint.appendingPathExtension("content")
             if !FileManager.default.fileExists(atPath: content.path) {
                 try FileManager.default.createDirectory(at: content, withIntermediateDirectories: false)
                 try check(mount("none", content.path, "tmpfs", 0, nil))
             }
             try check(mount(content.path, mountPoint.path, nil, UInt(MS_BIND), nil))
-        } else {
-            try check(umount2(mountPoint.path, Int32(MNT_DETACH)))
+        case "mount alone": try check(mount("none", mountPoint.path, "tmpfs", 0, nil))
+        case "unmount now": try check(umount2(mountPoint.path, 0))
+        default: try check(umount2(mountPoint.path, Int32(MNT_DETACH)))
         }
         #endif
     }

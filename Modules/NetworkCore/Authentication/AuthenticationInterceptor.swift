@@ -5,6 +5,11 @@ import AuthInterface
 /// It is not public: only ``NetworkClient/authenticated(by:policy:)`` makes one, so that none can end up in the client
 /// a refresh goes through (G20).
 struct AuthenticationInterceptor: RequestInterceptor {
+    /// How often one call is given another token. Once serves a call whose token was old. A second time serves one whose
+    /// replacement was replaced in its turn, by another process, before it arrived (a strict server refuses it then).
+    /// The provider itself says `unauthorized` when a new token is refused for any other reason (G10).
+    static let replacementLimit = 2
+
     private struct State {
         /// The session the call began with. It stays with that session (G23).
         var session: SessionID?
@@ -12,7 +17,7 @@ struct AuthenticationInterceptor: RequestInterceptor {
         var carried: SessionToken?
         /// The token to try next, after a refusal.
         var replacement: SessionToken?
-        var wasReplaced = false
+        var replacements = 0
     }
 
     private let provider: any TokenProvider
@@ -67,11 +72,11 @@ struct AuthenticationInterceptor: RequestInterceptor {
     }
 
     func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
-        let (carried, wasReplaced) = state.withLock { ($0.carried, $0.wasReplaced) }
+        let (carried, replacements) = state.withLock { ($0.carried, $0.replacements) }
         guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried else {
             return .doNotRetry
         }
-        guard !wasReplaced else {
+        guard replacements < Self.replacementLimit else {
             let error = AuthenticationError(.unauthorized)
             throw NetworkError(error, response: failure.response, envelope: failure.envelope)
         }
@@ -85,7 +90,7 @@ struct AuthenticationInterceptor: RequestInterceptor {
             let replacement = try await provider.replacement(after: refusal)
             state.withLock { state in
                 state.replacement = replacement
-                state.wasReplaced = true
+                state.replacements += 1
             }
             return .retry(after: .zero)
         } catch let error as AuthenticationError {

@@ -123,14 +123,20 @@ public struct FileTokenStore: SharedTokenStore {
     /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
     ///   folder does not exist yet: a lease makes none. `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        let lock = try await LeasePolling(time: time).wait(atMost: limit) {
-            try await leasing.run { [tokens] () throws(TokenStoreError) in try tokens.tryLease() }
+        let request = LeaseRequest()
+        let lock = try await LeasePolling(time: time).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
+            try await leasing.run { [tokens] () throws(TokenStoreError) in try tokens.tryLease(request) }
         }
         return LockedTokenStoreLease(lock: lock)
     }
 
     /// A stream of its own that reports writes of this process and others.
-    public var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
+    ///
+    /// One descriptor of the process watches all folders (inotify; on Apple's systems a source for each stream). The
+    /// stream ends when the folder is removed, renamed or unmounted, and has ended at once on a network file system,
+    /// where changes of other hosts are not reported. A disk that is unmounted while a program uses it, or that was
+    /// mounted at a second place, goes without a report.
+    public var changes: AsyncStream<Void> { FileChanges.stream(of: tokens.name, in: tokens.folder) }
 }
 
 extension FileTokenStore: CustomStringConvertible {

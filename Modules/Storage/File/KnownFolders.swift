@@ -49,18 +49,27 @@ struct KnownFolders: Sendable {
         )
     }
 
+    /// Whether the identifier in a folder is the one in its note.
+    func recognizes(_ path: String, marker: String?) -> Bool {
+        marker != nil && read(path)?.id == marker
+    }
+
     /// Remembers a folder, if it is on another device than the state folder. The caller has checked it.
-    func record(_ folder: borrowing PrivateFolder) {
+    ///
+    /// - Returns: Whether nothing is left to do. If not, the next save tries again.
+    @discardableResult
+    func record(_ folder: borrowing PrivateFolder) -> Bool {
         let device = folder.identity.device
-        guard let home = nearestDevice(to: stateFolder), device != home, isDurable(device) else { return }
-        // Two processes must not write two identifiers. The one that comes second does it at its next save.
-        guard flock(folder.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return }
+        guard let home = nearestDevice(to: stateFolder), device != home, isDurable(device) else { return true }
+        // Two processes must not write two identifiers.
+        guard flock(folder.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         defer { flock(folder.descriptor.number, LOCK_UN) }
-        guard let id = marker(in: folder) ?? makeMarker(in: folder), read(folder.path)?.id != id else { return }
+        guard let id = marker(in: folder) ?? makeMarker(in: folder), read(folder.path)?.id != id else { return true }
         let path = folder.path
         let data = try? JSONEncoder().encode(Note(folder: path, id: id))
-        guard let data, let notes = try? PrivateFolder.openOrCreate(noteFolder) else { return }
+        guard let data, let notes = try? PrivateFolder.openOrCreate(noteFolder) else { return true }
         try? notes.replace(CRC64.text(of: path.utf8) + ".json", with: data)
+        return true
     }
 
     /// The identifier in a folder, if there is one that can be read.

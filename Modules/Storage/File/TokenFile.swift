@@ -56,8 +56,8 @@ struct TokenFile: Sendable {
         try remove(from: folder)
     }
 
-    /// Takes the lease if it is free.
-    func tryLease() throws(TokenStoreError) -> FolderLock? {
+    /// Takes the lease if it is free and no other waiter comes first.
+    func tryLease(_ request: LeaseRequest = LeaseRequest()) throws(TokenStoreError) -> FolderLock? {
         try checkName()
         guard let folder = try folder.open() else {
             throw TokenStoreError(
@@ -65,7 +65,7 @@ struct TokenFile: Sendable {
                 reason: "\(folder.path) does not exist yet: nothing is stored that could be refreshed"
             )
         }
-        return try folder.tryLock(name + ".lease")
+        return try request.attempt(in: folder, name + ".lease")
     }
 
     /// Decides and writes where no folder is. It is made only if there is something to store.
@@ -95,6 +95,7 @@ struct TokenFile: Sendable {
             }
             self.folder.record(folder)
             try folder.replace(name, with: data)
+            self.folder.remember(folder)
             if new.bundle == nil { folder.removeEarlierCopies(of: name) }
         }
     }
@@ -105,7 +106,9 @@ struct TokenFile: Sendable {
     }
 
     private func content(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> StoredSession {
-        switch try folder.read(name, atMost: Self.sizeLimit) {
+        let contents = try folder.read(name, atMost: Self.sizeLimit)
+        if contents != .nothing { self.folder.remember(folder) }
+        switch contents {
         case .nothing: return .empty
         case .tooLarge: throw corrupt("is larger than \(Self.sizeLimit) bytes")
         case .bytes(let data):

@@ -14,7 +14,8 @@ struct TokenFolder: Sendable {
     let access: FolderAccess
     let known: KnownFolders
 
-    /// The folder that this store has used.
+    /// The folder in which this store has found or stored a session. An empty one may be replaced: the disk that
+    /// belongs there may have been mounted since.
     private let used = Locked<FolderIdentity?>(nil)
     private let isRecorded = Locked(false)
 
@@ -82,21 +83,28 @@ struct TokenFolder: Sendable {
         try PrivateFolder.lockFolder(anchor, waitingAtMost: limit)
     }
 
-    /// Notes that tokens are in the folder now, once.
+    /// Remembers, for the life of this store, that a session is in the folder.
+    func remember(_ folder: borrowing PrivateFolder) {
+        let identity = folder.identity
+        used.withLock { $0 = identity }
+    }
+
+    /// Notes for later processes that a session is in the folder, once.
     func record(_ folder: borrowing PrivateFolder) {
-        guard isRecorded.withLock({ !$0 }) else { return }
-        known.record(folder)
+        guard isRecorded.withLock({ !$0 }), known.record(folder) else { return }
         isRecorded.withLock { $0 = true }
     }
 
     private func check(_ folder: borrowing PrivateFolder) throws(TokenStoreError) {
         let identity = folder.identity
-        if let before = used.withLock({ $0 }) {
-            guard before.isSameFolder(as: identity) else { throw gone("is another folder than before") }
-            if before == identity { return }
+        let before = used.withLock { $0 }
+        if before == identity { return }
+        let marker = known.marker(in: folder)
+        if let before, !before.isSameFolder(as: identity), !known.recognizes(path, marker: marker) {
+            throw gone("is another folder than before")
         }
-        try known.check(path, marker: known.marker(in: folder))
-        used.withLock { $0 = identity }
+        try known.check(path, marker: marker)
+        used.withLock { $0 = $0 == nil ? nil : identity }
     }
 
     private func gone(_ what: String) -> TokenStoreError {

@@ -33,6 +33,23 @@ struct StoreAccess: Sendable {
             case .success(let found): return .superseded(by: found)
             case .failure(let error): return .failed(error)
             }
+        } catch let error as TokenStoreError where content.bundle == nil && Self.isRemovable(in: error) {
+            return await remove()
+        } catch {
+            return .failed(.wrapping(error))
+        }
+    }
+
+    /// Whether a store may be emptied although it refuses to be worked with: others could read what is there, or only a
+    /// later version can. A sign-out removes it all the same.
+    private static func isRemovable(in error: TokenStoreError) -> Bool {
+        error.code == .insecure || error.code == .unsupportedVersion
+    }
+
+    private func remove() async -> WriteOutcome {
+        do {
+            try await store.delete()
+            return .written(replaced: nil)
         } catch {
             return .failed(.wrapping(error))
         }
@@ -60,7 +77,7 @@ struct StoreAccess: Sendable {
             return .written(replaced: nil)
         case .ended(_, _, let scope):
             // Only where nothing is known of what is stored does anybody need to know what is removed.
-            let removed: TokenBundle? = if case .any(nil) = scope { try? await store.load() } else { nil }
+            let removed: TokenBundle? = if case .unread = scope { try? await store.load() } else { nil }
             try await store.delete()
             return .written(replaced: removed)
         }

@@ -20,15 +20,15 @@ enum SessionOutcome: Sendable {
 /// ```
 /// The call outlives the attempt: at the deadline those who wait are told, and the call keeps its place, and the lease,
 /// until it has ended or was abandoned (rule 2, G8).
-struct ActiveSession: Sendable {
-    private enum Phase: Sendable {
+struct ActiveSession: Hashable, Sendable {
+    private enum Phase: Hashable, Sendable {
         /// A sign-in waits for its tokens to be stored. No request uses them before (G11).
         case activating(version: Int)
         case resting
         case refreshing(AttemptID, Stage)
     }
 
-    private enum Stage: Sendable {
+    private enum Stage: Hashable, Sendable {
         /// Another process may hold the lease.
         case leasing
         /// Another process may have refreshed already.
@@ -44,35 +44,38 @@ struct ActiveSession: Sendable {
     }
 
     /// The call that spends, or has spent, the current refresh token.
-    private struct Call: Sendable {
-        enum Progress: Sendable {
-            case running
-            case cancelled
-            /// Its intent is being marked: it was abandoned, or the process is about to be suspended.
-            case marking(version: Int, isAbandoned: Bool)
-        }
-
+    private struct Call: Hashable, Sendable {
         let id: AttemptID
         let startedAt: Duration
         /// The generation of the bundle whose refresh token it spends.
         let generation: Int
-        /// The record in the store; `nil` where the refresh token was never stored.
-        let intent: RefreshIntent?
-        var progress = Progress.running
+        /// The record that the store holds, or is to hold.
+        let intent: RefreshIntent
+        /// It has passed its last limit.
+        var isCancelled = false
+        /// It has not ended although it was cancelled.
+        var isAbandoned = false
+        /// The write that marks its intent: it was abandoned, or the process is about to be suspended.
+        var mark: Int?
 
         /// Whether a failure means that the response was lost, and not that the server has answered.
         func isLost(by error: TokenRefreshError) -> Bool {
-            if case .running = progress { error.code == .unavailable && error.status == nil } else { false }
+            !isCancelled && error.code == .unavailable && error.status == nil
         }
     }
 
     /// The last failed attempt (G6).
-    private struct Failure: Sendable {
+    private struct Failure: Hashable, Sendable {
         let error: TokenRefreshError
         let at: Duration
         let until: Duration
         /// How many attempts have failed in a row.
         let inARow: Int
+    }
+
+    private struct SeenIntent: Hashable, Sendable {
+        let intent: RefreshIntent
+        let at: Duration
     }
 
     /// The tokens in use. A record of a pending refresh is in the store only.
@@ -82,15 +85,13 @@ struct ActiveSession: Sendable {
     private(set) var isStored: Bool
     /// Whether the store is known to have held the tokens in use.
     private var isTokenStored: Bool
-    private let replaced: EndScope
+    private var replaced: EndScope
 
     private var phase: Phase
     private var call: Call?
     private var waiting = Waiters()
     /// Those who wait for a pause to end, or for a sign-in to be stored.
     private var queue = Waiters()
-    /// Those who are told `unauthorized` unless the store holds a newer token (G10).
-    private var lookers: [WaiterID: (waiter: Waiter, pause: Duration)] = [:]
     /// The key of the calls with the current refresh token, once there was one (G12).
     private var key: String?
     private var failure: Failure?
@@ -102,8 +103,10 @@ struct ActiveSession: Sendable {
     private var lastRefresh: Date?
     /// Whether the expiry was counted from the receipt in this process, on the monotonic clock.
     private var isCountedFromReceipt: Bool
+    /// What had been learned of the store when it was last read for an attempt.
+    private var readAt = 0
     /// Another process's intent, and when this process first saw it.
-    private var seenIntent: (intent: RefreshIntent, at: Duration)?
+    private var seenIntent: SeenIntent?
 
     /// A session that was signed in here. `scope`: whose tokens it replaces in the store.
     init(signedIn bundle: TokenBundle, _ expiry: Expiry, replacing scope: EndScope, _ context: inout MachineContext) {
@@ -144,7 +147,7 @@ struct ActiveSession: Sendable {
     }
 
     var isIdle: Bool {
-        if case .resting = phase { call == nil && lookers.isEmpty } else { false }
+        if case .resting = phase { call == nil } else { false }
     }
 
     /// Whose tokens the store loses when the session ends.
@@ -192,6 +195,12 @@ struct ActiveSession: Sendable {
         status.lastFailure = failure?.error
     }
 
+    /// The first read shows what a sign-in that came before it replaces in the store.
+    mutating func noteReplaced(_ found: StoredSession?) {
+        guard isActivating, case .active(let stored)? = found, stored.session != bundle.session else { return }
+        replaced = EndScope.sessions(stored.session, replacing: replaced.sessions).followed(by: bundle.session)
+    }
+
     // MARK: Requests
 
     mutating func asked(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
@@ -210,7 +219,7 @@ struct ActiveSession: Sendable {
     }
 
     mutating func cancel(_ waiter: WaiterID) -> Bool {
-        waiting.remove(waiter) || queue.remove(waiter) || lookers.removeValue(forKey: waiter) != nil
+        waiting.remove(waiter) || queue.remove(waiter)
     }
 
     /// Gives the current token, or lets the caller wait for a better one (G3).
@@ -244,12 +253,17 @@ struct ActiveSession: Sendable {
 
     /// G22. A wrong clock does not end a session: where the server's clock is not known, the server decides.
     private mutating func withoutRefreshToken(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
-        guard isCountedFromReceipt || context.serverClock.isKnown else {
+        guard isExpiryCertain(context) else {
             give(waiter, &context)
             return .goesOn
         }
         refuse(waiter, .noRefreshToken, &context)
         return .ends(.expired(ending(nil, context)), revoking: nil, inStore: false)
+    }
+
+    /// Whether no clock that can be set has a part in the expiry.
+    private func isExpiryCertain(_ context: MachineContext) -> Bool {
+        isCountedFromReceipt || (context.serverClock.isKnown && bundle.isDatedByServer)
     }
 
     private mutating func tokenRefused(
@@ -299,8 +313,7 @@ struct ActiveSession: Sendable {
     ) -> SessionOutcome {
         refuse(waiter, .noRefreshToken, &context)
         let isExpired =
-            expiry.urgency(at: context.now.uptime) == .expired
-            && (isCountedFromReceipt || context.serverClock.isKnown)
+            expiry.urgency(at: context.now.uptime) == .expired && isExpiryCertain(context)
         guard isExpired || refusal.saysTokenIsInvalid else { return .goesOn }
         var ending = ending(nil, context)
         (ending.status, ending.code, ending.requestID) = (refusal.status, refusal.serverCode, refusal.requestID)
@@ -338,8 +351,23 @@ struct ActiveSession: Sendable {
         guard context.settings.isShared, !context.store.isBehind else {
             return refuse(waiter, .unauthorized, retryAfter: pause, &context)
         }
-        if lookers.isEmpty { context.emit(.read(.look)) }
-        lookers[waiter.id] = (waiter, pause)
+        context.look(for: waiter)
+    }
+
+    /// The store was looked at for a caller whose endpoint has refused a token that was just refreshed (G10).
+    mutating func serveLooker(_ waiter: Waiter, _ context: inout MachineContext) {
+        guard case .replacement(let refusal) = waiter.wish, refusal.token.session == bundle.session else {
+            return refuse(waiter, .sessionEnded, &context)
+        }
+        if refusal.token.value != bundle.accessToken {
+            give(waiter, &context)
+        } else if isRefreshing {
+            // What the look has found is taken up by the attempt under way.
+            waiting.add(waiter)
+        } else {
+            let pause = loops.pause(of: refusal.endpoint, at: context.now.uptime)
+            refuse(waiter, .unauthorized, retryAfter: pause ?? .zero, &context)
+        }
     }
 
     /// Joins the refresh under way, or starts one; during a pause waits for its end if that is near (G1, G6).
@@ -408,9 +436,7 @@ struct ActiveSession: Sendable {
 
     /// Takes out every caller who waits: the session is over (G23).
     mutating func takeWaiters() -> [Waiter] {
-        defer { lookers = [:] }
-        return waiting.takeAll() + queue.takeAll()
-            + lookers.values.map(\.waiter).sorted { $0.id.number < $1.id.number }
+        waiting.takeAll() + queue.takeAll()
     }
 
     // MARK: The attempt, until the call
@@ -437,6 +463,11 @@ struct ActiveSession: Sendable {
 
     private mutating func read(_ id: AttemptID, _ context: inout MachineContext) {
         phase = .refreshing(id, .reading)
+        readStore(id, &context)
+    }
+
+    private mutating func readStore(_ id: AttemptID, _ context: inout MachineContext) {
+        readAt = context.news
         context.emit(.read(.attempt(id)))
     }
 
@@ -445,23 +476,12 @@ struct ActiveSession: Sendable {
         read(id, &context)
     }
 
+    /// A session that never reached its store is refreshed without the lease: no other process has its refresh token.
+    /// Should it be stored while the call is under way, the store says so, too, and other processes wait (rule 4).
     mutating func leaseFailed(_ id: AttemptID, _ error: TokenStoreError, _ context: inout MachineContext) {
         guard case .refreshing(id, .leasing) = phase else { return }
-        guard isStored else { return callWithoutStore(id, &context) }
+        guard isStored || mayBeStored(context) else { return record(over: nil, isAbandoned: true, id, &context) }
         failAttempt(TokenRefreshError(.unavailable, reason: "no lease of the shared store", cause: error), &context)
-    }
-
-    /// A session that never reached its store is refreshed without it: no other process has its refresh token. Should
-    /// it be stored while the call is under way, the store says so, too, and other processes wait (rule 4).
-    private mutating func callWithoutStore(_ id: AttemptID, _ context: inout MachineContext) {
-        let intent = RefreshIntent(
-            idempotencyKey: currentKey(&context),
-            owner: context.settings.owner,
-            date: context.now.date,
-            isAbandoned: true
-        )
-        _ = context.write(.bundle(bundle.with(pendingRefresh: intent), over: .anything))
-        makeCall(nil, id, &context)
     }
 
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
@@ -478,6 +498,11 @@ struct ActiveSession: Sendable {
         case .verifying(let error): rejection = error
         case .leasing, .recording, .calling, .storing: return .goesOn
         }
+        guard readAt == context.news else {
+            // A write of this process has ended meanwhile: the read may have seen what was there before.
+            readStore(id, &context)
+            return .goesOn
+        }
         let found: StoredSession?
         switch result {
         case .success(let content): found = content.current(at: context.now.date).readable
@@ -485,7 +510,7 @@ struct ActiveSession: Sendable {
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where !isTokenStored && rejection == nil:
             // The store has never held this refresh token: no other process can have spent it.
-            if isStored { makeCall(nil, id, &context) } else { callWithoutStore(id, &context) }
+            record(over: nil, id, &context)
             return .goesOn
         case .failure(let error):
             // Another process may have spent the refresh token: only the store could say. Spending it twice could end
@@ -515,7 +540,7 @@ struct ActiveSession: Sendable {
         ownerMayCall: Bool,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        takeUp(found, context)
+        takeUp(found, &context)
         switch expiry.urgency(at: context.now.uptime) {
         case .due, .expired:
             proceed(found, id, ownerMayCall: ownerMayCall, &context)
@@ -527,7 +552,8 @@ struct ActiveSession: Sendable {
     }
 
     /// The bundle of another process becomes this one's.
-    private mutating func takeUp(_ found: TokenBundle, _ context: MachineContext) {
+    private mutating func takeUp(_ found: TokenBundle, _ context: inout MachineContext) {
+        context.noteNews()
         bundle = found.with(pendingRefresh: nil)
         expiry = context.expiry(ofStored: found)
         isStored = true
@@ -569,7 +595,7 @@ struct ActiveSession: Sendable {
     ) -> Duration? {
         guard intent.owner != context.settings.owner, intent.isAbandoned || ownerMayCall else { return nil }
         let uptime = context.now.uptime
-        if seenIntent?.intent != intent { seenIntent = (intent, uptime) }
+        if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
         let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(intent.date), 0), 1e9))
         switch context.settings.tolerance {
         case .sameKey: return nil
@@ -583,18 +609,47 @@ struct ActiveSession: Sendable {
     }
 
     /// G27. The store shows that it can be written before the refresh token is spent. A refresh token that was never
-    /// stored needs no record: no other process, and no later start, can use it.
-    private mutating func record(over stored: TokenBundle?, _ id: AttemptID, _ context: inout MachineContext) {
-        guard isTokenStored || stored != nil else {
-            return makeCall(nil, id, &context)
-        }
+    /// stored is spent at once: no other process, and no later start, can use it. When it is stored after all, it is
+    /// stored with the record.
+    private mutating func record(
+        over stored: TokenBundle?,
+        isAbandoned: Bool = false,
+        _ id: AttemptID,
+        _ context: inout MachineContext
+    ) {
         let intent = RefreshIntent(
-            idempotencyKey: currentKey(&context), owner: context.settings.owner, date: context.now.date
+            idempotencyKey: currentKey(&context),
+            owner: context.settings.owner,
+            date: context.now.date,
+            isAbandoned: isAbandoned
         )
-        let version = context.write(
-            .bundle(bundle.with(pendingRefresh: intent), over: .exactly(stored ?? bundle))
-        )
-        phase = .refreshing(id, .recording(intent, version: version))
+        let mustWait = isTokenStored || stored != nil || mayBeStored(context)
+        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored ?? bundle)))
+        if mustWait {
+            phase = .refreshing(id, .recording(intent, version: version))
+        } else {
+            makeCall(intent, id, &context)
+        }
+    }
+
+    /// Whether a write that has not ended may have stored the tokens in use already.
+    private func mayBeStored(_ context: MachineContext) -> Bool {
+        context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
+    }
+
+    /// What the tokens in use may be written over: `read` where the store is known to hold them.
+    private func predecessor(_ read: TokenBundle) -> StoreContent.Predecessor {
+        if read.pendingRefresh != nil || isTokenStored { return .exactly(read) }
+        return isStored ? .older : .anything
+    }
+
+    /// No call is made: its record is not wanted any more. Tokens that the store does not hold still are.
+    private mutating func forgetRecord(_ context: inout MachineContext) {
+        if isTokenStored {
+            context.forgetWrites()
+        } else {
+            _ = context.write(.bundle(bundle, over: isStored ? .older : .anything))
+        }
     }
 
     private mutating func currentKey(_ context: inout MachineContext) -> String {
@@ -604,7 +659,7 @@ struct ActiveSession: Sendable {
     }
 
     private mutating func makeCall(
-        _ intent: RefreshIntent?,
+        _ intent: RefreshIntent,
         _ id: AttemptID,
         isReplay: Bool = false,
         _ context: inout MachineContext
@@ -678,13 +733,15 @@ struct ActiveSession: Sendable {
     ) -> SessionOutcome {
         // G4. Only the authorization server's own refusal ends a session.
         guard isRejection(error, context) else {
-            wasAmbiguous = error.code == .ambiguous
             failAttempt(error, &context)
             return .goesOn
         }
         // G13. Another process may have spent the refresh token: its tokens are in the store.
+        if case .resting = phase {
+            context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeDeadline))
+        }
         phase = .refreshing(id, .verifying(error))
-        context.emit(.read(.attempt(id)))
+        readStore(id, &context)
         return .goesOn
     }
 
@@ -760,9 +817,7 @@ struct ActiveSession: Sendable {
             isStored = true
             if let written = content.bundle, written.hasSameTokens(as: bundle) { isTokenStored = true }
         }
-        if case .marking(version, let isAbandoned)? = call?.progress {
-            return marked(isAbandoned: isAbandoned, outcome, &context)
-        }
+        if let call, call.mark == version { return marked(call, outcome, &context) }
         switch (phase, outcome) {
         case (.activating(version), _):
             return .goesOn
@@ -772,7 +827,7 @@ struct ActiveSession: Sendable {
             context.forgetWrites()
             read(id, &context)
         case (.refreshing(_, .recording(_, version)), .failed(let error)):
-            context.forgetWrites()
+            forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .superseded(let found)):
@@ -798,7 +853,7 @@ struct ActiveSession: Sendable {
         case .refreshing(_, .storing(let bundle, let expiry, version)):
             return commit(bundle, expiry, isStored: false, &context)
         case .refreshing(_, .recording(_, version)):
-            context.forgetWrites()
+            forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         default: break
@@ -827,7 +882,7 @@ struct ActiveSession: Sendable {
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
-            takeUp(stored, context)
+            takeUp(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         case .active, .empty:
@@ -865,6 +920,10 @@ struct ActiveSession: Sendable {
         failure = nil
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         for waiter in waiting.takeAll() { give(waiter, &context) }
+        for waiter in queue.takeAll() {
+            // The wish for a refresh is fulfilled, whichever process has made it.
+            if case .refresh = waiter.wish { give(waiter, &context) } else { queue.add(waiter) }
+        }
         return serveQueue(&context)
     }
 
@@ -880,6 +939,7 @@ struct ActiveSession: Sendable {
         let pause = max(context.pause(afterFailures: inARow), asked)
         failure = Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow)
         failures += 1
+        wasAmbiguous = error.code == .ambiguous
         context.emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         let isValid = expiry.urgency(at: uptime) != .expired
@@ -910,7 +970,7 @@ struct ActiveSession: Sendable {
             let reason = "waited \(limit) for the refresh of another process"
             failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
         case .reading, .recording, .verifying:
-            if case .recording = stage { context.forgetWrites() }
+            if case .recording = stage { forgetRecord(&context) }
             let reason = "no response from the store within \(limit)"
             failAttempt(
                 TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.unavailable, reason: reason)),
@@ -923,38 +983,49 @@ struct ActiveSession: Sendable {
     }
 
     /// G8: the call has passed its last limit and is cancelled. It has a moment to end.
-    mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) {
-        guard call?.id == id, case .running? = call?.progress else { return }
-        call?.progress = .cancelled
+    ///
+    /// - Returns: Whether the call is the session's.
+    mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) -> Bool {
+        guard call?.id == id else { return false }
+        guard call?.isCancelled == false else { return true }
+        call?.isCancelled = true
         context.emit(.cancelCall(id))
         context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
+        return true
     }
 
     /// G8: the call did not end when it was cancelled. Its intent is marked, so that every process knows that it may
     /// still be under way, and then it counts as a lost response.
     mutating func abandonmentDue(_ id: AttemptID, _ context: inout MachineContext) {
-        guard call?.id == id, case .cancelled? = call?.progress else { return }
+        guard let call, call.id == id, call.isCancelled, !call.isAbandoned else { return }
         context.emit(.report(.callAbandoned(session: bundle.session, generation: bundle.generation)))
-        mark(isAbandoned: true, &context)
+        self.call?.isAbandoned = true
+        mark(&context)
     }
 
     /// The system suspends the process: the lease must go, and the intent says that the call may be under way (rule 4).
+    /// An attempt whose call is still to be made ends: without the lease another process may make it.
     mutating func suspensionNear(_ context: inout MachineContext) {
-        if case .running? = call?.progress { mark(isAbandoned: false, &context) }
+        mark(&context)
+        guard context.lease != nil, case .refreshing(_, let stage) = phase else { return }
+        switch stage {
+        case .leasing, .calling, .storing: return
+        case .recording: forgetRecord(&context)
+        case .reading, .verifying: break
+        }
+        failAttempt(TokenRefreshError(.unavailable, reason: "the process is about to be suspended"), &context)
     }
 
-    private mutating func mark(isAbandoned: Bool, _ context: inout MachineContext) {
-        guard let intent = call?.intent, call?.generation == bundle.generation, !isStoring else {
-            if isAbandoned { abandonCall(&context) }
+    /// Marks the intent of the call. Tokens on their way to the store make the mark needless.
+    private mutating func mark(_ context: inout MachineContext) {
+        guard let call else { return }
+        guard call.generation == bundle.generation, !isStoring else {
+            if call.isAbandoned { abandonCall(&context) }
             return
         }
-        let version = context.write(
-            .bundle(
-                bundle.with(pendingRefresh: intent.abandoned),
-                over: .exactly(bundle.with(pendingRefresh: intent))
-            )
-        )
-        call?.progress = .marking(version: version, isAbandoned: isAbandoned)
+        let recorded = bundle.with(pendingRefresh: call.intent)
+        let over = isTokenStored ? StoreContent.Predecessor.exactly(recorded) : predecessor(bundle)
+        self.call?.mark = context.write(.bundle(bundle.with(pendingRefresh: call.intent.abandoned), over: over))
     }
 
     private mutating func abandonCall(_ context: inout MachineContext) {
@@ -966,19 +1037,14 @@ struct ActiveSession: Sendable {
     private var isStoring: Bool { if case .refreshing(_, .storing) = phase { true } else { false } }
 
     private mutating func marked(
-        isAbandoned: Bool,
+        _ call: Call,
         _ outcome: WriteOutcome,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        if isAbandoned {
-            // A mark that could not be written is written again: the lease stays until then.
-            if case .failed = outcome { return .goesOn }
-            abandonCall(&context)
-        } else {
-            call?.progress = .running
-            context.releaseLease()
-            if case .failed = outcome { context.forgetWrites() }
-        }
+        // A mark that could not be written is written again: the lease stays until then.
+        if case .failed = outcome { return .goesOn }
+        self.call?.mark = nil
+        if call.isAbandoned { abandonCall(&context) }
         guard case .superseded(let found) = outcome else { return .goesOn }
         return superseded(by: found, storing: nil, nil, &context)
     }
@@ -987,7 +1053,6 @@ struct ActiveSession: Sendable {
 
     /// The store was looked at, without the lease.
     mutating func looked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
-        defer { answerLookers(&context) }
         guard !isActivating, !context.store.isBehind else { return .goesOn }
         switch found {
         case .ended(let ended) where isStored:
@@ -995,22 +1060,10 @@ struct ActiveSession: Sendable {
         case .active(let stored) where stored.session != bundle.session && isStored:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle) && canStart:
-            takeUp(stored, context)
+            takeUp(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         default: return .goesOn
-        }
-    }
-
-    private mutating func answerLookers(_ context: inout MachineContext) {
-        let looks = lookers.values.sorted { $0.waiter.id.number < $1.waiter.id.number }
-        lookers = [:]
-        for (waiter, pause) in looks {
-            if case .replacement(let refusal) = waiter.wish, refusal.token.value != bundle.accessToken {
-                give(waiter, &context)
-            } else {
-                refuse(waiter, .unauthorized, retryAfter: pause, &context)
-            }
         }
     }
 

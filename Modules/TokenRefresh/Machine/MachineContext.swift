@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 
 /// What never changes while a machine lives.
-struct MachineSettings: Sendable {
+struct MachineSettings: Hashable, Sendable {
     let policy: TokenRefreshPolicy
     let isShared: Bool
     /// This process, as an intent names it.
@@ -18,6 +18,11 @@ struct MachineContext: Sendable {
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
+    /// How often this process has learned, or changed, what the store holds. A read that started before the last time may
+    /// have seen the store as it was before.
+    private(set) var news = 0
+    /// Callers who wait for a look at the store that starts now.
+    private var lookers: [Waiter] = []
     private var random: RandomSource
     private var actions: [RefreshAction] = []
     private var attempts = 0
@@ -36,6 +41,19 @@ struct MachineContext: Sendable {
     mutating func takeActions() -> [RefreshAction] {
         defer { actions = [] }
         return actions
+    }
+
+    /// Notes that what the store holds is known better than any read under way can tell.
+    mutating func noteNews() { news += 1 }
+
+    /// Lets a caller wait until the store was looked at.
+    mutating func look(for waiter: Waiter) { lookers.append(waiter) }
+
+    /// Hands over the callers who wait for a look since the last event.
+    mutating func takeLookers() -> [Waiter] {
+        guard !lookers.isEmpty else { return [] }
+        defer { lookers = [] }
+        return lookers
     }
 
     mutating func nextAttempt() -> AttemptID {
@@ -102,9 +120,28 @@ struct MachineContext: Sendable {
         return TokenLifetime(of: tokens, receivedAt: date, limit: policy.maximumLifetime).duration
     }
 
-    /// When a bundle from the store expires, by the server's clock as far as it is known.
+    /// When a bundle from the store expires, by the server's clock as far as it is known. An expiry that was counted on
+    /// the device's clock is compared with that clock: the server's may be days away from it.
     func expiry(ofStored bundle: TokenBundle) -> Expiry {
-        Expiry(stored: bundle, at: now, skew: serverClock.skew(at: now) ?? bundle.clockSkew, policy: policy)
+        let skew = bundle.isDatedByServer ? serverClock.skew(at: now) ?? bundle.clockSkew : 0
+        return Expiry(stored: bundle, at: now, skew: skew, policy: policy)
+    }
+}
+
+/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. `now` is set by each
+/// event, and the buffer of actions is empty between two. The random source only names keys and stretches pauses.
+extension MachineContext: Hashable {
+    static func == (first: MachineContext, second: MachineContext) -> Bool {
+        first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
+            && first.lease == second.lease && first.attempts == second.attempts
+    }
+
+    /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(store)
+        hasher.combine(serverClock)
+        hasher.combine(lease)
+        hasher.combine(attempts)
     }
 }
 

@@ -31,6 +31,9 @@ struct PendingWrite: Hashable, Sendable {
     /// Whether a write is under way.
     var isWriting: Bool { underWay != nil }
 
+    /// The bundle of the write under way. It may be stored already.
+    var bundleUnderWay: TokenBundle? { underWay?.content.bundle }
+
     /// Whether the newest content has been tried to write, without success so far.
     var hasMissed: Bool { isBehind && missed >= version }
 

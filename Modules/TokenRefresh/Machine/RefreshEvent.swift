@@ -81,4 +81,5 @@ enum RefreshTimer: Hashable, Sendable {
     case storeRetry
     case reload
     case loadDeadline
+    case lookDeadline
 }

@@ -13,18 +13,43 @@ import Foundation
 ///     │                            │    rejected,    │
 ///     └── load: a bundle ──────────┼──  ended ───────┘
 /// ```
-struct RefreshStateMachine: Sendable {
-    private enum State: Sendable {
+struct RefreshStateMachine: Hashable, Sendable {
+    private enum State: Hashable, Sendable {
         case unknown(Restoring)
         case signedOut(SignOutReason)
         case signedIn(ActiveSession)
     }
 
     /// The wait for the store's first answer.
-    private struct Restoring: Sendable {
+    private struct Restoring: Hashable, Sendable {
         var isReading = false
         var isTimed = false
         var failures = 0
+    }
+
+    /// A sign-out that came before the shared store was read: it ends what the first read shows.
+    private struct UnreadEnd: Hashable, Sendable {
+        let reason: SignOutReason
+        let date: Date
+        var waiters: [WaiterID]
+    }
+
+    /// Looks at a shared store: what another process has done is found out without a lease.
+    private struct Look: Hashable, Sendable {
+        /// What had been learned of the store when the look under way started; `nil` when none is under way.
+        var startedAt: Int?
+        /// The look under way started too early for those who have asked since, or for a report.
+        var mustRepeat = false
+        /// Those who wait for the look under way, and for the one after it.
+        var waiters = Waiters()
+        var laterWaiters = Waiters()
+        var isTimed = false
+    }
+
+    /// A token that needs nothing, and until when.
+    struct ReadyToken: Hashable, Sendable {
+        let token: SessionToken
+        let until: Duration?
     }
 
     /// The state without what is in it. Asking for it keeps no copy of a session, which would make every change of the
@@ -35,12 +60,13 @@ struct RefreshStateMachine: Sendable {
     private var context: MachineContext
     /// Those who wait for the store's first answer.
     private var loaders = Waiters()
-    /// Those who wait for the store to be looked at before they are told the state.
+    /// Those who are told the next state.
     private var restorers = Waiters()
     private var settlers = Waiters()
-    private var isLooking = false
-    /// The store has changed while it was being looked at.
-    private var mustLookAgain = false
+    private var look = Look()
+    private var unreadEnd: UnreadEnd?
+    /// A sign-out could not read the store, so it has ended nothing.
+    private var failedEnd = false
     private var storeFailure: TokenStoreError?
     private var lastEnding: SignOutReason?
     private var lastRevoked: TokenBundle?
@@ -51,7 +77,7 @@ struct RefreshStateMachine: Sendable {
     private(set) var published: SessionState = .unknown
 
     /// The token that can be had for nothing, and until when (G18).
-    private var ready: (token: SessionToken, until: Duration?)?
+    private var ready: ReadyToken?
 
     init(settings: MachineSettings, random: RandomSource) {
         context = MachineContext(settings: settings, random: random)
@@ -95,7 +121,7 @@ struct RefreshStateMachine: Sendable {
         case .signIn(let tokens, let id, let waiter): signIn(tokens.plausible, id, waiter)
         case .signOut(let reason, let waiter): signOut(reason, waiter)
         case .serverDateNoted(let date): serverDateNoted(date)
-        case .storeChanged: look()
+        case .storeChanged: storeChanged()
         case .suspensionNear: suspensionNear()
         case .read(.load, let result, _): loaded(result)
         case .read(.look, let result, _): looked(result)
@@ -109,16 +135,21 @@ struct RefreshStateMachine: Sendable {
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
         }
+        for waiter in context.takeLookers() { lookFor(waiter) }
         releaseUnneededLease()
         answerSettlers()
-        if case .signedIn(let session) = state { ready = session.readyToken(now) } else { ready = nil }
+        if case .signedIn(let session) = state {
+            ready = session.readyToken(now).map { ReadyToken(token: $0.token, until: $0.until) }
+        } else {
+            ready = nil
+        }
         return context.takeActions()
     }
 
     private mutating func timerFired(_ timer: RefreshTimer) {
         switch timer {
         case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
-        case .callLimit(let id): withSession { $0.callLimitPassed(id, &$1) }
+        case .callLimit(let id): callLimitPassed(id)
         case .abandonment(let id): withSession { $0.abandonmentDue(id, &$1) }
         case .cooldown(let id):
             withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .goesOn }
@@ -126,7 +157,15 @@ struct RefreshStateMachine: Sendable {
         case .storeRetry: context.beginWriting()
         case .reload: load()
         case .loadDeadline: loadTookTooLong()
+        case .lookDeadline: lookTookTooLong()
         }
+    }
+
+    private mutating func callLimitPassed(_ id: AttemptID) {
+        var isCurrent = false
+        withSession { isCurrent = $0.callLimitPassed(id, &$1) }
+        // The call of a session that is over is of no use, and must not stay for ever.
+        if !isCurrent { context.emit(.cancelCall(id)) }
     }
 
     /// Lets the session handle an event, and draws the consequences. The session is taken out of the state meanwhile, so
@@ -181,16 +220,22 @@ struct RefreshStateMachine: Sendable {
             context.emit(.answer(waiter.id, .state(published)))
             return
         }
-        restorers.add(waiter)
-        look()
+        lookFor(waiter)
     }
 
     private mutating func cancel(_ waiter: WaiterID) {
         var waited =
             loaders.remove(waiter) || restorers.remove(waiter) || settlers.remove(waiter)
-            || context.store.remove(waiter)
+            || look.waiters.remove(waiter) || look.laterWaiters.remove(waiter) || context.store.remove(waiter)
+            || cancelUnreadEnd(waiter)
         if !waited { withSession { session, _ in waited = session.cancel(waiter) } }
         if waited { context.emit(.answer(waiter, .cancelled)) }
+    }
+
+    private mutating func cancelUnreadEnd(_ waiter: WaiterID) -> Bool {
+        guard let index = unreadEnd?.waiters.firstIndex(of: waiter) else { return false }
+        unreadEnd?.waiters.remove(at: index)
+        return true
     }
 
     // MARK: The first read
@@ -213,7 +258,7 @@ struct RefreshStateMachine: Sendable {
 
     /// A store that hangs is a store that cannot say. Its answer is taken when it comes.
     private mutating func loadTookTooLong() {
-        guard case .unknown(var restoring) = state else { return }
+        guard case .unknown(var restoring) = state else { return failUnreadEnd(nil) }
         restoring.isTimed = false
         state = .unknown(restoring)
         guard restoring.isReading else { return }
@@ -223,8 +268,7 @@ struct RefreshStateMachine: Sendable {
 
     /// The store has answered for the first time (G14).
     private mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) {
-        // Somebody signed in or out meanwhile: what was stored does not count any more.
-        guard case .unknown(var restoring) = state else { return }
+        guard case .unknown(var restoring) = state else { return loadedLate(result) }
         restoring.isReading = false
         restoring.isTimed = false
         state = .unknown(restoring)
@@ -242,6 +286,42 @@ struct RefreshStateMachine: Sendable {
         case .success(nil): storeUnavailable(.unusableBundle)
         case .failure(let error): storeUnavailable(error)
         }
+    }
+
+    /// A sign-in or a sign-out came before the first read had ended. The read shows what it replaces, or ends.
+    private mutating func loadedLate(_ result: Result<StoredSession, TokenStoreError>) {
+        let found = result.map { $0.current(at: context.now.date).readable }
+        guard let end = unreadEnd else { return withSession { session, _ in session.noteReplaced(try? found.get()) } }
+        if case .failure(let error) = found, error.code != .corrupt { return failUnreadEnd(error) }
+        unreadEnd = nil
+        context.emit(.stopTimer(.loadDeadline))
+        switch found {
+        case .success(.ended), .success(.empty):
+            for waiter in end.waiters { context.emit(.answer(waiter, .done)) }
+        case .success(.active(let bundle)):
+            let scope = EndScope.sessions(bundle.session, replacing: [])
+            _ = context.write(.ended(end.reason, at: end.date, of: scope))
+            for waiter in end.waiters { context.store.wait(waiter) }
+            lastRevoked = bundle
+            revoke(bundle)
+        case .success(nil), .failure:
+            _ = context.write(.ended(end.reason, at: end.date, of: .unread))
+            for waiter in end.waiters { context.store.wait(waiter) }
+        }
+    }
+
+    /// The store could not be read in time, so nothing was ended. It cannot be ended later: a session that is found then
+    /// may be a sign-in of another process.
+    private mutating func failUnreadEnd(_ cause: TokenStoreError?) {
+        guard let end = unreadEnd else { return }
+        unreadEnd = nil
+        failedEnd = true
+        context.emit(.stopTimer(.loadDeadline))
+        let error = cause ?? TokenStoreError(.unavailable, reason: "no response within \(loadLimit.inWords)")
+        storeFailure = error
+        context.emit(.report(.storeFailed(error)))
+        let failure = AuthenticationError(.storeUnavailable, cause: error)
+        for waiter in end.waiters { context.emit(.answer(waiter, .failed(failure))) }
     }
 
     private mutating func begin(stored bundle: TokenBundle) {
@@ -296,10 +376,12 @@ struct RefreshStateMachine: Sendable {
         let scope: EndScope
         var old: TokenBundle?
         switch state {
-        case .unknown:
-            scope = .any(id)
-        case .signedOut:
+        case .unknown(let restoring):
             scope = .sessions(id, replacing: [])
+            // The read shows what the sign-in replaces.
+            if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
+        case .signedOut:
+            scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
         case .signedIn(let session):
             old = session.newestBundle
             scope = session.endScope.followed(by: id)
@@ -310,18 +392,34 @@ struct RefreshStateMachine: Sendable {
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
         context.store.wait(waiter)
+        // The sign-in replaces what an earlier sign-out was to end.
+        for waiter in unreadEnd?.waiters ?? [] { context.store.wait(waiter) }
+        (unreadEnd, failedEnd) = (nil, false)
         if let old { revoke(old) }
+    }
+
+    /// Whose tokens the store is still to lose: a sign-in takes that over.
+    private var pendingEndScope: EndScope? {
+        if case .ended(_, _, let scope)? = context.store.missing { scope } else { nil }
     }
 
     private mutating func signOut(_ reason: SignOutReason, _ waiter: WaiterID) {
         switch state {
+        case .signedOut where unreadEnd != nil:
+            unreadEnd?.waiters.append(waiter)
+        case .signedOut where failedEnd:
+            endUnread(reason, waiter, isReading: false)
         case .signedOut:
             context.store.wait(waiter)
             // A deletion that has failed is tried again at once.
             if context.store.isBehind { context.beginWriting() } else { answerStoreWaiters(nil) }
+        case .unknown(let restoring) where context.settings.isShared:
+            endUnread(reason, waiter, isReading: restoring.isReading)
+            failWaiters()
+            finish(reason)
         case .unknown:
             // Nothing is known of what is stored. The write finds out, and tells what it has removed.
-            _ = context.write(.ended(reason, at: context.now.date, of: .any(nil)))
+            _ = context.write(.ended(reason, at: context.now.date, of: .unread))
             context.store.wait(waiter)
             failWaiters()
             finish(reason)
@@ -331,10 +429,18 @@ struct RefreshStateMachine: Sendable {
         }
     }
 
+    private mutating func endUnread(_ reason: SignOutReason, _ waiter: WaiterID, isReading: Bool) {
+        unreadEnd = UnreadEnd(reason: reason, date: context.now.date, waiters: [waiter])
+        failedEnd = false
+        context.emit(.startTimer(.loadDeadline, at: context.now.uptime + loadLimit))
+        if !isReading { context.emit(.read(.load)) }
+    }
+
     /// G5: the one place where a session ends.
     private mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
         guard case .signedIn(let session) = state else { return }
         if inStore {
+            context.noteNews()
             context.forgetWrites()
             answerStoreWaiters(nil)
         } else {
@@ -357,6 +463,7 @@ struct RefreshStateMachine: Sendable {
     /// Another process has signed in: its session is this process's too, and the one there was is over.
     private mutating func replaceSession(by found: TokenBundle) {
         failWaiters()
+        context.noteNews()
         context.forgetWrites()
         answerStoreWaiters(nil)
         state = .signedIn(ActiveSession(stored: found, context))
@@ -365,7 +472,7 @@ struct RefreshStateMachine: Sendable {
 
     /// G23: a caller who waits in one session never goes on in another. Those who wait for the state hear the next one.
     private mutating func failWaiters() {
-        var waiters = loaders.takeAll()
+        var waiters = loaders.takeAll() + look.waiters.takeAll() + look.laterWaiters.takeAll()
         withSession { session, _ in waiters += session.takeWaiters() }
         for waiter in waiters {
             switch waiter.wish {
@@ -394,7 +501,8 @@ struct RefreshStateMachine: Sendable {
             return context.emit(.revoke(bundle, besideAnother: false))
         }
         let current = session.newestBundle
-        guard current.session != bundle.session, current.refreshToken != bundle.refreshToken || current.refreshToken == nil,
+        guard current.session != bundle.session,
+            current.refreshToken != bundle.refreshToken || current.refreshToken == nil,
             current.accessToken != bundle.accessToken
         else { return }
         context.emit(.revoke(bundle, besideAnother: true))
@@ -423,14 +531,15 @@ struct RefreshStateMachine: Sendable {
         var failure: TokenStoreError?
         if case .failed(let error) = outcome { failure = error }
         let content = context.store.finish(version, outcome)
+        context.noteNews()
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if case .ended(_, _, let scope)? = content, case .written(let removed?) = outcome {
             // Another process had newer tokens than the ones that were revoked, or nothing was known of them.
             revokeRemoved(removed, of: scope)
         }
-        activate(version)
         withSession { $0.wrote(version, content, outcome, &$1) }
+        activate(version)
         answerStoreWaiters(failure, upTo: version)
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.pause(afterFailures: context.store.failures)
@@ -441,7 +550,7 @@ struct RefreshStateMachine: Sendable {
     }
 
     private mutating func revokeRemoved(_ removed: TokenBundle, of scope: EndScope) {
-        if case .any(nil) = scope { return revoke(removed) }
+        if case .unread = scope { return revoke(removed) }
         guard removed.session == scope.session, let last = lastRevoked, removed.supersedes(last) else { return }
         revoke(removed)
     }
@@ -482,33 +591,74 @@ struct RefreshStateMachine: Sendable {
 
     // MARK: What other processes do (G5, G13)
 
-    private mutating func look() {
+    private mutating func storeChanged() {
         if case .unknown = state { return load() }
         guard context.settings.isShared else { return }
-        if isLooking {
-            mustLookAgain = true
+        if look.startedAt == nil { startLook() } else { look.mustRepeat = true }
+    }
+
+    /// Lets a caller wait for a look that starts now, but not for longer than a store may take.
+    private mutating func lookFor(_ waiter: Waiter) {
+        if look.startedAt == nil {
+            look.waiters.add(waiter)
+            startLook()
         } else {
-            isLooking = true
-            context.emit(.read(.look))
+            look.laterWaiters.add(waiter)
         }
+        guard !look.isTimed else { return }
+        look.isTimed = true
+        context.emit(.startTimer(.lookDeadline, at: context.now.uptime + loadLimit))
+    }
+
+    private mutating func startLook() {
+        look.startedAt = context.news
+        look.mustRepeat = false
+        for waiter in look.laterWaiters.takeAll() { look.waiters.add(waiter) }
+        context.emit(.read(.look))
     }
 
     private mutating func looked(_ result: Result<StoredSession, TokenStoreError>) {
-        isLooking = false
-        let found = (try? result.get()).flatMap { $0.current(at: context.now.date).readable }
+        // A write of this process has ended since the look started, or an attempt has read the store: the look may have
+        // seen the store as it was before, and the session that the user has just left.
+        let isStale = look.startedAt != context.news
+        look.startedAt = nil
+        if !isStale {
+            follow((try? result.get()).flatMap { $0.current(at: context.now.date).readable })
+            for waiter in look.waiters.takeAll() { serveLooker(waiter) }
+        }
+        if isStale || look.mustRepeat || !look.laterWaiters.isEmpty {
+            startLook()
+        } else if look.isTimed {
+            look.isTimed = false
+            context.emit(.stopTimer(.lookDeadline))
+        }
+    }
+
+    private mutating func follow(_ found: StoredSession?) {
         switch (state, found) {
         case (.signedIn, _):
             withSession { $0.looked(found, &$1) }
-        case (.signedOut, .active(let bundle)) where !context.store.isBehind:
+        case (.signedOut, .active(let bundle)) where !context.store.isBehind && unreadEnd == nil:
+            failedEnd = false
             state = .signedIn(ActiveSession(stored: bundle, context))
             announce(.signedIn(bundle.session))
         case (.signedOut, _), (.unknown, _): break
         }
-        if mustLookAgain {
-            mustLookAgain = false
-            return look()
+    }
+
+    /// A store that hangs has shown nothing. Its answer is taken when it comes.
+    private mutating func lookTookTooLong() {
+        look.isTimed = false
+        for waiter in look.waiters.takeAll() + look.laterWaiters.takeAll() { serveLooker(waiter) }
+    }
+
+    private mutating func serveLooker(_ waiter: Waiter) {
+        switch (waiter.wish, standing) {
+        case (.replacement, .signedIn), (.replacement, .activating): withSession { $0.serveLooker(waiter, &$1) }
+        case (.replacement, _): context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+        case (_, .activating): restorers.add(waiter)
+        default: context.emit(.answer(waiter.id, .state(published)))
         }
-        for waiter in restorers.takeAll() { context.emit(.answer(waiter.id, .state(published))) }
     }
 
     private mutating func suspensionNear() {
@@ -525,7 +675,8 @@ struct RefreshStateMachine: Sendable {
             return
         }
         if isSuspending {
-            if !context.store.isWriting { context.releaseLease() }
+            // Tokens that the store does not hold yet keep the other processes out.
+            if !context.store.isBehind { context.releaseLease() }
             return
         }
         switch state {
@@ -543,7 +694,7 @@ struct RefreshStateMachine: Sendable {
     }
 
     private var isIdle: Bool {
-        guard !context.store.isBehind, !isLooking else { return false }
+        guard !context.store.isBehind, look.startedAt == nil, unreadEnd == nil else { return false }
         switch state {
         case .unknown(let restoring): return !restoring.isReading
         case .signedOut: return true

@@ -80,6 +80,11 @@ struct AbsentDiskTests {
         #expect(try await second.tell("overwrite")?.hasPrefix("unavailable: ") == true)
     }
 
+    @Test("A stream of changes does not keep a disk from being unmounted, and ends with it")
+    func watchedDisk() async throws {
+        #expect(try await talker().tell("watch") == "ended")
+    }
+
     @Test(
         "A missing HOME or XDG_STATE_HOME is `unavailable` to every user, root too, and nothing is saved elsewhere",
         arguments: ["HOME", "XDG_STATE_HOME"]

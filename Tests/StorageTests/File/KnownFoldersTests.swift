@@ -29,6 +29,9 @@ struct KnownFoldersTests {
         #expect(try note.deletingLastPathComponent().permissions == "700")
         let marker = try #require(known.marker(in: try open()))
         try known.check(folder.path, marker: marker)
+        #expect(known.recognizes(folder.path, marker: marker))
+        #expect(!known.recognizes(folder.path, marker: nil))
+        #expect(!known.recognizes(folder.path + "/other", marker: marker))
     }
 
     @Test("Without its marker, or with another one, it is `unavailable`, with the two things that can be done")

@@ -31,6 +31,15 @@ struct TokenFolderTests {
         }
     }
 
+    @Test("A folder in which nothing was found may be replaced: its disk was mounted since")
+    func mountedLater() async throws {
+        try folder.makePrivateFolder()
+        #expect(try await store.read() == .empty)
+        try FileManager.default.moveItem(at: folder, to: temporary.fresh())
+        try await FileTokenStore(folder: folder).save(.numbered(1))
+        #expect(try await store.load() == .numbered(1))
+    }
+
     @Test("A folder whose parent does not exist is `unavailable`, and no parent is made")
     func missingParent() async throws {
         let orphan = FileTokenStore(folder: folder.appendingPathComponent("tokens"))

@@ -91,6 +91,23 @@ struct LeaseTests {
         await second.release()
     }
 
+    @Test("A lease of a file proves that no earlier holder on this host still calls, and says nothing of other hosts")
+    func earlierHolders() async throws {
+        let temporary = try TemporaryFolder()
+        let file = FileTokenStore(folder: temporary.fresh())
+        try await file.save(.numbered(1))
+        let lease = try await file.lease(waitingAtMost: .zero)
+        let here = ProcessIdentity.current
+        #expect(!lease.mayStillCall(here))
+        #expect(!lease.mayStillCall(ProcessIdentity(host: here.host, process: "1-killed")))
+        #expect(lease.mayStillCall(ProcessIdentity(host: "another", process: here.process)))
+        await lease.release()
+
+        let memory = try await MemoryTokenStore().lease(waitingAtMost: .zero)
+        #expect(!memory.mayStillCall(here))
+        #expect(memory.mayStillCall(ProcessIdentity(host: here.host, process: "1-another")))
+    }
+
     @Test("Accounts have leases of their own")
     func accounts() async throws {
         let temporary = try TemporaryFolder()

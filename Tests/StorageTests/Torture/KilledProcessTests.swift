@@ -115,6 +115,22 @@ struct KilledProcessTests {
         }
     }
 
+    @Test("ST6: a corrupt file on a full disk is not copied, however often a save is tried, and a sign-out removes it")
+    func corruptOnFullDisk() async throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.fresh()
+        let store = FileTokenStore(folder: folder)
+        try store.file.writePrivately(Data("refresh-1".utf8))
+        for _ in 1...5 {
+            let lines = try await SpawnedProcess(torture: "overwrite-once", folder, 0).remainingLines()
+            #expect(lines.count == 1 && lines[0].hasPrefix("unavailable: could not write"), "\(lines)")
+            #expect(try folder.names == ["default.json", "default.json.lock"])
+        }
+        try await store.update { _ in .ended(EndedSession(session: SessionID(), reason: .byUser, date: Date())) }
+        #expect(try folder.names == ["default.json", "default.json.lock"])
+        #expect(try !String(contentsOf: store.file, encoding: .utf8).contains("refresh-1"))
+    }
+
     @Test("A read-only folder can be loaded from, and a save there is `unavailable`")
     func readOnlyFolder() async throws {
         let temporary = try TemporaryFolder()
