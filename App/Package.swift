@@ -79,6 +79,7 @@ let tests: [Target] = [
             "DevBackend",
             // Run as processes of their own.
             "articles",
+            "Endurance",
             "ProgramTesting",
             .product(name: "AuthInterface", package: "Latchkey"),
             .product(name: "AuthTesting", package: "Latchkey"),

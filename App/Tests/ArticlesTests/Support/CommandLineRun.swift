@@ -33,7 +33,9 @@ final class Home: Sendable {
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "articles-tests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        for folder in [temporary, folder.appending(path: "state")] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
     }
 
     /// What the executable takes for the system's temporary folder.

@@ -79,7 +79,8 @@ struct Session: Sendable {
         let handler: any TokenRefreshHandler
         switch kind {
         case .backend:
-            handler = RESTTokenRefreshHandler(network: open)
+            // No key, which the server would honour: these processes show what happens without one.
+            handler = RESTTokenRefreshHandler(network: open, idempotencyKeyField: nil)
         case .provider:
             let secret = ProcessInfo.processInfo.environment[PeerCommand.secretVariable] ?? ""
             handler = OAuth2TokenRefreshHandler(

@@ -102,30 +102,43 @@ struct Program: Sendable {
     private let program: SpawnedProgram
     private let output: Task<String, Never>
     private let errors: Task<String, Never>
-    private let firstOutput: Task<Void, Never>
+    private let lines: AsyncStream<String>
 
     fileprivate init(_ arguments: [String], at desk: Desk) throws {
         let settings = [
             "LATCHKEY_BASE_URL": desk.backend.baseURL.absoluteString, "LATCHKEY_STORE_PATH": desk.folder.path,
         ]
-        let program = try SpawnedProgram(
-            Self.executable,
-            arguments,
-            environment: ProcessInfo.processInfo.environment.merging(settings) { $1 }.merging(desk.environment) { $1 }
+        try self.init(Self.executable("articles"), arguments, settings.merging(desk.environment) { $1 })
+    }
+
+    /// Starts a process that sends requests for the user, twice a second, and says what its engine reports.
+    init(peerOver folder: URL, _ backend: DevBackend) throws {
+        try self.init(
+            Self.executable("Endurance"),
+            [
+                "peer", "--folder", folder.path, "--server", backend.baseURL.absoluteString, "--kind", "backend",
+                "--rate", "2",
+            ]
         )
+    }
+
+    private init(_ executable: URL, _ arguments: [String], _ settings: [String: String] = [:]) throws {
+        let environment = ProcessInfo.processInfo.environment.merging(settings) { $1 }
+        let program = try SpawnedProgram(executable, arguments, environment: environment)
         self.program = program
-        let (firsts, first) = AsyncStream.makeStream(of: Void.self)
+        let (lines, line) = AsyncStream.makeStream(of: String.self)
+        self.lines = lines
         output = Task {
-            var text = Data()
+            var text = ""
             for await piece in program.output {
-                text += piece
-                first.finish()
+                let said = String(decoding: piece, as: UTF8.self)
+                text += said
+                for words in said.split(separator: "\n") { line.yield(String(words)) }
             }
-            first.finish()
-            return String(decoding: text, as: UTF8.self)
+            line.finish()
+            return text
         }
         errors = Task { await SpawnedProgram.text(program.errors) }
-        firstOutput = Task { for await _ in firsts {} }
     }
 
     var ending: Ending {
@@ -136,17 +149,19 @@ struct Program: Sendable {
         }
     }
 
-    /// Waits until the program has printed something on its standard output, or has closed it.
-    func speaks() async { await firstOutput.value }
+    /// Waits until the program has printed a line with a text on its standard output, or has closed it.
+    func says(_ text: String = "") async {
+        for await line in lines where line.contains(text) { return }
+    }
 
     /// Ends the process as the system does when it needs the memory: at once, wherever it is.
     func kill() {
         program.kill()
     }
 
-    /// The program, which the build puts beside the tests.
-    private static var executable: URL {
+    /// A program, which the build puts beside the tests.
+    private static func executable(_ name: String) -> URL {
         let bundle = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
-        return bundle.appendingPathComponent("articles")
+        return bundle.appendingPathComponent(name)
     }
 }
