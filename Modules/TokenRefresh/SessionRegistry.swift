@@ -1,3 +1,5 @@
+import AuthInterface
+
 /// Keeps one refresh engine for each account, for an app or a server with many accounts.
 ///
 /// All who ask for an account's session get the same engine for as long as any of them, or a refresh under way, holds
