@@ -3,6 +3,7 @@ import DevBackend
 import Foundation
 import Storage
 import Testing
+import TokenRefresh
 
 extension Scenarios {
     /// S11, S12, S18 and S19: several processes over one stored session, and processes that end. Each is the real program.
