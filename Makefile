@@ -86,7 +86,7 @@ ci: lint boundaries test ## Everything that has to pass before a change lands
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf .build .build-* App/.build
+	rm -rf .build .build-* App/.build App/Tests/Endurance/provider/.build
 
 .PHONY: setup-run setup-test
 setup-run:

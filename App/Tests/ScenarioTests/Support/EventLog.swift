@@ -4,9 +4,16 @@ import TokenRefresh
 
 /// What the engine reported, for tests to wait for.
 final class EventLog: Sendable {
+    private struct Watcher {
+        let id: Int
+        let isMeant: @Sendable (SessionEvent) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
     private struct State {
         var events: [SessionEvent] = []
-        var watchers: [(isMeant: @Sendable (SessionEvent) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [Watcher] = []
+        var nextID = 0
     }
 
     private let state = NIOLockedValueBox(State())
@@ -21,15 +28,26 @@ final class EventLog: Sendable {
         for watcher in awaited { watcher.continuation.resume() }
     }
 
-    /// Waits until the engine has reported an event.
+    /// Waits until the engine has reported an event, or the task is cancelled.
     func wait(for isMeant: @escaping @Sendable (SessionEvent) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLockedValue { state in
-                if state.events.contains(where: isMeant) { return true }
-                state.watchers.append((isMeant, continuation))
-                return false
+        let id = state.withLockedValue { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLockedValue { state in
+                    if Task.isCancelled || state.events.contains(where: isMeant) { return true }
+                    state.watchers.append(Watcher(id: id, isMeant: isMeant, continuation: continuation))
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            if isThere { continuation.resume() }
+        } onCancel: {
+            let watcher = state.withLockedValue { state in
+                state.watchers.firstIndex { $0.id == id }.map { state.watchers.remove(at: $0) }
+            }
+            watcher?.continuation.resume()
         }
     }
 
