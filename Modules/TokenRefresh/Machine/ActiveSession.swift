@@ -350,19 +350,20 @@ struct ActiveSession: Sendable {
     }
 
     /// The store was looked at for a caller whose endpoint has refused a token that was just refreshed (G10).
-    mutating func serveLooker(_ waiter: Waiter, _ context: inout MachineContext) {
+    mutating func serveLooker(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
         guard case .replacement(let refusal) = waiter.wish, refusal.token.session == bundle.session else {
-            return refuse(waiter, .sessionEnded, &context)
+            refuse(waiter, .sessionEnded, &context)
+            return .goesOn
         }
-        if refusal.token.value != bundle.accessToken {
-            give(waiter, &context)
-        } else if isRefreshing {
+        if refusal.token.value != bundle.accessToken { return giveToken(to: waiter, &context) }
+        if isRefreshing {
             // What the look has found is taken up by the attempt under way.
             waiting.add(waiter)
         } else {
             let pause = loops.pause(of: refusal.endpoint, at: context.now.uptime)
             refuse(waiter, .unauthorized, retryAfter: pause ?? .zero, &context)
         }
+        return .goesOn
     }
 
     /// Joins the refresh under way, or starts one; during a pause waits for its end if that is near (G1, G6).
@@ -420,13 +421,22 @@ struct ActiveSession: Sendable {
         var outcome = SessionOutcome.goesOn
         for waiter in queue.takeAll() {
             if case .goesOn = outcome {
-                outcome = asked(waiter, &context)
+                outcome = askedAgain(waiter, &context)
             } else {
                 // The session is over for the rest, too.
                 waiting.add(waiter)
             }
         }
         return outcome
+    }
+
+    /// A refusal that was to cause a refresh before the pause does so after it, unless the token has changed.
+    private mutating func askedAgain(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
+        guard case .replacement(let refusal) = waiter.wish, refusal.token.value == bundle.accessToken,
+            refusal.token.session == bundle.session, isRefreshable
+        else { return asked(waiter, &context) }
+        waitForRefresh(waiter, &context)
+        return .goesOn
     }
 
     /// Takes out every caller who waits: the session is over (G23).
@@ -500,7 +510,7 @@ struct ActiveSession: Sendable {
         }
         let found: StoredSession?
         switch result {
-        case .success(let content): found = content.current(at: context.now.date).readable
+        case .success(let content): found = content.readable
         // Nobody can tell what was there, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where !isTokenStored && rejection == nil:
@@ -603,9 +613,10 @@ struct ActiveSession: Sendable {
         return known < limit ? limit - known : nil
     }
 
-    /// G27. The store shows that it can be written before the refresh token is spent. A refresh token that was never
-    /// stored is spent at once: no other process, and no later start, can use it. When it is stored after all, it is
-    /// stored with the record.
+    /// G27. The store shows that it can be written before the refresh token is spent. That holds for tokens that could not
+    /// be stored so far, too: a kill now leaves an older bundle whose intent may bring them back, and after one more call
+    /// it cannot. The refresh token of a session of which nothing was ever stored is spent at once: no other process, and
+    /// no later start, can use it. When it is stored after all, it is stored with the record.
     private mutating func record(
         over stored: TokenBundle?,
         isAbandoned: Bool = false,
@@ -618,7 +629,7 @@ struct ActiveSession: Sendable {
             date: context.now.date,
             isAbandoned: isAbandoned
         )
-        let mustWait = isTokenStored || stored != nil || mayBeStored(context)
+        let mustWait = isStored || stored != nil || mayBeStored(context)
         let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored ?? bundle)))
         if mustWait {
             phase = .refreshing(id, .recording(intent, version: version))
@@ -1082,7 +1093,8 @@ extension TokenBundle {
 }
 
 extension StoredSession {
-    /// What counts at an instant: the note of a session that ended too long ago counts as nothing.
+    /// What counts at an instant when a process starts: the note of a session that ended too long ago counts as nothing.
+    /// A process that is in the session still follows it, whatever the clock says.
     func current(at date: Date) -> StoredSession {
         guard case .ended(let ended) = self else { return self }
         return date.timeIntervalSince(ended.date) > EndedSession.lifetime / .seconds(1) ? .empty : self

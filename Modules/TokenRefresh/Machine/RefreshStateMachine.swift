@@ -612,7 +612,7 @@ struct RefreshStateMachine: Sendable {
         let isStale = look.startedAt != context.news
         look.startedAt = nil
         if !isStale {
-            follow((try? result.get()).flatMap { $0.current(at: context.now.date).readable })
+            follow((try? result.get()).flatMap(\.readable))
             for waiter in look.waiters.takeAll() { serveLooker(waiter) }
         }
         if isStale || look.mustRepeat || !look.laterWaiters.isEmpty {

@@ -83,8 +83,7 @@ extension StoreContent {
 }
 
 extension StoredSession {
-    /// The content as far as it can be worked with: a bundle without a usable token counts as unreadable (`nil`), and the
-    /// note of a session that ended long ago as nothing.
+    /// The content as far as it can be worked with: a bundle without a usable token counts as unreadable (`nil`).
     var readable: StoredSession? {
         if case .active(let bundle) = self, !bundle.isUsable { nil } else { self }
     }

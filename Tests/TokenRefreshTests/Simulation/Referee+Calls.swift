@@ -13,7 +13,7 @@ extension World {
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
-        if server.grants[token].isSuccessorStored, !server.grants[token].exchanges.contains(where: isExplained) {
+        if server.grants[token].isSuccessorStored, !server.families[server.grants[token].family].isDamaged, !server.grants[token].exchanges.contains(where: isExplained) {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
         }
         judgeIntent(of: call)

@@ -58,7 +58,10 @@ extension World {
     private static let (timerLimit, jobLimit) = (12, 8)
 
     private mutating func judgeGrowth(_ process: Int) {
-        let (alarms, jobs) = (processes[process].alarms.count, processes[process].jobs.count)
+        // Each sign-in and sign-out may wait for the store, for as long as the store may take.
+        var alarms = 0
+        for alarm in processes[process].alarms { if case .writeDeadline = alarm.timer {} else { alarms += 1 } }
+        let jobs = processes[process].jobs.count
         if alarms > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(alarms)", "timers") }
         if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
     }
@@ -155,7 +158,9 @@ extension World {
             guard case .read(.load, .failure, _) = before.event else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
         }
-        if !processes[process].notes.endings.insert(session).inserted {
+        if !processes[process].notes.endings.insert(session).inserted,
+            !server.families[Int(named: session.rawValue)].isDamaged
+        {
             fail(.oneEnding, "p\(process + 1) ends \(session.rawValue) again")
         }
         if case .signOut(let own, _) = before.event, own == reason { return }
