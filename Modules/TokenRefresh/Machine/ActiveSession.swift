@@ -630,7 +630,7 @@ struct ActiveSession: Sendable {
             isAbandoned: isAbandoned
         )
         let mustWait = isStored || stored != nil || mayBeStored(context)
-        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored ?? bundle)))
+        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
         if mustWait {
             phase = .refreshing(id, .recording(intent, version: version))
         } else {
@@ -643,9 +643,10 @@ struct ActiveSession: Sendable {
         context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
     }
 
-    /// What the tokens in use may be written over: `read` where the store is known to hold them.
-    private func predecessor(_ read: TokenBundle) -> StoreContent.Predecessor {
-        if read.pendingRefresh != nil || isTokenStored { return .exactly(read) }
+    /// What the tokens in use may be written over: what was read, where these tokens were. A store that has gone back to
+    /// an older bundle, as from a backup, is brought up to date.
+    private func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
+        if let read { return .exactly(read) }
         return isStored ? .older : .anything
     }
 
@@ -654,7 +655,7 @@ struct ActiveSession: Sendable {
         if isTokenStored {
             context.forgetWrites()
         } else {
-            _ = context.write(.bundle(bundle, over: isStored ? .older : .anything))
+            _ = context.write(.bundle(bundle, over: predecessor(nil)))
         }
     }
 
@@ -892,8 +893,12 @@ struct ActiveSession: Sendable {
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         case .active, .empty:
-            guard let new, let newExpiry else { return .goesOn }
-            return commit(new, newExpiry, isStored: false, &context)
+            let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
+            guard let new, let newExpiry else {
+                if isSame { isTokenStored = true }
+                return .goesOn
+            }
+            return commit(new, newExpiry, isStored: isSame, &context)
         }
     }
 
@@ -1030,7 +1035,7 @@ struct ActiveSession: Sendable {
             return
         }
         let recorded = bundle.with(pendingRefresh: call.intent)
-        let over = isTokenStored ? StoreContent.Predecessor.exactly(recorded) : predecessor(bundle)
+        let over = predecessor(isTokenStored ? recorded : nil)
         self.call?.mark = context.write(.bundle(bundle.with(pendingRefresh: call.intent.abandoned), over: over))
     }
 

@@ -161,7 +161,7 @@ struct ProcessNotes {
     /// The last token that a refresh of this process has brought into use, and when.
     var refreshed: (mark: Mark, at: Int)?
     /// The last bundle this process has received from the server itself.
-    var received: (mark: Mark, at: Int, lifetime: Int?)?
+    var received: (mark: Mark, grant: Int, at: Int, lifetime: Int?)?
     /// A refresh has failed, and none has succeeded since.
     var isFailing = false
     /// The newest token that a resource server has refused, or whose refresh a caller has asked for.

@@ -78,7 +78,7 @@ extension World {
     mutating func judgeLeeway(_ process: Int, _ token: SessionToken) {
         guard let bundle = processes[process].machine.current?.bundle, bundle.mark == token.mark,
             !isHeldUp(process), bundle.refreshToken?.isEmpty == false,
-            let received = processes[process].notes.received, received.mark == token.mark,
+            let received = processes[process].notes.received, received.grant == Int(named: token.value),
             let lifetime = received.lifetime
         else { return }
         let left = received.at + lifetime - now

@@ -65,7 +65,7 @@ extension World {
         let notes = processes[process].notes
         if let complained = notes.complained, complained == base.mark { return }
         if !base.accessToken.isHeaderSafe { return }
-        if let received = notes.received, received.mark == base.mark, received.at >= (server.grants[base.grant].receipt ?? 0) {
+        if let received = notes.received, received.grant == base.grant {
             let isDue = received.lifetime.map { now >= received.at + $0 - window(of: $0) } ?? false
             if !isDue { fail(.clock, "p\(process + 1) calls for \(base.story) without a reason") }
         } else {

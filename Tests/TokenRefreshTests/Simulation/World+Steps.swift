@@ -158,7 +158,7 @@ extension World {
         let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signIn, since: now, order: events)
         processes[process].requests.append(request)
-        processes[process].notes.received = (.init(session: session, generation: 0), now, saidLifetime)
+        processes[process].notes.received = (.init(session: session, generation: 0), grant, now, saidLifetime)
         noteReceipt(process, grant)
         processes[process].notes.excused = nil
         // A caller who waits for the state is told it when the sign-in is stored.

@@ -122,7 +122,7 @@ extension World {
             guard tokens.accessToken.isHeaderSafe else { break }
             if isCurrent, current?.generation == call.base.generation {
                 let mark = Mark(session: session, generation: call.base.generation + 1)
-                processes[process].notes.received = (mark, now, saidLifetime)
+                processes[process].notes.received = (mark, Int(named: tokens.accessToken), now, saidLifetime)
             }
         case .failure(let error): noteVerdict(error, on: call, isCurrent: isCurrent)
         }
