@@ -34,13 +34,30 @@ struct ActiveSession: Sendable {
         /// Another process may have refreshed already.
         case reading
         /// The intent is on its way to the store (G27).
-        case recording(RefreshIntent, version: Int)
+        case recording(Recording)
         /// The handler is at work.
         case calling(isReplay: Bool)
         /// The server has rejected the refresh token; another process may have newer ones.
         case verifying(TokenRefreshError)
         /// The new tokens are on their way to the store (G11).
         case storing(TokenBundle, Expiry, version: Int)
+    }
+
+    /// An intent on its way to the store.
+    private struct Recording: Sendable {
+        let intent: RefreshIntent
+        let version: Int
+        let since: Duration
+        /// When the call is not made any more: other processes count on its end from the date of the intent.
+        let callBefore: Duration
+    }
+
+    /// Whether a call may be made where an intent was found (rule 4).
+    private enum Turn {
+        case now
+        /// Another call may be under way, and the server forgives this one until then.
+        case forgiven(until: Duration?)
+        case later(in: Duration)
     }
 
     /// The call that spends, or has spent, the current refresh token.
@@ -582,35 +599,38 @@ struct ActiveSession: Sendable {
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        if let intent = stored?.pendingRefresh {
-            key = intent.idempotencyKey
-            if let wait = wait(for: intent, ownerMayCall: ownerMayCall, context) {
-                let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
-                return failAttempt(error, atLeast: wait, &context)
-            }
+        guard let intent = stored?.pendingRefresh else { return record(over: stored, id, &context) }
+        key = intent.idempotencyKey
+        switch turn(after: intent, ownerMayCall: ownerMayCall, context) {
+        case .now: record(over: stored, id, &context)
+        case .forgiven(let end): record(over: stored, isAbandoned: true, callBefore: end, id, &context)
+        case .later(let wait):
+            let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
+            failAttempt(error, atLeast: wait, &context)
         }
-        record(over: stored, id, &context)
     }
 
-    /// Rule 4: how long the owner of an intent may still be calling, where the server does not forgive a second call.
-    private mutating func wait(
-        for intent: RefreshIntent,
-        ownerMayCall: Bool,
-        _ context: MachineContext
-    ) -> Duration? {
-        guard intent.owner != context.settings.owner, intent.isAbandoned || ownerMayCall else { return nil }
+    /// Rule 4: the owner of an intent may still be calling. An intent of this process that was recorded over such a one
+    /// says nothing about that owner, who may be calling all the same.
+    private mutating func turn(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext) -> Turn {
         let uptime = context.now.uptime
-        if seenIntent?.intent != intent { seenIntent = (intent, uptime) }
-        let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(intent.date), 0), 1e9))
+        if intent.owner == context.settings.owner {
+            guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
+        } else {
+            guard intent.isAbandoned || ownerMayCall else { return .now }
+            if seenIntent?.intent != intent { seenIntent = (intent, uptime) }
+        }
+        guard let (rival, seenAt) = seenIntent else { return .now }
+        let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(rival.date), 0), 1e9))
         switch context.settings.tolerance {
-        case .sameKey: return nil
-        case .within(let window) where age < window: return nil
+        case .sameKey: return .forgiven(until: nil)
+        case .within(let window) where age < window: return .forgiven(until: uptime + window - age)
         case .none, .within: break
         }
         // The date is another process's word; how long this process has seen the intent is not.
-        let known = max(age, uptime - (seenIntent?.at ?? uptime))
+        let known = max(age, uptime - seenAt)
         let limit = context.policy.longestCall
-        return known < limit ? limit - known : nil
+        return known < limit ? .later(in: limit - known) : .now
     }
 
     /// G27. The store shows that it can be written before the refresh token is spent. That holds for tokens that could not
@@ -620,6 +640,7 @@ struct ActiveSession: Sendable {
     private mutating func record(
         over stored: TokenBundle?,
         isAbandoned: Bool = false,
+        callBefore: Duration? = nil,
         _ id: AttemptID,
         _ context: inout MachineContext
     ) {
@@ -632,10 +653,23 @@ struct ActiveSession: Sendable {
         let mustWait = isStored || stored != nil || mayBeStored(context)
         let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
         if mustWait {
-            phase = .refreshing(id, .recording(intent, version: version))
+            let uptime = context.now.uptime
+            let end = min(uptime + context.policy.deadline, callBefore ?? .seconds(Int32.max))
+            let recording = Recording(intent: intent, version: version, since: uptime, callBefore: end)
+            phase = .refreshing(id, .recording(recording))
         } else {
-            makeCall(intent, id, &context)
+            makeCall(intent, since: context.now.uptime, id, &context)
         }
+    }
+
+    /// The store has the intent. Time may have passed: a process that was stopped meanwhile must not call when others
+    /// believe that it does not.
+    private mutating func recorded(_ recording: Recording, _ id: AttemptID, _ context: inout MachineContext) {
+        guard context.now.uptime < recording.callBefore else {
+            forgetRecord(&context)
+            return failAttempt(TokenRefreshError(.unavailable, reason: "the store was too slow for a call"), &context)
+        }
+        makeCall(recording.intent, since: recording.since, id, &context)
     }
 
     /// Whether a write that has not ended may have stored the tokens in use already.
@@ -667,6 +701,7 @@ struct ActiveSession: Sendable {
 
     private mutating func makeCall(
         _ intent: RefreshIntent,
+        since: Duration,
         _ id: AttemptID,
         isReplay: Bool = false,
         _ context: inout MachineContext
@@ -680,7 +715,7 @@ struct ActiveSession: Sendable {
         )
         phase = .refreshing(id, .calling(isReplay: isReplay))
         call = Call(id: id, startedAt: context.now.uptime, generation: bundle.generation, intent: intent)
-        context.emit(.startTimer(.callLimit(id), at: context.now.uptime + context.policy.longestCall))
+        context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))
         context.emit(.call(id, base: bundle, request))
     }
 
@@ -708,7 +743,7 @@ struct ActiveSession: Sendable {
             guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended, context) else {
                 return failed(error, id, &context)
             }
-            makeCall(ended.intent, id, isReplay: true, &context)
+            makeCall(ended.intent, since: context.now.uptime, id, isReplay: true, &context)
         // The attempt has missed its deadline. What the server says of the refresh token counts all the same.
         case (.resting, .failure(let error)) where ended != nil && error.code == .rejected:
             return failed(error, id, &context)
@@ -828,12 +863,12 @@ struct ActiveSession: Sendable {
         switch (phase, outcome) {
         case (.activating(version), _):
             return .goesOn
-        case (.refreshing(let id, .recording(let intent, version)), .written):
-            makeCall(intent, id, &context)
-        case (.refreshing(let id, .recording(_, version)), .superseded):
+        case (.refreshing(let id, .recording(let recording)), .written) where recording.version == version:
+            recorded(recording, id, &context)
+        case (.refreshing(let id, .recording(let recording)), .superseded) where recording.version == version:
             context.forgetWrites()
             read(id, &context)
-        case (.refreshing(_, .recording(_, version)), .failed(let error)):
+        case (.refreshing(_, .recording(let recording)), .failed(let error)) where recording.version == version:
             forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
@@ -859,7 +894,7 @@ struct ActiveSession: Sendable {
         switch phase {
         case .refreshing(_, .storing(let bundle, let expiry, version)):
             return commit(bundle, expiry, isStored: false, &context)
-        case .refreshing(_, .recording(_, version)):
+        case .refreshing(_, .recording(let recording)) where recording.version == version:
             forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)

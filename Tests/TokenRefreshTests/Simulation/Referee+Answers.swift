@@ -71,7 +71,8 @@ extension World {
         let notes = processes[process].notes
         if let failure = notes.failure, now < failure.until { return true }
         guard !notes.isAttempting else { return false }
-        return calls.contains { $0.process == process && !$0.isOrphan && !$0.isAbandoned }
+        let isMarking = processes[process].jobs.contains { if case .write = $0.kind { true } else { false } }
+        return calls.contains { $0.process == process && !$0.isOrphan && (!$0.isAbandoned || isMarking) }
     }
 
     /// G3. Inside the leeway requests wait for the refresh, unless it has failed a moment ago.

@@ -170,8 +170,8 @@ extension World {
     /// G4, G5, G22. A session ends with its true reason.
     private mutating func judgeEnding(_ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: View) {
         let family = server.families[Int(named: session.rawValue)]
-        if case .ended(let note)? = before.shown {
-            // A session that was replaced ends with the session that has replaced it.
+        if case .ended(let note)? = before.shown, note.session == session || note.reason == reason {
+            // A session that was replaced may end with the session that has replaced it.
             if note.reason != reason || (note.session == session && family.note != reason && !family.isDamaged) {
                 fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(note.reason)")
             }

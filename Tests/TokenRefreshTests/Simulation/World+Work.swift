@@ -120,7 +120,8 @@ extension World {
         switch result {
         case .success(let tokens):
             guard tokens.accessToken.isHeaderSafe else { break }
-            if isCurrent, current?.generation == call.base.generation {
+            let isNew = processes[process].notes.received?.grant != Int(named: tokens.accessToken)
+            if isCurrent, isNew, current?.generation == call.base.generation {
                 let mark = Mark(session: session, generation: call.base.generation + 1)
                 processes[process].notes.received = (mark, Int(named: tokens.accessToken), now, saidLifetime)
             }
