@@ -37,6 +37,7 @@ extension World {
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
         if other.isAbandoned || server.families[Int(named: other.base.session.rawValue)].isLoggedOut { return true }
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
+        if other.base.generation < call.base.generation { return true }
         // The wall clock measures how long ago another process recorded its intent.
         if plan.mood.clockJumps > 0 || now - other.since >= plan.policy.longestCall.milliseconds { return true }
         switch plan.tolerance {
