@@ -27,7 +27,7 @@ extension World {
                 fail(.secondCall, "p\(call.process + 1) calls with r\(call.token) during the call of p\(other.process + 1)")
             }
             guard other.base.session == call.base.session, !other.isOrphan,
-                processes[other.process].machine.current?.bundle.session == call.base.session
+                processes[other.process].current?.bundle.session == call.base.session
             else { continue }
             fail(.singleFlight, "p\(call.process + 1) calls for \(call.base.story) while p\(other.process + 1) does")
         }

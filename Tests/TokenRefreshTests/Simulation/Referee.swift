@@ -6,7 +6,7 @@ import Foundation
 /// The laws, checked after each event.
 extension World {
     mutating func judge(_ process: Int, _ before: View) {
-        let current = processes[process].machine.current?.bundle
+        let current = processes[process].current?.bundle
         if let bundle = current, bundle.session == before.session {
             let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
             if bundle.generation < before.generation || (isOther && !before.isLook) {
@@ -100,7 +100,7 @@ extension World {
     /// Notes that an attempt is wished for.
     private func noteWish(_ process: Int) {
         for request in processes[process].requests {
-            if case .refresh = request.kind { processes[process].notes.complained = processes[process].machine.current?.bundle.mark }
+            if case .refresh = request.kind { processes[process].notes.complained = processes[process].current?.bundle.mark }
         }
     }
 
@@ -129,7 +129,7 @@ extension World {
         }
         guard let refused = before.refusal?.token else { return }
         if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.story)") }
-        guard processes[process].machine.current?.bundle.accessToken == refused.value,
+        guard processes[process].current?.bundle.accessToken == refused.value,
             let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
         else { return }
         if notes.trips[request.endpoint] ?? 0 > now, before.urgency != .expired {

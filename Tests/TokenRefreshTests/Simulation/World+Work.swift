@@ -115,7 +115,7 @@ extension World {
         let call = calls.remove(at: index)
         guard !call.isOrphan else { return true }
         let (session, process) = (call.base.session, call.process)
-        let current = processes[process].machine.current?.bundle
+        let current = processes[process].current?.bundle
         let isCurrent = current?.session == session
         switch result {
         case .success(let tokens):
