@@ -34,13 +34,30 @@ struct ActiveSession: Hashable, Sendable {
         /// Another process may have refreshed already.
         case reading
         /// The intent is on its way to the store (G27).
-        case recording(RefreshIntent, version: Int)
+        case recording(Recording)
         /// The handler is at work.
         case calling(isReplay: Bool)
         /// The server has rejected the refresh token; another process may have newer ones.
         case verifying(TokenRefreshError)
         /// The new tokens are on their way to the store (G11).
         case storing(TokenBundle, Expiry, version: Int)
+    }
+
+    /// An intent on its way to the store.
+    private struct Recording: Hashable, Sendable {
+        let intent: RefreshIntent
+        let version: Int
+        let since: Duration
+        /// When the call is not made any more: other processes count on its end from the date of the intent.
+        let callBefore: Duration
+    }
+
+    /// Whether a call may be made where an intent was found (rule 4).
+    private enum Turn {
+        case now
+        /// Another call may be under way, and the server forgives this one until then.
+        case forgiven(until: Duration?)
+        case later(in: Duration)
     }
 
     /// The call that spends, or has spent, the current refresh token.
@@ -355,19 +372,20 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// The store was looked at for a caller whose endpoint has refused a token that was just refreshed (G10).
-    mutating func serveLooker(_ waiter: Waiter, _ context: inout MachineContext) {
+    mutating func serveLooker(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
         guard case .replacement(let refusal) = waiter.wish, refusal.token.session == bundle.session else {
-            return refuse(waiter, .sessionEnded, &context)
+            refuse(waiter, .sessionEnded, &context)
+            return .goesOn
         }
-        if refusal.token.value != bundle.accessToken {
-            give(waiter, &context)
-        } else if isRefreshing {
+        if refusal.token.value != bundle.accessToken { return giveToken(to: waiter, &context) }
+        if isRefreshing {
             // What the look has found is taken up by the attempt under way.
             waiting.add(waiter)
         } else {
             let pause = loops.pause(of: refusal.endpoint, at: context.now.uptime)
             refuse(waiter, .unauthorized, retryAfter: pause ?? .zero, &context)
         }
+        return .goesOn
     }
 
     /// Joins the refresh under way, or starts one; during a pause waits for its end if that is near (G1, G6).
@@ -425,13 +443,22 @@ struct ActiveSession: Hashable, Sendable {
         var outcome = SessionOutcome.goesOn
         for waiter in queue.takeAll() {
             if case .goesOn = outcome {
-                outcome = asked(waiter, &context)
+                outcome = askedAgain(waiter, &context)
             } else {
                 // The session is over for the rest, too.
                 waiting.add(waiter)
             }
         }
         return outcome
+    }
+
+    /// A refusal that was to cause a refresh before the pause does so after it, unless the token has changed.
+    private mutating func askedAgain(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
+        guard case .replacement(let refusal) = waiter.wish, refusal.token.value == bundle.accessToken,
+            refusal.token.session == bundle.session, isRefreshable
+        else { return asked(waiter, &context) }
+        waitForRefresh(waiter, &context)
+        return .goesOn
     }
 
     /// Takes out every caller who waits: the session is over (G23).
@@ -505,7 +532,7 @@ struct ActiveSession: Hashable, Sendable {
         }
         let found: StoredSession?
         switch result {
-        case .success(let content): found = content.current(at: context.now.date).readable
+        case .success(let content): found = content.readable
         // Nobody can tell what was there, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where !isTokenStored && rejection == nil:
@@ -577,43 +604,48 @@ struct ActiveSession: Hashable, Sendable {
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        if let intent = stored?.pendingRefresh {
-            key = intent.idempotencyKey
-            if let wait = wait(for: intent, ownerMayCall: ownerMayCall, context) {
-                let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
-                return failAttempt(error, atLeast: wait, &context)
-            }
+        guard let intent = stored?.pendingRefresh else { return record(over: stored, id, &context) }
+        key = intent.idempotencyKey
+        switch turn(after: intent, ownerMayCall: ownerMayCall, context) {
+        case .now: record(over: stored, id, &context)
+        case .forgiven(let end): record(over: stored, isAbandoned: true, callBefore: end, id, &context)
+        case .later(let wait):
+            let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
+            failAttempt(error, atLeast: wait, &context)
         }
-        record(over: stored, id, &context)
     }
 
-    /// Rule 4: how long the owner of an intent may still be calling, where the server does not forgive a second call.
-    private mutating func wait(
-        for intent: RefreshIntent,
-        ownerMayCall: Bool,
-        _ context: MachineContext
-    ) -> Duration? {
-        guard intent.owner != context.settings.owner, intent.isAbandoned || ownerMayCall else { return nil }
+    /// Rule 4: the owner of an intent may still be calling. An intent of this process that was recorded over such a one
+    /// says nothing about that owner, who may be calling all the same.
+    private mutating func turn(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext) -> Turn {
         let uptime = context.now.uptime
-        if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
-        let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(intent.date), 0), 1e9))
+        if intent.owner == context.settings.owner {
+            guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
+        } else {
+            guard intent.isAbandoned || ownerMayCall else { return .now }
+            if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
+        }
+        guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
+        let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(rival.date), 0), 1e9))
         switch context.settings.tolerance {
-        case .sameKey: return nil
-        case .within(let window) where age < window: return nil
+        case .sameKey: return .forgiven(until: nil)
+        case .within(let window) where age < window: return .forgiven(until: uptime + window - age)
         case .none, .within: break
         }
         // The date is another process's word; how long this process has seen the intent is not.
-        let known = max(age, uptime - (seenIntent?.at ?? uptime))
+        let known = max(age, uptime - seenAt)
         let limit = context.policy.longestCall
-        return known < limit ? limit - known : nil
+        return known < limit ? .later(in: limit - known) : .now
     }
 
-    /// G27. The store shows that it can be written before the refresh token is spent. A refresh token that was never
-    /// stored is spent at once: no other process, and no later start, can use it. When it is stored after all, it is
-    /// stored with the record.
+    /// G27. The store shows that it can be written before the refresh token is spent. That holds for tokens that could not
+    /// be stored so far, too: a kill now leaves an older bundle whose intent may bring them back, and after one more call
+    /// it cannot. The refresh token of a session of which nothing was ever stored is spent at once: no other process, and
+    /// no later start, can use it. When it is stored after all, it is stored with the record.
     private mutating func record(
         over stored: TokenBundle?,
         isAbandoned: Bool = false,
+        callBefore: Duration? = nil,
         _ id: AttemptID,
         _ context: inout MachineContext
     ) {
@@ -623,13 +655,26 @@ struct ActiveSession: Hashable, Sendable {
             date: context.now.date,
             isAbandoned: isAbandoned
         )
-        let mustWait = isTokenStored || stored != nil || mayBeStored(context)
-        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored ?? bundle)))
+        let mustWait = isStored || stored != nil || mayBeStored(context)
+        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
         if mustWait {
-            phase = .refreshing(id, .recording(intent, version: version))
+            let uptime = context.now.uptime
+            let end = min(uptime + context.policy.deadline, callBefore ?? .seconds(Int32.max))
+            let recording = Recording(intent: intent, version: version, since: uptime, callBefore: end)
+            phase = .refreshing(id, .recording(recording))
         } else {
-            makeCall(intent, id, &context)
+            makeCall(intent, since: context.now.uptime, id, &context)
         }
+    }
+
+    /// The store has the intent. Time may have passed: a process that was stopped meanwhile must not call when others
+    /// believe that it does not.
+    private mutating func recorded(_ recording: Recording, _ id: AttemptID, _ context: inout MachineContext) {
+        guard context.now.uptime < recording.callBefore else {
+            forgetRecord(&context)
+            return failAttempt(TokenRefreshError(.unavailable, reason: "the store was too slow for a call"), &context)
+        }
+        makeCall(recording.intent, since: recording.since, id, &context)
     }
 
     /// Whether a write that has not ended may have stored the tokens in use already.
@@ -637,9 +682,10 @@ struct ActiveSession: Hashable, Sendable {
         context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
     }
 
-    /// What the tokens in use may be written over: `read` where the store is known to hold them.
-    private func predecessor(_ read: TokenBundle) -> StoreContent.Predecessor {
-        if read.pendingRefresh != nil || isTokenStored { return .exactly(read) }
+    /// What the tokens in use may be written over: what was read, where these tokens were. A store that has gone back to
+    /// an older bundle, as from a backup, is brought up to date.
+    private func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
+        if let read { return .exactly(read) }
         return isStored ? .older : .anything
     }
 
@@ -648,7 +694,7 @@ struct ActiveSession: Hashable, Sendable {
         if isTokenStored {
             context.forgetWrites()
         } else {
-            _ = context.write(.bundle(bundle, over: isStored ? .older : .anything))
+            _ = context.write(.bundle(bundle, over: predecessor(nil)))
         }
     }
 
@@ -660,6 +706,7 @@ struct ActiveSession: Hashable, Sendable {
 
     private mutating func makeCall(
         _ intent: RefreshIntent,
+        since: Duration,
         _ id: AttemptID,
         isReplay: Bool = false,
         _ context: inout MachineContext
@@ -673,7 +720,7 @@ struct ActiveSession: Hashable, Sendable {
         )
         phase = .refreshing(id, .calling(isReplay: isReplay))
         call = Call(id: id, startedAt: context.now.uptime, generation: bundle.generation, intent: intent)
-        context.emit(.startTimer(.callLimit(id), at: context.now.uptime + context.policy.longestCall))
+        context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))
         context.emit(.call(id, base: bundle, request))
     }
 
@@ -701,7 +748,7 @@ struct ActiveSession: Hashable, Sendable {
             guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended, context) else {
                 return failed(error, id, &context)
             }
-            makeCall(ended.intent, id, isReplay: true, &context)
+            makeCall(ended.intent, since: context.now.uptime, id, isReplay: true, &context)
         // The attempt has missed its deadline. What the server says of the refresh token counts all the same.
         case (.resting, .failure(let error)) where ended != nil && error.code == .rejected:
             return failed(error, id, &context)
@@ -821,12 +868,12 @@ struct ActiveSession: Hashable, Sendable {
         switch (phase, outcome) {
         case (.activating(version), _):
             return .goesOn
-        case (.refreshing(let id, .recording(let intent, version)), .written):
-            makeCall(intent, id, &context)
-        case (.refreshing(let id, .recording(_, version)), .superseded):
+        case (.refreshing(let id, .recording(let recording)), .written) where recording.version == version:
+            recorded(recording, id, &context)
+        case (.refreshing(let id, .recording(let recording)), .superseded) where recording.version == version:
             context.forgetWrites()
             read(id, &context)
-        case (.refreshing(_, .recording(_, version)), .failed(let error)):
+        case (.refreshing(_, .recording(let recording)), .failed(let error)) where recording.version == version:
             forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
@@ -852,7 +899,7 @@ struct ActiveSession: Hashable, Sendable {
         switch phase {
         case .refreshing(_, .storing(let bundle, let expiry, version)):
             return commit(bundle, expiry, isStored: false, &context)
-        case .refreshing(_, .recording(_, version)):
+        case .refreshing(_, .recording(let recording)) where recording.version == version:
             forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
@@ -886,8 +933,12 @@ struct ActiveSession: Hashable, Sendable {
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         case .active, .empty:
-            guard let new, let newExpiry else { return .goesOn }
-            return commit(new, newExpiry, isStored: false, &context)
+            let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
+            guard let new, let newExpiry else {
+                if isSame { isTokenStored = true }
+                return .goesOn
+            }
+            return commit(new, newExpiry, isStored: isSame, &context)
         }
     }
 
@@ -1024,7 +1075,7 @@ struct ActiveSession: Hashable, Sendable {
             return
         }
         let recorded = bundle.with(pendingRefresh: call.intent)
-        let over = isTokenStored ? StoreContent.Predecessor.exactly(recorded) : predecessor(bundle)
+        let over = predecessor(isTokenStored ? recorded : nil)
         self.call?.mark = context.write(.bundle(bundle.with(pendingRefresh: call.intent.abandoned), over: over))
     }
 
@@ -1087,7 +1138,8 @@ extension TokenBundle {
 }
 
 extension StoredSession {
-    /// What counts at an instant: the note of a session that ended too long ago counts as nothing.
+    /// What counts at an instant when a process starts: the note of a session that ended too long ago counts as nothing.
+    /// A process that is in the session still follows it, whatever the clock says.
     func current(at date: Date) -> StoredSession {
         guard case .ended(let ended) = self else { return self }
         return date.timeIntervalSince(ended.date) > EndedSession.lifetime / .seconds(1) ? .empty : self

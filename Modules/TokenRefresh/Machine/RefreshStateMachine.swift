@@ -623,7 +623,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         let isStale = look.startedAt != context.news
         look.startedAt = nil
         if !isStale {
-            follow((try? result.get()).flatMap { $0.current(at: context.now.date).readable })
+            follow((try? result.get()).flatMap(\.readable))
             for waiter in look.waiters.takeAll() { serveLooker(waiter) }
         }
         if isStale || look.mustRepeat || !look.laterWaiters.isEmpty {

@@ -56,14 +56,14 @@ extension World {
 
     private mutating func ask(_ process: Int, _ dice: inout Dice) -> Bool {
         guard processes[process].requests.count < 5 else { return false }
-        if case .signedOut = processes[process].machine.published, processes[process].machine.current == nil {
+        if case .signedOut = processes[process].published, processes[process].current == nil {
             if dice.chance(40) { return signIn(process, &dice) }
             // The user opens the app again.
             if store.content.bundle != nil, dice.chance(40) { return crash(process) }
         }
         var request = DeviceProcess.Request(waiter: newWaiter(), kind: .token, since: now, order: events)
         request.endpoint = dice.pick(3)
-        let session = processes[process].machine.current?.bundle.session
+        let session = processes[process].current?.bundle.session
         if let token = processes[process].machine.readyToken(at: instant.uptime) {
             request.phase = .carrying(token)
             request.session = token.session
@@ -131,7 +131,7 @@ extension World {
         processes[process].requests[index].phase = .waiting
         processes[process].requests[index].since = now
         processes[process].requests[index].retries += 1
-        if processes[process].machine.current?.bundle.mark == refusal.token.mark {
+        if processes[process].current?.bundle.mark == refusal.token.mark {
             processes[process].notes.complained = refusal.token.mark
         }
         processes[process].requests[index].order = events
@@ -158,7 +158,7 @@ extension World {
         let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signIn, since: now, order: events)
         processes[process].requests.append(request)
-        processes[process].notes.received = (.init(session: session, generation: 0), now, saidLifetime)
+        processes[process].notes.received = (.init(session: session, generation: 0), grant, now, saidLifetime)
         noteReceipt(process, grant)
         processes[process].notes.excused = nil
         // A caller who waits for the state is told it when the sign-in is stored.
@@ -172,11 +172,11 @@ extension World {
         guard processes[process].runs else { return false }
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signOut, since: now, order: events)
         processes[process].requests.append(request)
-        let session = processes[process].machine.current?.bundle.session
+        let session = processes[process].current?.bundle.session
         processes[process].notes.ended = (session, .max)
         if let session {
             server.noteLoggedOut(family: Int(named: session.rawValue))
-        } else if processes[process].machine.published == .unknown, let stored = store.content.bundle?.session {
+        } else if processes[process].published == .unknown, let stored = store.content.bundle?.session {
             server.noteLoggedOut(family: Int(named: stored.rawValue))
         }
         let reason = dice.chance(70) ? SignOutReason.byUser : .application("account disabled")

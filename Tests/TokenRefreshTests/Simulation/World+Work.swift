@@ -115,14 +115,15 @@ extension World {
         let call = calls.remove(at: index)
         guard !call.isOrphan else { return true }
         let (session, process) = (call.base.session, call.process)
-        let current = processes[process].machine.current?.bundle
+        let current = processes[process].current?.bundle
         let isCurrent = current?.session == session
         switch result {
         case .success(let tokens):
             guard tokens.accessToken.isHeaderSafe else { break }
-            if isCurrent, current?.generation == call.base.generation {
+            let isNew = processes[process].notes.received?.grant != Int(named: tokens.accessToken)
+            if isCurrent, isNew, current?.generation == call.base.generation {
                 let mark = Mark(session: session, generation: call.base.generation + 1)
-                processes[process].notes.received = (mark, now, saidLifetime)
+                processes[process].notes.received = (mark, Int(named: tokens.accessToken), now, saidLifetime)
             }
         case .failure(let error): noteVerdict(error, on: call, isCurrent: isCurrent)
         }

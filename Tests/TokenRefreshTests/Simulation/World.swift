@@ -124,7 +124,7 @@ struct World {
         if isTraced { note("p\(process + 1) <- \(event.story)") }
         events += 1
         let before = View(processes[process], event: event, at: instant)
-        let actions = processes[process].machine.handle(event, at: instant)
+        let actions = processes[process].handle(event, at: instant)
         for action in actions { perform(action, process, before) }
         judge(process, before)
     }
@@ -189,7 +189,7 @@ struct World {
     }
 
     private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int) {
-        let current = processes[process].machine.current?.bundle.session
+        let current = processes[process].current?.bundle.session
         if current == bundle.session { fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue)") }
         if current != nil, !besideAnother {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
@@ -210,7 +210,7 @@ struct View {
     let event: RefreshEvent
 
     init(_ process: DeviceProcess, event: RefreshEvent, at now: Instant) {
-        let current = process.machine.current
+        let current = process.current
         session = current?.bundle.session
         generation = current?.bundle.generation ?? 0
         accessToken = current?.bundle.accessToken
