@@ -62,7 +62,7 @@ enum ReadmeSamples {
         let token = try await session.token()  // refreshes first when it must
         var answer = try await send(request, token.value)
         if answer.isUnauthorized {
-            let fresh = try await session.replacement(for: token)  // one refresh, whoever else was refused
+            let fresh = try await session.replacement(for: token)  // one refresh, however many are refused
             answer = try await send(request, fresh.value)
         }
         // end
@@ -79,14 +79,13 @@ struct PartnerRefresh: TokenRefreshHandler {
     let partner: Partner
 
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let refreshToken = request.refreshToken
-        let pair = try await partner.renew(refreshToken)
+        let pair = try await partner.renew(request.refreshToken)
         return TokenRefreshResult(accessToken: pair.access, refreshToken: pair.refresh, expiresIn: .seconds(pair.ttl))
     }
 }
 // end
 
-/// Somebody else's client.
+/// A partner's client.
 struct Partner: Sendable {
     let renew: @Sendable (_ refreshToken: String) async throws -> (access: String, refresh: String, ttl: Int)
 }

@@ -33,7 +33,8 @@ import Testing
                 == TokenRefreshResult(
                     accessToken: "access-1", refreshToken: "refresh-next", expiresIn: .seconds(60)))
         await #expect(throws: Offline.self) {
-            _ = try await PartnerRefresh(partner: Partner { _ in throw Offline() }).refresh(TokenRefreshRequest(refreshToken: "refresh"))
+            _ = try await PartnerRefresh(partner: Partner { _ in throw Offline() })
+                .refresh(TokenRefreshRequest(refreshToken: "refresh"))
         }
         #expect(TokenRefreshError.verdict(of: Offline()).code == .unavailable)
     }

@@ -94,7 +94,7 @@ private final class AskingHandler: TokenRefreshHandler {
 
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let refreshToken = request.refreshToken
-        try await withCheckedThrowingContinuation { continuation in
+        return try await withCheckedThrowingContinuation { continuation in
             waiting.withLock { $0 = continuation }
             Wire.say("refresh", refreshToken)
         }

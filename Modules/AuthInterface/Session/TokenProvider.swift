@@ -56,7 +56,7 @@ extension TokenProvider {
 }
 
 /// A server's refusal of an access token.
-public struct TokenRefusal: Sendable {
+public struct TokenRefusal: Sendable, Hashable {
     /// The token that the request carried.
     public var token: SessionToken
 

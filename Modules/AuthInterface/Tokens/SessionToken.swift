@@ -24,12 +24,12 @@ public struct SessionToken: Sendable {
         /// How many refreshes of the session had failed in this process.
         package var failures = 0
 
-        /// Whether the token was given in place of a refused one.
-        package var isReplacement = false
+        /// When the token was given in place of a refused one, on the engine's monotonic clock. `nil`: it was not.
+        package var replacedAt: Duration?
 
-        package init(failures: Int = 0, isReplacement: Bool = false) {
+        package init(failures: Int = 0, replacedAt: Duration? = nil) {
             self.failures = failures
-            self.isReplacement = isReplacement
+            self.replacedAt = replacedAt
         }
     }
 

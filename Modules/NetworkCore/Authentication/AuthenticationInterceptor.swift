@@ -1,12 +1,12 @@
 import AuthInterface
 
-/// Places tokens, and gets a better one when the server refuses one. It lives for one call.
+/// Places tokens, and asks for another one when the server refuses one. It lives for one call.
 ///
 /// It is not public: only ``NetworkClient/authenticated(by:policy:)`` makes one, so that none can end up in the client
 /// a refresh goes through (G20).
 struct AuthenticationInterceptor: RequestInterceptor {
     private struct State {
-        /// The session the call began with. It stays with that session whatever becomes of it (G23).
+        /// The session the call began with. It stays with that session (G23).
         var session: SessionID?
         /// The token of the attempt under way. `nil`: the attempt went without.
         var carried: SessionToken?
@@ -54,7 +54,7 @@ struct AuthenticationInterceptor: RequestInterceptor {
         do {
             token = if let replacement { replacement } else { try await provider.token() }
         } catch let error as AuthenticationError where error.code == .notSignedIn && session != nil {
-            // The user left between two attempts. That nobody is here now is not this call's news.
+            // The user signed out between two attempts: this call's session is over.
             throw NetworkError(AuthenticationError(.sessionEnded, cause: error))
         } catch {
             throw try NetworkError(describing: error, otherwise: .authenticationFailed)
@@ -75,13 +75,14 @@ struct AuthenticationInterceptor: RequestInterceptor {
             let error = AuthenticationError(.unauthorized)
             throw NetworkError(error, response: failure.response, envelope: failure.envelope)
         }
+        let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
         guard context.isReplayable else {
-            // This call is lost. The next one should not be, so the token is replaced now, and nobody waits for it.
-            Task { [provider] in _ = try? await provider.replacement(after: TokenRefusal(of: refused)) }
+            // This call is lost. The next one should not be, so the token is replaced now, without waiting for it.
+            Task { [provider] in _ = try? await provider.replacement(after: refusal) }
             throw failure.becauseOfOneShotBody()
         }
         do {
-            let replacement = try await provider.replacement(after: TokenRefusal(of: refused))
+            let replacement = try await provider.replacement(after: refusal)
             state.withLock { state in
                 state.replacement = replacement
                 state.wasReplaced = true
@@ -94,8 +95,8 @@ struct AuthenticationInterceptor: RequestInterceptor {
         }
     }
 
-    /// Tells the provider the time on the server's clock. Only an answer to a request with a token counts: another
-    /// origin has no say in how long a session's tokens live.
+    /// Tells the provider the time on the server's clock. Only a response to a request with a token counts: another
+    /// origin does not decide how long a session's tokens are valid.
     func note(_ head: HTTPResponseHead) {
         if let date = head.serverDate { provider.noteServerDate(date) }
     }

@@ -7,60 +7,54 @@ import Foundation
 /// ``TokenRefreshCoordinator``, runs the actions.
 ///
 /// ```
-///             load: none                 sign-in
-///  unknown ───────────────► signedOut ◄──────────► signedIn ──┐ token asked, refused
-///     │                         ▲      sign-out,      ▲  │    │
-///     └── load: a bundle ───────┼──────rejected───────┘  └────┘
-///
-///  in signedIn, one attempt at a time:
-///  (shared store: leasing → rereading →) calling → storing → done
-///                                │           └ rejected → verifying → ended, or the other process's bundle
-///                                └ somebody was faster: adopted, no call
+///             load: none, ended          sign-in
+///  unknown ──────────────────► signedOut ◄──────► signedIn (ActiveSession)
+///     │                            ▲    sign-out,    ▲
+///     │                            │    rejected,    │
+///     └── load: a bundle ──────────┼──  ended ───────┘
 /// ```
 struct RefreshStateMachine: Sendable {
-    enum Standing: Sendable, Equatable {
-        case unknown
+    private enum State: Sendable {
+        case unknown(Restoring)
         case signedOut(SignOutReason)
-        case signedIn
+        case signedIn(ActiveSession)
     }
 
-    let policy: TokenRefreshPolicy
-    let rules: RefreshRules
-    let isShared: Bool
+    /// The wait for the store's first answer.
+    private struct Restoring: Sendable {
+        var isReading = false
+        var isTimed = false
+        var failures = 0
+    }
 
-    var random: SplitMix64
-    var standing: Standing = .unknown
-    var session: Session?
-    /// Those who wait for the refresh under way. They are kept beside the session, not in it: a rule that looks at the
-    /// session copies the value, and with ten thousand waiters in it each new one would copy all the others.
-    var waiting: [WaiterID: Waiting] = [:]
-    /// Those who wait for a pause to end, or for a login to be stored.
-    var queue: [WaiterID: Waiting] = [:]
-    var desk = StoreDesk()
-    var restoring = Restoring()
-    var serverClock = ServerClock()
-    /// What the session looks like from outside: what was published last.
-    var state: SessionState = .unknown
-    private var attempts = 0
-    private var actions: [RefreshAction] = []
+    /// The state without what is in it. Asking for it keeps no copy of a session, which would make every change of the
+    /// session copy its waiters.
+    private enum Standing { case unknown, signedOut, activating, signedIn }
+
+    private var state: State = .unknown(Restoring())
+    private var context: MachineContext
+    /// Those who wait for the store's first answer.
+    private var loaders = Waiters()
+    /// Those who wait for the store to be looked at before they are told the state.
+    private var restorers = Waiters()
+    private var settlers = Waiters()
+    private var isLooking = false
+    /// The store has changed while it was being looked at.
+    private var mustLookAgain = false
+    private var storeFailure: TokenStoreError?
+    private var lastEnding: SignOutReason?
+    private var lastRevoked: TokenBundle?
+    /// The lease must go as soon as no write is under way: the process is about to be suspended.
+    private var isSuspending = false
+
+    /// What was published last.
+    private(set) var published: SessionState = .unknown
 
     /// The token that can be had for nothing, and until when (G18).
     private var ready: (token: SessionToken, until: Duration?)?
 
-    /// Those who wait for the store's first answer.
-    struct Restoring: Sendable {
-        var isLoading = false
-        var isTimed = false
-        var failures = 0
-        var askers: Set<WaiterID> = []
-        var restorers: Set<WaiterID> = []
-    }
-
-    init(policy: TokenRefreshPolicy, isShared: Bool, seed: UInt64, rules: RefreshRules = RefreshRules()) {
-        self.policy = policy
-        self.isShared = isShared
-        self.rules = rules
-        random = SplitMix64(seed: seed)
+    init(settings: MachineSettings, random: RandomSource) {
+        context = MachineContext(settings: settings, random: random)
     }
 
     /// The current token, where nothing has to be done for it.
@@ -72,64 +66,495 @@ struct RefreshStateMachine: Sendable {
         return ready.token
     }
 
+    /// The tokens in use, for a look from outside.
+    var current: (bundle: TokenBundle, expiry: Expiry)? {
+        if case .signedIn(let session) = state { (session.bundle, session.expiry) } else { nil }
+    }
+
+    /// What the store should hold, and does not hold yet.
+    var unsavedContent: StoreContent? { context.store.missing }
+
+    var status: SessionStatus {
+        var status = SessionStatus()
+        status.state = published
+        status.isStored = !context.store.isBehind
+        status.storeFailure = storeFailure
+        status.lastEnding = lastEnding
+        if case .signedIn(let session) = state { session.fill(&status) }
+        return status
+    }
+
     /// Takes an event.
     ///
     /// - Returns: What the shell must do, in this order.
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
+        context.now = now
         switch event {
-        case .tokenAsked(let waiter): tokenAsked(waiter, now)
-        case .tokenRefused(let token, let waiter): tokenRefused(token, waiter, now)
-        case .restoreAsked(let waiter): restoreAsked(waiter, now)
-        case .waiterCancelled(let waiter): waiterCancelled(waiter)
-        case .signIn(let tokens, let session, let waiter): signIn(tokens.plausible, session, waiter, now)
-        case .signOut(let waiter): signOut(waiter, now)
-        case .serverDateNoted(let date): serverDateNoted(date, now)
-        case .loaded(let result): loaded(result, now)
-        case .leased(let id): leased(id, now)
-        case .leaseFailed(let id, let error): leaseFailed(id, error, now)
-        case .reread(let id, let result): reread(id, result, now)
-        case .answered(let id, let base, let result): answered(id, base: base, result.map(\.plausible), now)
-        case .wrote(let version, let outcome): wrote(version, outcome, now)
-        case .timerFired(let timer): timerFired(timer, now)
+        case .asked(let wish, let id): asked(Waiter(id: id, wish: wish, since: now.uptime))
+        case .waiterCancelled(let waiter): cancel(waiter)
+        case .signIn(let tokens, let id, let waiter): signIn(tokens.plausible, id, waiter)
+        case .signOut(let reason, let waiter): signOut(reason, waiter)
+        case .serverDateNoted(let date): serverDateNoted(date)
+        case .storeChanged: look()
+        case .suspensionNear: suspensionNear()
+        case .read(.load, let result, _): loaded(result)
+        case .read(.look, let result, _): looked(result)
+        case .read(.attempt(let id), let result, let ownerMayCall):
+            withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
+        case .leased(let id):
+            context.take(lease: id)
+            withSession { $0.leased(id, &$1) }
+        case .leaseFailed(let id, let error): withSession { $0.leaseFailed(id, error, &$1) }
+        case .wrote(let version, let outcome): wrote(version, outcome)
+        case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
+        case .timerFired(let timer): timerFired(timer)
         }
-        noteReadyToken()
-        defer { actions.removeAll(keepingCapacity: true) }
-        return actions
+        releaseUnneededLease()
+        answerSettlers()
+        if case .signedIn(let session) = state { ready = session.readyToken(now) } else { ready = nil }
+        return context.takeActions()
     }
 
-    mutating func emit(_ action: RefreshAction) {
-        actions.append(action)
-    }
-
-    /// Takes out all who wait somewhere, in the order they came.
-    mutating func take(
-        _ place: WritableKeyPath<RefreshStateMachine, [WaiterID: Waiting]>
-    ) -> [(waiter: WaiterID, kind: Waiting)] {
-        defer { self[keyPath: place] = [:] }
-        return self[keyPath: place].sorted { $0.key.number < $1.key.number }.map { ($0.key, $0.value) }
-    }
-
-    mutating func nextAttemptID() -> AttemptID {
-        attempts += 1
-        return AttemptID(number: attempts)
-    }
-
-    private mutating func timerFired(_ timer: RefreshTimer, _ now: Instant) {
+    private mutating func timerFired(_ timer: RefreshTimer) {
         switch timer {
-        case .deadline(let id): deadlinePassed(id, now)
-        case .cooldown(let id): cooldownEnded(id, now)
-        case .writeDeadline(let version): writeTookTooLong(version, now)
-        case .storeRetry: beginWriting(now)
-        case .reload: load(now)
-        case .loadDeadline: loadTookTooLong(now)
+        case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
+        case .callLimit(let id): withSession { $0.callLimitPassed(id, &$1) }
+        case .abandonment(let id): withSession { $0.abandonmentDue(id, &$1) }
+        case .cooldown(let id):
+            withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .goesOn }
+        case .writeDeadline(let version): writeTookTooLong(version)
+        case .storeRetry: context.beginWriting()
+        case .reload: load()
+        case .loadDeadline: loadTookTooLong()
         }
     }
 
-    private mutating func noteReadyToken() {
-        guard let session, session.activation == nil else {
-            ready = nil
+    /// Lets the session handle an event, and draws the consequences. The session is taken out of the state meanwhile, so
+    /// that changing it copies nothing.
+    private mutating func withSession(_ body: (inout ActiveSession, inout MachineContext) -> SessionOutcome) {
+        guard case .signedIn(var session) = state else { return }
+        state = .signedOut(.never)
+        let outcome = body(&session, &context)
+        state = .signedIn(session)
+        switch outcome {
+        case .goesOn: break
+        case .ends(let reason, let revoked, let inStore): end(reason, revoking: revoked, inStore: inStore)
+        case .isReplaced(let bundle): replaceSession(by: bundle)
+        }
+    }
+
+    private mutating func withSession(_ body: (inout ActiveSession, inout MachineContext) -> Void) {
+        withSession { session, context in
+            body(&session, &context)
+            return SessionOutcome.goesOn
+        }
+    }
+
+    // MARK: Callers
+
+    private var standing: Standing {
+        switch state {
+        case .unknown: .unknown
+        case .signedOut: .signedOut
+        case .signedIn(let session): session.isActivating ? .activating : .signedIn
+        }
+    }
+
+    private mutating func asked(_ waiter: Waiter) {
+        switch (waiter.wish, standing) {
+        case (.settle, _): settlers.add(waiter)
+        case (_, .unknown):
+            loaders.add(waiter)
+            load()
+        case (.restore, .activating): restorers.add(waiter)
+        case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
+        case (_, .signedIn), (_, .activating): withSession { $0.asked(waiter, &$1) }
+        case (.token, .signedOut): context.emit(.answer(waiter.id, .failed(AuthenticationError(.notSignedIn))))
+        case (.replacement, .signedOut): context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+        case (.refresh, .signedOut): context.emit(.answer(waiter.id, .state(published)))
+        }
+    }
+
+    /// A shared store is looked at, as another process may have signed in or out. A look that fails changes nothing.
+    private mutating func restore(_ waiter: Waiter) {
+        guard context.settings.isShared, !context.store.isBehind else {
+            context.emit(.answer(waiter.id, .state(published)))
             return
         }
-        ready = (session.bundle.token, session.expiry.aheadFrom)
+        restorers.add(waiter)
+        look()
+    }
+
+    private mutating func cancel(_ waiter: WaiterID) {
+        var waited =
+            loaders.remove(waiter) || restorers.remove(waiter) || settlers.remove(waiter)
+            || context.store.remove(waiter)
+        if !waited { withSession { session, _ in waited = session.cancel(waiter) } }
+        if waited { context.emit(.answer(waiter, .cancelled)) }
+    }
+
+    // MARK: The first read
+
+    private mutating func load() {
+        guard case .unknown(var restoring) = state else { return }
+        if !restoring.isTimed {
+            restoring.isTimed = true
+            context.emit(.startTimer(.loadDeadline, at: context.now.uptime + loadLimit))
+        }
+        if !restoring.isReading {
+            restoring.isReading = true
+            context.emit(.stopTimer(.reload))
+            context.emit(.read(.load))
+        }
+        state = .unknown(restoring)
+    }
+
+    private var loadLimit: Duration { min(context.policy.storeDeadline, context.policy.deadline) }
+
+    /// A store that hangs is a store that cannot say. Its answer is taken when it comes.
+    private mutating func loadTookTooLong() {
+        guard case .unknown(var restoring) = state else { return }
+        restoring.isTimed = false
+        state = .unknown(restoring)
+        guard restoring.isReading else { return }
+        let error = TokenStoreError(.unavailable, reason: "no response within \(loadLimit.inWords)")
+        failRestoring(error, retryAfter: nil)
+    }
+
+    /// The store has answered for the first time (G14).
+    private mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) {
+        // Somebody signed in or out meanwhile: what was stored does not count any more.
+        guard case .unknown(var restoring) = state else { return }
+        restoring.isReading = false
+        restoring.isTimed = false
+        state = .unknown(restoring)
+        context.emit(.stopTimer(.loadDeadline))
+        switch result.map({ $0.current(at: context.now.date).readable }) {
+        case .success(.active(let bundle)):
+            storeFailure = nil
+            begin(stored: bundle)
+        case .success(.ended(let ended)):
+            storeFailure = nil
+            endRestoring(ended.reason)
+        case .success(.empty):
+            storeFailure = nil
+            endRestoring(.never)
+        case .success(nil): storeUnavailable(.unusableBundle)
+        case .failure(let error): storeUnavailable(error)
+        }
+    }
+
+    private mutating func begin(stored bundle: TokenBundle) {
+        let waiters = loaders.takeAll()
+        state = .signedIn(ActiveSession(stored: bundle, context))
+        announce(.signedIn(bundle.session))
+        serve(waiters)
+    }
+
+    private mutating func endRestoring(_ reason: SignOutReason) {
+        let waiters = loaders.takeAll()
+        lastEnding = reason
+        state = .signedOut(reason)
+        announce(.signedOut(reason))
+        serve(waiters)
+    }
+
+    private mutating func serve(_ waiters: [Waiter]) {
+        for waiter in waiters {
+            if case .restore = waiter.wish {
+                context.emit(.answer(waiter.id, .state(published)))
+            } else {
+                asked(waiter)
+            }
+        }
+    }
+
+    private mutating func storeUnavailable(_ error: TokenStoreError) {
+        guard case .unknown(var restoring) = state else { return }
+        restoring.failures += 1
+        state = .unknown(restoring)
+        let pause = context.pause(afterFailures: restoring.failures)
+        context.emit(.startTimer(.reload, at: context.now.uptime + pause))
+        failRestoring(error, retryAfter: pause)
+    }
+
+    private mutating func failRestoring(_ error: TokenStoreError, retryAfter pause: Duration?) {
+        storeFailure = error
+        context.emit(.report(.storeFailed(error)))
+        let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
+        for waiter in loaders.takeAll() { context.emit(.answer(waiter.id, .failed(failure))) }
+    }
+
+    // MARK: Signing in and out
+
+    /// A sign-in. The session there was ends here and now; the new tokens are used once they are stored (G11).
+    private mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: WaiterID) {
+        guard tokens.accessToken.isHeaderSafe else {
+            context.emit(.answer(waiter, .failed(AuthenticationError(.invalidTokens))))
+            return
+        }
+        let scope: EndScope
+        var old: TokenBundle?
+        switch state {
+        case .unknown:
+            scope = .any(id)
+        case .signedOut:
+            scope = .sessions(id, replacing: [])
+        case .signedIn(let session):
+            old = session.newestBundle
+            scope = session.endScope.followed(by: id)
+        }
+        failWaiters()
+        let lifetime = context.lifetime(of: tokens)
+        let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.serverClock, context.now)
+        let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
+        state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
+        context.store.wait(waiter)
+        if let old { revoke(old) }
+    }
+
+    private mutating func signOut(_ reason: SignOutReason, _ waiter: WaiterID) {
+        switch state {
+        case .signedOut:
+            context.store.wait(waiter)
+            // A deletion that has failed is tried again at once.
+            if context.store.isBehind { context.beginWriting() } else { answerStoreWaiters(nil) }
+        case .unknown:
+            // Nothing is known of what is stored. The write finds out, and tells what it has removed.
+            _ = context.write(.ended(reason, at: context.now.date, of: .any(nil)))
+            context.store.wait(waiter)
+            failWaiters()
+            finish(reason)
+        case .signedIn(let session):
+            end(reason, revoking: session.newestBundle, inStore: false)
+            context.store.wait(waiter)
+        }
+    }
+
+    /// G5: the one place where a session ends.
+    private mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
+        guard case .signedIn(let session) = state else { return }
+        if inStore {
+            context.forgetWrites()
+            answerStoreWaiters(nil)
+        } else {
+            _ = context.write(.ended(reason, at: context.now.date, of: session.endScope))
+        }
+        failWaiters()
+        finish(reason)
+        if let revoked {
+            lastRevoked = revoked
+            context.emit(.revoke(revoked, besideAnother: false))
+        }
+    }
+
+    private mutating func finish(_ reason: SignOutReason) {
+        lastEnding = reason
+        state = .signedOut(reason)
+        announce(.signedOut(reason))
+    }
+
+    /// Another process has signed in: its session is this process's too, and the one there was is over.
+    private mutating func replaceSession(by found: TokenBundle) {
+        failWaiters()
+        context.forgetWrites()
+        answerStoreWaiters(nil)
+        state = .signedIn(ActiveSession(stored: found, context))
+        announce(.signedIn(found.session))
+    }
+
+    /// G23: a caller who waits in one session never goes on in another. Those who wait for the state hear the next one.
+    private mutating func failWaiters() {
+        var waiters = loaders.takeAll()
+        withSession { session, _ in waiters += session.takeWaiters() }
+        for waiter in waiters {
+            switch waiter.wish {
+            case .restore, .refresh: restorers.add(waiter)
+            case .token, .replacement, .settle:
+                context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+            }
+        }
+    }
+
+    private mutating func announce(_ state: SessionState) {
+        published = state
+        context.emit(.publish(state))
+        for waiter in restorers.takeAll() { context.emit(.answer(waiter.id, .state(state))) }
+        switch state {
+        case .signedIn(let session): context.emit(.report(.signedIn(session: session)))
+        case .signedOut(let reason): context.emit(.report(.signedOut(reason)))
+        case .unknown: break
+        }
+    }
+
+    /// G9: tokens that are no longer wanted. While another session is signed in, a handler may only be asked that
+    /// affects these tokens alone; tokens that are still in use are never revoked.
+    private mutating func revoke(_ bundle: TokenBundle) {
+        guard case .signedIn(let session) = state else {
+            return context.emit(.revoke(bundle, besideAnother: false))
+        }
+        let current = session.newestBundle
+        guard current.session != bundle.session, current.refreshToken != bundle.refreshToken || current.refreshToken == nil,
+            current.accessToken != bundle.accessToken
+        else { return }
+        context.emit(.revoke(bundle, besideAnother: true))
+    }
+
+    private mutating func responded(
+        _ id: AttemptID,
+        base: TokenBundle,
+        _ result: Result<TokenRefreshResult, TokenRefreshError>
+    ) {
+        if case .signedIn(let session) = state, session.bundle.session == base.session {
+            return withSession { $0.responded(id, base: base, result, &$1) }
+        }
+        // G9: the session is over. Tokens that are the old ones were revoked with it, if at all.
+        context.emit(.report(.responseDropped(session: base.session)))
+        guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
+            new != base.refreshToken
+        else { return }
+        revoke(base.renewed(by: tokens, lifetime: nil, context.serverClock, context.now))
+    }
+
+    // MARK: The store
+
+    private mutating func wrote(_ version: Int, _ outcome: WriteOutcome) {
+        context.emit(.stopTimer(.writeDeadline(version: version)))
+        var failure: TokenStoreError?
+        if case .failed(let error) = outcome { failure = error }
+        let content = context.store.finish(version, outcome)
+        storeFailure = failure
+        if let failure { context.emit(.report(.storeFailed(failure))) }
+        if case .ended(_, _, let scope)? = content, case .written(let removed?) = outcome {
+            // Another process had newer tokens than the ones that were revoked, or nothing was known of them.
+            revokeRemoved(removed, of: scope)
+        }
+        activate(version)
+        withSession { $0.wrote(version, content, outcome, &$1) }
+        answerStoreWaiters(failure, upTo: version)
+        if failure != nil, context.store.version == version, context.store.isBehind {
+            let pause = context.pause(afterFailures: context.store.failures)
+            context.emit(.startTimer(.storeRetry, at: context.now.uptime + pause))
+        } else {
+            context.beginWriting()
+        }
+    }
+
+    private mutating func revokeRemoved(_ removed: TokenBundle, of scope: EndScope) {
+        if case .any(nil) = scope { return revoke(removed) }
+        guard removed.session == scope.session, let last = lastRevoked, removed.supersedes(last) else { return }
+        revoke(removed)
+    }
+
+    private mutating func activate(_ version: Int) {
+        guard case .signedIn(var session) = state, session.activate(version) else { return }
+        state = .signedIn(session)
+        announce(.signedIn(session.bundle.session))
+        withSession { $0.serveQueue(&$1) }
+    }
+
+    /// G11: the store must not hold up the application. The write may yet succeed.
+    private mutating func writeTookTooLong(_ version: Int) {
+        guard context.store.lacks(version) else { return }
+        context.store.timeOut(version)
+        let limit = context.policy.storeDeadline.inWords
+        let error = TokenStoreError(.unavailable, reason: "no response within \(limit)")
+        storeFailure = error
+        context.emit(.report(.storeFailed(error)))
+        activate(version)
+        withSession { $0.writeTookTooLong(version, error, &$1) }
+        answerStoreWaiters(error, upTo: version)
+    }
+
+    /// Tells those who signed in or out how it went with the store. A sign-in holds without the store; a sign-out that
+    /// could not delete the tokens says so.
+    private mutating func answerStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
+        var isSignedOut = false
+        if case .signedOut = state { isSignedOut = true }
+        for waiter in context.store.takeWaiters(upTo: version ?? context.store.version) {
+            if let error, isSignedOut {
+                context.emit(.answer(waiter, .failed(AuthenticationError(.storeUnavailable, cause: error))))
+            } else {
+                context.emit(.answer(waiter, .done))
+            }
+        }
+    }
+
+    // MARK: What other processes do (G5, G13)
+
+    private mutating func look() {
+        if case .unknown = state { return load() }
+        guard context.settings.isShared else { return }
+        if isLooking {
+            mustLookAgain = true
+        } else {
+            isLooking = true
+            context.emit(.read(.look))
+        }
+    }
+
+    private mutating func looked(_ result: Result<StoredSession, TokenStoreError>) {
+        isLooking = false
+        let found = (try? result.get()).flatMap { $0.current(at: context.now.date).readable }
+        switch (state, found) {
+        case (.signedIn, _):
+            withSession { $0.looked(found, &$1) }
+        case (.signedOut, .active(let bundle)) where !context.store.isBehind:
+            state = .signedIn(ActiveSession(stored: bundle, context))
+            announce(.signedIn(bundle.session))
+        case (.signedOut, _), (.unknown, _): break
+        }
+        if mustLookAgain {
+            mustLookAgain = false
+            return look()
+        }
+        for waiter in restorers.takeAll() { context.emit(.answer(waiter.id, .state(published))) }
+    }
+
+    private mutating func suspensionNear() {
+        isSuspending = true
+        withSession { $0.suspensionNear(&$1) }
+    }
+
+    // MARK: After each event
+
+    /// Rule 2: the lease belongs to the attempt until its call has ended and its result is stored.
+    private mutating func releaseUnneededLease() {
+        guard context.lease != nil else {
+            isSuspending = false
+            return
+        }
+        if isSuspending {
+            if !context.store.isWriting { context.releaseLease() }
+            return
+        }
+        switch state {
+        case .signedIn(let session):
+            if !session.needsLease, !context.store.isBehind { context.releaseLease() }
+        case .signedOut, .unknown:
+            // No other process reads what is about to be removed; but one that cannot be removed does not keep them out.
+            if !context.store.isBehind || context.store.hasMissed { context.releaseLease() }
+        }
+    }
+
+    private mutating func answerSettlers() {
+        guard !settlers.isEmpty, isIdle else { return }
+        for waiter in settlers.takeAll() { context.emit(.answer(waiter.id, .done)) }
+    }
+
+    private var isIdle: Bool {
+        guard !context.store.isBehind, !isLooking else { return false }
+        switch state {
+        case .unknown(let restoring): return !restoring.isReading
+        case .signedOut: return true
+        case .signedIn(let session): return session.isIdle
+        }
+    }
+
+    private mutating func serverDateNoted(_ date: Date) {
+        guard date.isPlausible else { return }
+        let isFirst = !context.serverClock.isKnown
+        context.serverClock.note(date, at: context.now)
+        if isFirst { withSession { $0.serverClockKnown($1) } }
     }
 }
