@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import Foundation
+import PostgreSQLStorage
 import Storage
 import TokenRefresh
 
@@ -45,8 +46,7 @@ struct FleetPeer {
     /// Quick to give up and quick to try again; every token may be refused, however fresh it is.
     private var policy: TokenRefreshPolicy {
         var policy = TokenRefreshPolicy()
-        policy.leaseWait = .milliseconds(500)
-        policy.backoff = Backoff(base: .milliseconds(100), limit: .milliseconds(400))
+        policy.backoff = Backoff(base: .milliseconds(100), limit: .milliseconds(400), floor: .milliseconds(50))
         policy.freshness = .zero
         return policy
     }
