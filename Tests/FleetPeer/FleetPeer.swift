@@ -13,6 +13,7 @@ struct FleetPeer {
 
     func run() async {
         let line = TestLine()
+        let clock = SystemTimeSource()
         let store = PostgreSQLTokenStore(
             connection: connection,
             account: account,
@@ -37,6 +38,8 @@ struct FleetPeer {
             } catch {
                 line.say("asked in vain: \(error)")
                 if case .signedOut = session.state { break }
+                let pause = (error as? AuthenticationError)?.retryAfter ?? .milliseconds(100)
+                try? await clock.sleep(until: clock.uptime + pause)
             }
         }
         line.say("done \(token?.generation ?? -1) \(token?.value ?? "none") \(token?.refreshToken ?? "none")")

@@ -4,8 +4,8 @@ import Foundation
 
 /// The line to the test, which is also the authorization server.
 ///
-/// The peer says `refresh NUMBER TOKEN KEY`; the test says `tokens NUMBER ACCESS REFRESH`, `rejected NUMBER`, and once, to
-/// begin with, `go`.
+/// The peer says `refresh NUMBER TOKEN KEY`; the test says `tokens NUMBER ACCESS REFRESH`, `rejected NUMBER`, and
+/// once, to begin with, `go`.
 final class TestLine: TokenRefreshHandler {
     private struct State {
         var number = 0

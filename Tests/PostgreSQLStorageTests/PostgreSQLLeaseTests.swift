@@ -71,7 +71,7 @@ struct PostgreSQLLeaseTests {
         limits.claim = .milliseconds(300)
         // The holder's clock stands still: it renews nothing.
         let mine = server.store(limits: limits, clock: ManualTimeSource()).owned(by: other)
-        let theirs = server.store(mine.account, limits: limits)
+        let theirs = server.store(mine.account)
         let late = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         #expect(!late.mayStillCall(other))
 
