@@ -9,7 +9,7 @@ import Testing
 
 /// The lease is a claim in the row. What happens to a connection happens to no claim.
 @Suite(
-    "G13: the lease of a fleet has one holder, whatever happens to connections", .needsPostgreSQL,
+    "G13: the lease of a fleet has one holder, and survives its connections", .needsPostgreSQL,
     .timeLimit(.minutes(5)))
 struct PostgreSQLLeaseTests {
     private let other = ProcessIdentity(host: "other-host", process: "4711-other")
