@@ -1014,7 +1014,9 @@ struct ActiveSession: Sendable {
             failAttempt(TokenRefreshError(.unavailable, reason: "no response within \(limit)"), &context)
         case .leasing:
             let reason = "waited \(limit) for the refresh of another process"
-            failAttempt(TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.busy, reason: reason)), &context)
+            failAttempt(
+                TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.busy, reason: reason)), &context
+            )
         case .reading, .recording, .verifying:
             if case .recording = stage { forgetRecord(&context) }
             let reason = "no response from the store within \(limit)"

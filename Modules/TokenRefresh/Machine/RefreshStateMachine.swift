@@ -64,6 +64,8 @@ struct RefreshStateMachine: Sendable {
     private var storeFailure: TokenStoreError?
     private var lastEnding: SignOutReason?
     private var lastRevoked: TokenBundle?
+    /// Tokens that are revoked once a version is written: other processes must find out why they are refused.
+    private var revocable: [(bundle: TokenBundle, version: Int)] = []
     /// The lease must go as soon as no write is under way: the process is about to be suspended.
     private var isSuspending = false
 
@@ -293,7 +295,7 @@ struct RefreshStateMachine: Sendable {
             _ = context.write(.ended(end.reason, at: end.date, of: scope))
             for waiter in end.waiters { context.store.wait(waiter) }
             lastRevoked = bundle
-            revoke(bundle)
+            revokeOnceWritten(bundle)
         case .success(nil), .failure:
             _ = context.write(.ended(end.reason, at: end.date, of: .unread))
             for waiter in end.waiters { context.store.wait(waiter) }
@@ -385,7 +387,7 @@ struct RefreshStateMachine: Sendable {
         // The sign-in replaces what an earlier sign-out was to end.
         for waiter in unreadEnd?.waiters ?? [] { context.store.wait(waiter) }
         (unreadEnd, failedEnd) = (nil, false)
-        if let old { revoke(old) }
+        if let old { revokeOnceWritten(old) }
     }
 
     /// Whose tokens the store is still to lose: a sign-in takes that over.
@@ -440,13 +442,14 @@ struct RefreshStateMachine: Sendable {
         finish(reason)
         if let revoked {
             lastRevoked = revoked
-            context.emit(.revoke(revoked, besideAnother: false))
+            revokeOnceWritten(revoked)
         }
     }
 
     private mutating func finish(_ reason: SignOutReason) {
         lastEnding = reason
         state = .signedOut(reason)
+        if !context.store.isBehind { revokeWritten(upTo: .max) }
         announce(.signedOut(reason))
     }
 
@@ -457,6 +460,7 @@ struct RefreshStateMachine: Sendable {
         context.forgetWrites()
         answerStoreWaiters(nil)
         state = .signedIn(ActiveSession(stored: found, context))
+        revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }
 
@@ -484,6 +488,20 @@ struct RefreshStateMachine: Sendable {
         }
     }
 
+    /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the store.
+    /// It would take the revocation for the server's wish. A store that fails is not waited for.
+    private mutating func revokeOnceWritten(_ bundle: TokenBundle) {
+        guard context.settings.isShared, context.store.isBehind else { return revoke(bundle) }
+        revocable.append((bundle, context.store.version))
+    }
+
+    private mutating func revokeWritten(upTo version: Int) {
+        guard !revocable.isEmpty else { return }
+        let due = revocable.filter { $0.version <= version }
+        revocable.removeAll { $0.version <= version }
+        for (bundle, _) in due { revoke(bundle) }
+    }
+
     /// G9: tokens that are no longer wanted. While another session is signed in, a handler may only be asked that
     /// affects these tokens alone; tokens that are still in use are never revoked.
     private mutating func revoke(_ bundle: TokenBundle) {
@@ -491,7 +509,8 @@ struct RefreshStateMachine: Sendable {
             return context.emit(.revoke(bundle, besideAnother: false))
         }
         let current = session.newestBundle
-        guard current.session != bundle.session, current.refreshToken != bundle.refreshToken || current.refreshToken == nil,
+        guard current.session != bundle.session,
+            current.refreshToken != bundle.refreshToken || current.refreshToken == nil,
             current.accessToken != bundle.accessToken
         else { return }
         context.emit(.revoke(bundle, besideAnother: true))
@@ -510,7 +529,7 @@ struct RefreshStateMachine: Sendable {
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
             new != base.refreshToken
         else { return }
-        revoke(base.renewed(by: tokens, lifetime: nil, context.serverClock, context.now))
+        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.serverClock, context.now))
     }
 
     // MARK: The store
@@ -529,6 +548,7 @@ struct RefreshStateMachine: Sendable {
         }
         withSession { $0.wrote(version, content, outcome, &$1) }
         activate(version)
+        revokeWritten(upTo: version)
         answerStoreWaiters(failure, upTo: version)
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.pause(afterFailures: context.store.failures)
@@ -561,6 +581,7 @@ struct RefreshStateMachine: Sendable {
         context.emit(.report(.storeFailed(error)))
         activate(version)
         withSession { $0.writeTookTooLong(version, error, &$1) }
+        revokeWritten(upTo: version)
         answerStoreWaiters(error, upTo: version)
     }
 
