@@ -70,6 +70,8 @@ struct RefreshStateMachine: Hashable, Sendable {
     private var storeFailure: TokenStoreError?
     private var lastEnding: SignOutReason?
     private var lastRevoked: TokenBundle?
+    /// Tokens that are revoked once a version is written: other processes must find out why they are refused.
+    private var revocable: [(bundle: TokenBundle, version: Int)] = []
     /// The lease must go as soon as no write is under way: the process is about to be suspended.
     private var isSuspending = false
 
@@ -303,7 +305,7 @@ struct RefreshStateMachine: Hashable, Sendable {
             _ = context.write(.ended(end.reason, at: end.date, of: scope))
             for waiter in end.waiters { context.store.wait(waiter) }
             lastRevoked = bundle
-            revoke(bundle)
+            revokeOnceWritten(bundle)
         case .success(nil), .failure:
             _ = context.write(.ended(end.reason, at: end.date, of: .unread))
             for waiter in end.waiters { context.store.wait(waiter) }
@@ -395,7 +397,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         // The sign-in replaces what an earlier sign-out was to end.
         for waiter in unreadEnd?.waiters ?? [] { context.store.wait(waiter) }
         (unreadEnd, failedEnd) = (nil, false)
-        if let old { revoke(old) }
+        if let old { revokeOnceWritten(old) }
     }
 
     /// Whose tokens the store is still to lose: a sign-in takes that over.
@@ -450,13 +452,14 @@ struct RefreshStateMachine: Hashable, Sendable {
         finish(reason)
         if let revoked {
             lastRevoked = revoked
-            context.emit(.revoke(revoked, besideAnother: false))
+            revokeOnceWritten(revoked)
         }
     }
 
     private mutating func finish(_ reason: SignOutReason) {
         lastEnding = reason
         state = .signedOut(reason)
+        if !context.store.isBehind { revokeWritten(upTo: .max) }
         announce(.signedOut(reason))
     }
 
@@ -467,6 +470,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         context.forgetWrites()
         answerStoreWaiters(nil)
         state = .signedIn(ActiveSession(stored: found, context))
+        revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }
 
@@ -492,6 +496,20 @@ struct RefreshStateMachine: Hashable, Sendable {
         case .signedOut(let reason): context.emit(.report(.signedOut(reason)))
         case .unknown: break
         }
+    }
+
+    /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the store.
+    /// It would take the revocation for the server's wish. A store that fails is not waited for.
+    private mutating func revokeOnceWritten(_ bundle: TokenBundle) {
+        guard context.settings.isShared, context.store.isBehind else { return revoke(bundle) }
+        revocable.append((bundle, context.store.version))
+    }
+
+    private mutating func revokeWritten(upTo version: Int) {
+        guard !revocable.isEmpty else { return }
+        let due = revocable.filter { $0.version <= version }
+        revocable.removeAll { $0.version <= version }
+        for (bundle, _) in due { revoke(bundle) }
     }
 
     /// G9: tokens that are no longer wanted. While another session is signed in, a handler may only be asked that
@@ -521,7 +539,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
             new != base.refreshToken
         else { return }
-        revoke(base.renewed(by: tokens, lifetime: nil, context.serverClock, context.now))
+        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.serverClock, context.now))
     }
 
     // MARK: The store
@@ -540,6 +558,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         }
         withSession { $0.wrote(version, content, outcome, &$1) }
         activate(version)
+        revokeWritten(upTo: version)
         answerStoreWaiters(failure, upTo: version)
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.pause(afterFailures: context.store.failures)
@@ -572,6 +591,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         context.emit(.report(.storeFailed(error)))
         activate(version)
         withSession { $0.writeTookTooLong(version, error, &$1) }
+        revokeWritten(upTo: version)
         answerStoreWaiters(error, upTo: version)
     }
 

@@ -47,7 +47,9 @@ final class DeviceProcess {
         current = machine.current
         published = machine.published
         newest = current?.bundle
-        if let newest, let unsaved = machine.unsavedContent?.bundle, unsaved.supersedes(newest) { self.newest = unsaved }
+        if let newest, let unsaved = machine.unsavedContent?.bundle, unsaved.supersedes(newest) {
+            self.newest = unsaved
+        }
         return actions
     }
 

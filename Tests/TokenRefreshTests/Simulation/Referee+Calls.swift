@@ -13,7 +13,9 @@ extension World {
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
-        if server.grants[token].isSuccessorStored, !server.families[server.grants[token].family].isDamaged, !server.grants[token].exchanges.contains(where: isExplained) {
+        if server.grants[token].isSuccessorStored, !server.families[server.grants[token].family].isDamaged,
+            !server.grants[token].exchanges.contains(where: isExplained)
+        {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
         }
         judgeIntent(of: call)
@@ -24,7 +26,9 @@ extension World {
     private mutating func judgeRivals(of call: Call) {
         for other in calls where !isGivenUp(other, for: call) {
             if isUnderWay(other, with: call.token, of: call.process) {
-                fail(.secondCall, "p\(call.process + 1) calls with r\(call.token) during the call of p\(other.process + 1)")
+                fail(
+                    .secondCall,
+                    "p\(call.process + 1) calls with r\(call.token) during the call of p\(other.process + 1)")
             }
             guard other.base.session == call.base.session, !other.isOrphan,
                 processes[other.process].current?.bundle.session == call.base.session
@@ -35,7 +39,8 @@ extension World {
 
     /// Rule 4. Whether another process's call is one that the owner may have given up, and is forgiven or long ago.
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
-        if other.isAbandoned || server.families[Int(named: other.base.session.rawValue)].isLoggedOut { return true }
+        let family = server.families[Int(named: other.base.session.rawValue)]
+        if other.isAbandoned || family.isLoggedOut || family.isDamaged { return true }
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
         if other.base.generation < call.base.generation { return true }
         // The wall clock measures how long ago another process recorded its intent.

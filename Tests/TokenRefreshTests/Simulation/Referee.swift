@@ -100,7 +100,9 @@ extension World {
     /// Notes that an attempt is wished for.
     private func noteWish(_ process: Int) {
         for request in processes[process].requests {
-            if case .refresh = request.kind { processes[process].notes.complained = processes[process].current?.bundle.mark }
+            if case .refresh = request.kind {
+                processes[process].notes.complained = processes[process].current?.bundle.mark
+            }
         }
     }
 
@@ -151,7 +153,8 @@ extension World {
 
     mutating func published(_ process: Int, _ state: SessionState, _ before: View) {
         guard case .signedOut(let reason) = state else { return }
-        if case .signOut = before.event {} else if let session = before.session {
+        if case .signOut = before.event {
+        } else if let session = before.session {
             processes[process].notes.ended = (session, server.families.count)
         }
         guard let session = before.session else {
@@ -181,7 +184,9 @@ extension World {
             return fail(.verdict, "p\(process + 1) ends \(session.rawValue) as \(reason)")
         }
         guard plan.server.givesRefreshTokens else { return judgeExpiry(process, session, before) }
-        if processes[process].notes.heardNo != session { fail(.verdict, "no call for \(session.rawValue) was rejected") }
+        if processes[process].notes.heardNo != session {
+            fail(.verdict, "no call for \(session.rawValue) was rejected")
+        }
         guard !processes[process].notes.wasAmbiguous else { return }
         if plan.server.honoursKeys, family.isTakenForStolen, !family.isDamaged {
             fail(.keys, "p\(process + 1) loses \(session.rawValue) by a second use of a refresh token")
@@ -201,7 +206,8 @@ extension World {
     /// G13. What could still be refreshed is not given up.
     private mutating func judgeHealth(_ process: Int, _ session: SessionID, _ before: View) {
         guard !server.families[Int(named: session.rawValue)].isDamaged else { return }
-        if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken, !token.isEmpty,
+        if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken,
+            !token.isEmpty,
             server.honours(Int(named: token))
         {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.story)")

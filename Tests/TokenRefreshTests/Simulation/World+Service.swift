@@ -30,7 +30,9 @@ extension World {
         case .active(let stored) where published != .signedIn(stored.session):
             fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.story)")
         case .ended, .empty:
-            if case .signedIn = published { fail(.follows, "p\(process + 1) says \(published), the store \(store.content.story)") }
+            if case .signedIn = published {
+                fail(.follows, "p\(process + 1) says \(published), the store \(store.content.story)")
+            }
         case .active: break
         }
     }
@@ -62,7 +64,8 @@ extension World {
         processes[process].requests.append(request)
         tell(process, .asked(.token, WaiterID(number: waiter)))
         goOnToTheEnd()
-        guard let index = index(of: waiter, process), case .carrying(let token) = processes[process].requests[index].phase
+        guard let index = index(of: waiter, process),
+            case .carrying(let token) = processes[process].requests[index].phase
         else { return false }
         if server.takes(Int(named: token.value), at: now) {
             processes[process].requests.remove(at: index)
@@ -71,7 +74,8 @@ extension World {
         askAgain(process, index, with: TokenRefusal(of: token, endpoint: "e1", status: 401))
         let second = waiters
         goOnToTheEnd()
-        guard let index = self.index(of: second, process), case .carrying(let better) = processes[process].requests[index].phase
+        guard let index = self.index(of: second, process),
+            case .carrying(let better) = processes[process].requests[index].phase
         else { return false }
         processes[process].requests.remove(at: index)
         return server.takes(Int(named: better.value), at: now)

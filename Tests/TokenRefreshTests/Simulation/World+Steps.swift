@@ -214,7 +214,8 @@ extension World {
         }
         processes[process].isFreezing = false
         processes[process].isFrozen = true
-        if store.lease?.owner == processes[process].owner, plan.lease.claimTime != nil, store.lease?.silentSince == nil {
+        if store.lease?.owner == processes[process].owner, plan.lease.claimTime != nil, store.lease?.silentSince == nil
+        {
             store.lease?.silentSince = now
         }
         if isTraced { note("p\(process + 1) is suspended") }

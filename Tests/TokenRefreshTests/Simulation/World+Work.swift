@@ -86,7 +86,9 @@ extension World {
             exchange.fate = call.isOrphan ? .crashed : call.isAbandoned ? .lost : .underWay
             server.noteExchange(call.token, exchange)
         }
-        if isTraced { note("server responds to p\(call.process + 1) for r\(call.token) \(call.key.prefix(4)): \(response)") }
+        if isTraced {
+            note("server responds to p\(call.process + 1) for r\(call.token) \(call.key.prefix(4)): \(response)")
+        }
     }
 
     /// The response arrives with new tokens, which may be unusable.
@@ -138,7 +140,8 @@ extension World {
             processes[call.process].notes.heardNo = session
             processes[call.process].notes.wasAmbiguous = false
         case .ambiguous where isCurrent && !call.isOverdue:
-            let isRejection = plan.policy.ambiguity == .always
+            let isRejection =
+                plan.policy.ambiguity == .always
                 || (plan.policy.ambiguity == .repeated && notes.ambiguous == session)
             processes[call.process].notes.ambiguous = session
             if isRejection {

@@ -145,7 +145,7 @@ struct World {
             for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
                 if !calls[index].isOrphan { calls[index].isCancelled = true }
             }
-        case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process)
+        case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process, before)
         case .startTimer(let timer, let deadline):
             processes[process].stop(timer)
             processes[process].alarms.append(.init(timer: timer, at: deadline.milliseconds))
@@ -188,14 +188,21 @@ struct World {
         calls.append(call)
     }
 
-    private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int) {
+    private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int, _ before: View) {
         let current = processes[process].current?.bundle.session
         if current == bundle.session { fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue)") }
         if current != nil, !besideAnother {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
         }
         if besideAnother, !plan.server.revokesAlone { return }
-        server.revoke(family: Int(named: bundle.session.rawValue))
+        let family = Int(named: bundle.session.rawValue)
+        // Another process that is in the session would take the revocation for the server's wish.
+        if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure,
+            !server.families[family].isDamaged
+        {
+            fail(.oneReason, "p\(process + 1) revokes \(bundle.session.rawValue), which the store still holds")
+        }
+        server.revoke(family: family)
     }
 }
 
@@ -224,6 +231,14 @@ struct View {
     var isLook: Bool {
         switch event {
         case .read, .wrote(_, .superseded): true
+        default: false
+        }
+    }
+
+    /// Whether the event says that a write to the store has failed, or takes too long.
+    var isStoreFailure: Bool {
+        switch event {
+        case .wrote(_, .failed), .timerFired(.writeDeadline): true
         default: false
         }
     }
