@@ -443,7 +443,7 @@ struct ActiveSession: Hashable, Sendable {
         context.emit(.startTimer(.deadline(id), at: max(since + limit, uptime + limit / 2)))
         guard context.settings.isShared else { return record(over: nil, id, &context) }
         // A lease that is still held, because a save has failed, serves the next attempt too.
-        if context.lease != nil {
+        if context.lease != nil, !context.isSuspending {
             read(id, &context)
         } else {
             phase = .refreshing(id, .leasing)
@@ -956,7 +956,17 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The system suspends the process: the lease must go, and the intent says that the call may be under way (rule 4).
     mutating func suspensionNear(_ context: inout MachineContext) {
-        if case .running? = call?.progress { mark(isAbandoned: false, &context) }
+        if case .running? = call?.progress { return mark(isAbandoned: false, &context) }
+        guard case .refreshing(_, let stage) = phase else { return }
+        switch stage {
+        case .recording:
+            context.forgetWrites()
+            fallthrough
+        case .reading, .verifying:
+            // Without the lease there is no call, and what was read does not count.
+            failAttempt(TokenRefreshError(.unavailable, reason: "the system suspends the process"), &context)
+        case .leasing, .calling, .storing: break
+        }
     }
 
     private mutating func mark(isAbandoned: Bool, _ context: inout MachineContext) {

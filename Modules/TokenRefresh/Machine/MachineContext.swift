@@ -23,6 +23,8 @@ struct MachineContext: Sendable {
     private var random: RandomSource
     private var actions: [RefreshAction] = []
     private var attempts = 0
+    /// The lease must go as soon as no write is under way: the process is about to be suspended.
+    var isSuspending = false
 
     init(settings: MachineSettings, random: RandomSource) {
         self.settings = settings
@@ -126,6 +128,7 @@ extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
             && first.lease == second.lease && first.attempts == second.attempts
+            && first.isSuspending == second.isSuspending
     }
 
     /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
@@ -134,6 +137,7 @@ extension MachineContext: Hashable {
         hasher.combine(serverClock)
         hasher.combine(lease)
         hasher.combine(attempts)
+        hasher.combine(isSuspending)
     }
 }
 

@@ -60,8 +60,6 @@ struct RefreshStateMachine: Hashable, Sendable {
     private var storeFailure: TokenStoreError?
     private var lastEnding: SignOutReason?
     private var lastRevoked: TokenBundle?
-    /// The lease must go as soon as no write is under way: the process is about to be suspended.
-    private var isSuspending = false
 
     /// What was published last.
     private(set) var published: SessionState = .unknown
@@ -579,7 +577,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     }
 
     private mutating func suspensionNear() {
-        isSuspending = true
+        context.isSuspending = true
         withSession { $0.suspensionNear(&$1) }
     }
 
@@ -588,11 +586,14 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// Rule 2: the lease belongs to the attempt until its call has ended and its result is stored.
     private mutating func releaseUnneededLease() {
         guard context.lease != nil else {
-            isSuspending = false
+            context.isSuspending = false
             return
         }
-        if isSuspending {
-            if !context.store.isWriting { context.releaseLease() }
+        if context.isSuspending {
+            if !context.store.isWriting {
+                context.isSuspending = false
+                context.releaseLease()
+            }
             return
         }
         switch state {
