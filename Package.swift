@@ -110,14 +110,13 @@ let tests: [Target] = [
         dependencies: ["PostgreSQLStorage", "Storage", "AuthInterface"],
         path: "Tests/AccountsPeer"
     ),
-    // The folder Fleet is left out, and FleetPeer with it, until the engine builds again.
     .testTarget(
         name: "PostgreSQLStorageTests",
         dependencies: [
             "PostgreSQLStorage", "Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "AccountsPeer",
+            "FleetPeer",
         ],
-        path: "Tests/PostgreSQLStorageTests",
-        exclude: ["Fleet"]
+        path: "Tests/PostgreSQLStorageTests"
     ),
     .testTarget(name: "ImagingTests", dependencies: ["Imaging"], path: "Tests/ImagingTests"),
     .testTarget(

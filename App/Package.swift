@@ -56,12 +56,30 @@ let articles: Target = .executableTarget(
 let tests: [Target] = [
     // The real program, for the tests that run it.
     .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
+    // `make endurance`, and nothing else, runs it.
+    .executableTarget(
+        name: "Endurance",
+        dependencies: [
+            "DevBackend",
+            "ProgramTesting",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "TokenRefresh", package: "Latchkey"),
+            .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "Storage", package: "Latchkey"),
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        ],
+        path: "Tests/Endurance/Driver"
+    ),
     .testTarget(
         name: "ScenarioTests",
         dependencies: [
             "DevBackend",
             // Run as processes of their own.
             "articles",
+            "Endurance",
             "ProgramTesting",
             .product(name: "AuthInterface", package: "Latchkey"),
             .product(name: "AuthTesting", package: "Latchkey"),
@@ -77,6 +95,7 @@ let tests: [Target] = [
         dependencies: [
             "Composition",
             .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "DataAPI", package: "Latchkey"),
         ]
@@ -90,6 +109,7 @@ let tests: [Target] = [
             "DevBackend",
             .product(name: "AuthInterface", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "Storage", package: "Latchkey"),
             .product(name: "Imaging", package: "Latchkey"),
         ]
     ),

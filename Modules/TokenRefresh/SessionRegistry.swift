@@ -1,4 +1,4 @@
-public import AuthInterface
+import AuthInterface
 
 /// Keeps one refresh engine for each account, for an app or a server with many accounts.
 ///

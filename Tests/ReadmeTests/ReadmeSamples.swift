@@ -9,15 +9,11 @@ import TokenRefresh
 // and the compiler reads them here.
 
 enum ReadmeSamples {
-    static func twelveLines(url: URL, show: (Article) -> Void) async throws {
-        // sample: twelve lines
+    static func eightLines(url: URL, show: (Article) -> Void) async throws {
+        // sample: eight lines
         let open = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
         let refresh = RESTTokenRefreshHandler(network: open)  // swap the refresh implementation here, and nowhere else
-        let session = TokenRefreshCoordinator(
-            store: FileTokenStore(application: "articles"),
-            handler: refresh,
-            revocation: refresh
-        )
+        let session = TokenRefreshCoordinator(store: FileTokenStore(application: "articles"), handler: refresh)
         let network = open.authenticated(by: session)  // tokens go only to url's origin
         let articles = ArticleService(network: network)
         for try await article in articles.all() {
@@ -38,7 +34,8 @@ enum ReadmeSamples {
         session: TokenRefreshCoordinator,
         showSplash: () -> Void,
         showArticles: () -> Void,
-        login: (_ message: String?) -> Void
+        login: (_ message: String?) -> Void,
+        log: (String) -> Void
     ) async {
         func showLogin(message: String?) { login(message) }
         // sample: watching
@@ -46,7 +43,9 @@ enum ReadmeSamples {
             switch state {
             case .unknown: showSplash()
             case .signedIn: showArticles()
-            case .signedOut(.expired): showLogin(message: "Please sign in again")
+            case .signedOut(.expired(let ending)):
+                log("session ended: \(ending)")  // HTTP status, the server's code, request id, process; never a secret
+                showLogin(message: "Please sign in again")
             case .signedOut: showLogin(message: nil)
             }
         }

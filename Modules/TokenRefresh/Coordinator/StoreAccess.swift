@@ -77,7 +77,7 @@ struct StoreAccess: Sendable {
             return .written(replaced: nil)
         case .ended(_, _, let scope):
             // Only where nothing is known of what is stored does anybody need to know what is removed.
-            let removed: TokenBundle? = if case .any(nil) = scope { try? await store.load() } else { nil }
+            let removed: TokenBundle? = if case .unread = scope { try? await store.load() } else { nil }
             try await store.delete()
             return .written(replaced: removed)
         }

@@ -1,3 +1,4 @@
+import AuthInterface
 import Foundation
 
 /// The time on the server's clock, once an answer has told it.
@@ -27,4 +28,10 @@ struct ServerClock: Hashable, Sendable {
     func skew(at now: Instant) -> TimeInterval? {
         isKnown ? date(at: now).timeIntervalSince(now.date) : nil
     }
+}
+
+extension TokenBundle {
+    /// Whether the server's clock was known when the bundle was received, so that its expiry is an instant of that
+    /// clock. Two clocks are never the same to the last bit.
+    var isDatedByServer: Bool { clockSkew != 0 }
 }

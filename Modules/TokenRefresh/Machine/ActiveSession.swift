@@ -34,7 +34,7 @@ struct ActiveSession: Hashable, Sendable {
         /// Another process may have refreshed already.
         case reading
         /// The intent is on its way to the store (G27).
-        case recording(RefreshIntent, version: Int)
+        case recording(Recording)
         /// The handler is at work.
         case calling(isReplay: Bool)
         /// The server has rejected the refresh token; another process may have newer ones.
@@ -43,26 +43,41 @@ struct ActiveSession: Hashable, Sendable {
         case storing(TokenBundle, Expiry, version: Int)
     }
 
+    /// An intent on its way to the store.
+    private struct Recording: Hashable, Sendable {
+        let intent: RefreshIntent
+        let version: Int
+        let since: Duration
+        /// When the call is not made any more: other processes count on its end from the date of the intent.
+        let callBefore: Duration
+    }
+
+    /// Whether a call may be made where an intent was found (rule 4).
+    private enum Turn {
+        case now
+        /// Another call may be under way, and the server forgives this one until then.
+        case forgiven(until: Duration?)
+        case later(in: Duration)
+    }
+
     /// The call that spends, or has spent, the current refresh token.
     private struct Call: Hashable, Sendable {
-        enum Progress: Hashable, Sendable {
-            case running
-            case cancelled
-            /// Its intent is being marked: it was abandoned, or the process is about to be suspended.
-            case marking(version: Int, isAbandoned: Bool)
-        }
-
         let id: AttemptID
         let startedAt: Duration
         /// The generation of the bundle whose refresh token it spends.
         let generation: Int
-        /// The record in the store; `nil` where the refresh token was never stored.
-        let intent: RefreshIntent?
-        var progress = Progress.running
+        /// The record that the store holds, or is to hold.
+        let intent: RefreshIntent
+        /// It has passed its last limit.
+        var isCancelled = false
+        /// It has not ended although it was cancelled.
+        var isAbandoned = false
+        /// The write that marks its intent: it was abandoned, or the process is about to be suspended.
+        var mark: Int?
 
         /// Whether a failure means that the response was lost, and not that the server has answered.
         func isLost(by error: TokenRefreshError) -> Bool {
-            if case .running = progress { error.code == .unavailable && error.status == nil } else { false }
+            !isCancelled && error.code == .unavailable && error.status == nil
         }
     }
 
@@ -87,7 +102,7 @@ struct ActiveSession: Hashable, Sendable {
     private(set) var isStored: Bool
     /// Whether the store is known to have held the tokens in use.
     private var isTokenStored: Bool
-    private let replaced: EndScope
+    private var replaced: EndScope
 
     private var phase: Phase
     private var call: Call?
@@ -105,6 +120,8 @@ struct ActiveSession: Hashable, Sendable {
     private var lastRefresh: Date?
     /// Whether the expiry was counted from the receipt in this process, on the monotonic clock.
     private var isCountedFromReceipt: Bool
+    /// What had been learned of the store when it was last read for an attempt.
+    private var readAt = 0
     /// Another process's intent, and when this process first saw it.
     private var seenIntent: SeenIntent?
 
@@ -195,6 +212,12 @@ struct ActiveSession: Hashable, Sendable {
         status.lastFailure = failure?.error
     }
 
+    /// The first read shows what a sign-in that came before it replaces in the store.
+    mutating func noteReplaced(_ found: StoredSession?) {
+        guard isActivating, case .active(let stored)? = found, stored.session != bundle.session else { return }
+        replaced = EndScope.sessions(stored.session, replacing: replaced.sessions).followed(by: bundle.session)
+    }
+
     // MARK: Requests
 
     mutating func asked(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
@@ -247,12 +270,17 @@ struct ActiveSession: Hashable, Sendable {
 
     /// G22. A wrong clock does not end a session: where the server's clock is not known, the server decides.
     private mutating func withoutRefreshToken(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
-        guard isCountedFromReceipt || context.serverClock.isKnown else {
+        guard isExpiryCertain(context) else {
             give(waiter, &context)
             return .goesOn
         }
         refuse(waiter, .noRefreshToken, &context)
         return .ends(.expired(ending(nil, context)), revoking: nil, inStore: false)
+    }
+
+    /// Whether no clock that can be set has a part in the expiry.
+    private func isExpiryCertain(_ context: MachineContext) -> Bool {
+        isCountedFromReceipt || (context.serverClock.isKnown && bundle.isDatedByServer)
     }
 
     private mutating func tokenRefused(
@@ -302,8 +330,7 @@ struct ActiveSession: Hashable, Sendable {
     ) -> SessionOutcome {
         refuse(waiter, .noRefreshToken, &context)
         let isExpired =
-            expiry.urgency(at: context.now.uptime) == .expired
-            && (isCountedFromReceipt || context.serverClock.isKnown)
+            expiry.urgency(at: context.now.uptime) == .expired && isExpiryCertain(context)
         guard isExpired || refusal.saysTokenIsInvalid else { return .goesOn }
         var ending = ending(nil, context)
         (ending.status, ending.code, ending.requestID) = (refusal.status, refusal.serverCode, refusal.requestID)
@@ -345,19 +372,20 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// The store was looked at for a caller whose endpoint has refused a token that was just refreshed (G10).
-    mutating func serveLooker(_ waiter: Waiter, _ context: inout MachineContext) {
+    mutating func serveLooker(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
         guard case .replacement(let refusal) = waiter.wish, refusal.token.session == bundle.session else {
-            return refuse(waiter, .sessionEnded, &context)
+            refuse(waiter, .sessionEnded, &context)
+            return .goesOn
         }
-        if refusal.token.value != bundle.accessToken {
-            give(waiter, &context)
-        } else if isRefreshing {
+        if refusal.token.value != bundle.accessToken { return giveToken(to: waiter, &context) }
+        if isRefreshing {
             // What the look has found is taken up by the attempt under way.
             waiting.add(waiter)
         } else {
             let pause = loops.pause(of: refusal.endpoint, at: context.now.uptime)
             refuse(waiter, .unauthorized, retryAfter: pause ?? .zero, &context)
         }
+        return .goesOn
     }
 
     /// Joins the refresh under way, or starts one; during a pause waits for its end if that is near (G1, G6).
@@ -415,13 +443,22 @@ struct ActiveSession: Hashable, Sendable {
         var outcome = SessionOutcome.goesOn
         for waiter in queue.takeAll() {
             if case .goesOn = outcome {
-                outcome = asked(waiter, &context)
+                outcome = askedAgain(waiter, &context)
             } else {
                 // The session is over for the rest, too.
                 waiting.add(waiter)
             }
         }
         return outcome
+    }
+
+    /// A refusal that was to cause a refresh before the pause does so after it, unless the token has changed.
+    private mutating func askedAgain(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
+        guard case .replacement(let refusal) = waiter.wish, refusal.token.value == bundle.accessToken,
+            refusal.token.session == bundle.session, isRefreshable
+        else { return asked(waiter, &context) }
+        waitForRefresh(waiter, &context)
+        return .goesOn
     }
 
     /// Takes out every caller who waits: the session is over (G23).
@@ -443,7 +480,7 @@ struct ActiveSession: Hashable, Sendable {
         context.emit(.startTimer(.deadline(id), at: max(since + limit, uptime + limit / 2)))
         guard context.settings.isShared else { return record(over: nil, id, &context) }
         // A lease that is still held, because a save has failed, serves the next attempt too.
-        if context.lease != nil, !context.isSuspending {
+        if context.lease != nil {
             read(id, &context)
         } else {
             phase = .refreshing(id, .leasing)
@@ -453,6 +490,11 @@ struct ActiveSession: Hashable, Sendable {
 
     private mutating func read(_ id: AttemptID, _ context: inout MachineContext) {
         phase = .refreshing(id, .reading)
+        readStore(id, &context)
+    }
+
+    private mutating func readStore(_ id: AttemptID, _ context: inout MachineContext) {
+        readAt = context.news
         context.emit(.read(.attempt(id)))
     }
 
@@ -461,23 +503,12 @@ struct ActiveSession: Hashable, Sendable {
         read(id, &context)
     }
 
+    /// A session that never reached its store is refreshed without the lease: no other process has its refresh token.
+    /// Should it be stored while the call is under way, the store says so, too, and other processes wait (rule 4).
     mutating func leaseFailed(_ id: AttemptID, _ error: TokenStoreError, _ context: inout MachineContext) {
         guard case .refreshing(id, .leasing) = phase else { return }
-        guard isStored else { return callWithoutStore(id, &context) }
+        guard isStored || mayBeStored(context) else { return record(over: nil, isAbandoned: true, id, &context) }
         failAttempt(TokenRefreshError(.unavailable, reason: "no lease of the shared store", cause: error), &context)
-    }
-
-    /// A session that never reached its store is refreshed without it: no other process has its refresh token. Should
-    /// it be stored while the call is under way, the store says so, too, and other processes wait (rule 4).
-    private mutating func callWithoutStore(_ id: AttemptID, _ context: inout MachineContext) {
-        let intent = RefreshIntent(
-            idempotencyKey: currentKey(&context),
-            owner: context.settings.owner,
-            date: context.now.date,
-            isAbandoned: true
-        )
-        _ = context.write(.bundle(bundle.with(pendingRefresh: intent), over: .anything))
-        makeCall(nil, id, &context)
     }
 
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
@@ -494,14 +525,19 @@ struct ActiveSession: Hashable, Sendable {
         case .verifying(let error): rejection = error
         case .leasing, .recording, .calling, .storing: return .goesOn
         }
+        guard readAt == context.news else {
+            // A write of this process has ended meanwhile: the read may have seen what was there before.
+            readStore(id, &context)
+            return .goesOn
+        }
         let found: StoredSession?
         switch result {
-        case .success(let content): found = content.current(at: context.now.date).readable
+        case .success(let content): found = content.readable
         // Nobody can tell what was there, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where !isTokenStored && rejection == nil:
             // The store has never held this refresh token: no other process can have spent it.
-            if isStored { makeCall(nil, id, &context) } else { callWithoutStore(id, &context) }
+            record(over: nil, id, &context)
             return .goesOn
         case .failure(let error):
             // Another process may have spent the refresh token: only the store could say. Spending it twice could end
@@ -531,7 +567,7 @@ struct ActiveSession: Hashable, Sendable {
         ownerMayCall: Bool,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        takeUp(found, context)
+        takeUp(found, &context)
         switch expiry.urgency(at: context.now.uptime) {
         case .due, .expired:
             proceed(found, id, ownerMayCall: ownerMayCall, &context)
@@ -543,7 +579,8 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// The bundle of another process becomes this one's.
-    private mutating func takeUp(_ found: TokenBundle, _ context: MachineContext) {
+    private mutating func takeUp(_ found: TokenBundle, _ context: inout MachineContext) {
+        context.noteNews()
         bundle = found.with(pendingRefresh: nil)
         expiry = context.expiry(ofStored: found)
         isStored = true
@@ -567,50 +604,98 @@ struct ActiveSession: Hashable, Sendable {
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        if let intent = stored?.pendingRefresh {
-            key = intent.idempotencyKey
-            if let wait = wait(for: intent, ownerMayCall: ownerMayCall, context) {
-                let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
-                return failAttempt(error, atLeast: wait, &context)
-            }
+        guard let intent = stored?.pendingRefresh else { return record(over: stored, id, &context) }
+        key = intent.idempotencyKey
+        switch turn(after: intent, ownerMayCall: ownerMayCall, context) {
+        case .now: record(over: stored, id, &context)
+        case .forgiven(let end): record(over: stored, isAbandoned: true, callBefore: end, id, &context)
+        case .later(let wait):
+            let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
+            failAttempt(error, atLeast: wait, &context)
         }
-        record(over: stored, id, &context)
     }
 
-    /// Rule 4: how long the owner of an intent may still be calling, where the server does not forgive a second call.
-    private mutating func wait(
-        for intent: RefreshIntent,
-        ownerMayCall: Bool,
-        _ context: MachineContext
-    ) -> Duration? {
-        guard intent.owner != context.settings.owner, intent.isAbandoned || ownerMayCall else { return nil }
+    /// Rule 4: the owner of an intent may still be calling. An intent of this process that was recorded over such a one
+    /// says nothing about that owner, who may be calling all the same.
+    private mutating func turn(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext) -> Turn {
         let uptime = context.now.uptime
-        if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
-        let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(intent.date), 0), 1e9))
+        if intent.owner == context.settings.owner {
+            guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
+        } else {
+            guard intent.isAbandoned || ownerMayCall else { return .now }
+            if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
+        }
+        guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
+        let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(rival.date), 0), 1e9))
         switch context.settings.tolerance {
-        case .sameKey: return nil
-        case .within(let window) where age < window: return nil
+        case .sameKey: return .forgiven(until: nil)
+        case .within(let window) where age < window: return .forgiven(until: uptime + window - age)
         case .none, .within: break
         }
         // The date is another process's word; how long this process has seen the intent is not.
-        let known = max(age, uptime - (seenIntent?.at ?? uptime))
+        let known = max(age, uptime - seenAt)
         let limit = context.policy.longestCall
-        return known < limit ? limit - known : nil
+        return known < limit ? .later(in: limit - known) : .now
     }
 
-    /// G27. The store shows that it can be written before the refresh token is spent. A refresh token that was never
-    /// stored needs no record: no other process, and no later start, can use it.
-    private mutating func record(over stored: TokenBundle?, _ id: AttemptID, _ context: inout MachineContext) {
-        guard isTokenStored || stored != nil else {
-            return makeCall(nil, id, &context)
-        }
+    /// G27. The store shows that it can be written before the refresh token is spent. That holds for tokens that could not
+    /// be stored so far, too: a kill now leaves an older bundle whose intent may bring them back, and after one more call
+    /// it cannot. The refresh token of a session of which nothing was ever stored is spent at once: no other process, and
+    /// no later start, can use it. When it is stored after all, it is stored with the record.
+    private mutating func record(
+        over stored: TokenBundle?,
+        isAbandoned: Bool = false,
+        callBefore: Duration? = nil,
+        _ id: AttemptID,
+        _ context: inout MachineContext
+    ) {
         let intent = RefreshIntent(
-            idempotencyKey: currentKey(&context), owner: context.settings.owner, date: context.now.date
+            idempotencyKey: currentKey(&context),
+            owner: context.settings.owner,
+            date: context.now.date,
+            isAbandoned: isAbandoned
         )
-        let version = context.write(
-            .bundle(bundle.with(pendingRefresh: intent), over: .exactly(stored ?? bundle))
-        )
-        phase = .refreshing(id, .recording(intent, version: version))
+        let mustWait = isStored || stored != nil || mayBeStored(context)
+        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
+        if mustWait {
+            let uptime = context.now.uptime
+            let end = min(uptime + context.policy.deadline, callBefore ?? .seconds(Int32.max))
+            let recording = Recording(intent: intent, version: version, since: uptime, callBefore: end)
+            phase = .refreshing(id, .recording(recording))
+        } else {
+            makeCall(intent, since: context.now.uptime, id, &context)
+        }
+    }
+
+    /// The store has the intent. Time may have passed: a process that was stopped meanwhile must not call when others
+    /// believe that it does not.
+    private mutating func recorded(_ recording: Recording, _ id: AttemptID, _ context: inout MachineContext) {
+        guard context.now.uptime < recording.callBefore else {
+            forgetRecord(&context)
+            return failAttempt(TokenRefreshError(.unavailable, reason: "the store was too slow for a call"), &context)
+        }
+        makeCall(recording.intent, since: recording.since, id, &context)
+    }
+
+    /// Whether a write that has not ended may have stored the tokens in use already.
+    private func mayBeStored(_ context: MachineContext) -> Bool {
+        context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
+    }
+
+    /// What the tokens in use may be written over: what was read, where these tokens were. A store that has gone back to
+    /// an older bundle, as from a backup, is brought up to date.
+    private func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
+        if let read { return .exactly(read) }
+        return isStored ? .older : .anything
+    }
+
+    /// No call is made: its record is not wanted any more. Tokens that the store does not hold still are.
+    private mutating func forgetRecord(_ context: inout MachineContext) {
+        if isTokenStored {
+            context.forgetWrites()
+        } else {
+            _ = context.write(.bundle(bundle, over: predecessor(nil)))
+        }
     }
 
     private mutating func currentKey(_ context: inout MachineContext) -> String {
@@ -620,7 +705,8 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     private mutating func makeCall(
-        _ intent: RefreshIntent?,
+        _ intent: RefreshIntent,
+        since: Duration,
         _ id: AttemptID,
         isReplay: Bool = false,
         _ context: inout MachineContext
@@ -634,7 +720,7 @@ struct ActiveSession: Hashable, Sendable {
         )
         phase = .refreshing(id, .calling(isReplay: isReplay))
         call = Call(id: id, startedAt: context.now.uptime, generation: bundle.generation, intent: intent)
-        context.emit(.startTimer(.callLimit(id), at: context.now.uptime + context.policy.longestCall))
+        context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))
         context.emit(.call(id, base: bundle, request))
     }
 
@@ -662,7 +748,7 @@ struct ActiveSession: Hashable, Sendable {
             guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended, context) else {
                 return failed(error, id, &context)
             }
-            makeCall(ended.intent, id, isReplay: true, &context)
+            makeCall(ended.intent, since: context.now.uptime, id, isReplay: true, &context)
         // The attempt has missed its deadline. What the server says of the refresh token counts all the same.
         case (.resting, .failure(let error)) where ended != nil && error.code == .rejected:
             return failed(error, id, &context)
@@ -694,13 +780,15 @@ struct ActiveSession: Hashable, Sendable {
     ) -> SessionOutcome {
         // G4. Only the authorization server's own refusal ends a session.
         guard isRejection(error, context) else {
-            wasAmbiguous = error.code == .ambiguous
             failAttempt(error, &context)
             return .goesOn
         }
         // G13. Another process may have spent the refresh token: its tokens are in the store.
+        if case .resting = phase {
+            context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeDeadline))
+        }
         phase = .refreshing(id, .verifying(error))
-        context.emit(.read(.attempt(id)))
+        readStore(id, &context)
         return .goesOn
     }
 
@@ -776,19 +864,17 @@ struct ActiveSession: Hashable, Sendable {
             isStored = true
             if let written = content.bundle, written.hasSameTokens(as: bundle) { isTokenStored = true }
         }
-        if case .marking(version, let isAbandoned)? = call?.progress {
-            return marked(isAbandoned: isAbandoned, outcome, &context)
-        }
+        if let call, call.mark == version { return marked(call, outcome, &context) }
         switch (phase, outcome) {
         case (.activating(version), _):
             return .goesOn
-        case (.refreshing(let id, .recording(let intent, version)), .written):
-            makeCall(intent, id, &context)
-        case (.refreshing(let id, .recording(_, version)), .superseded):
+        case (.refreshing(let id, .recording(let recording)), .written) where recording.version == version:
+            recorded(recording, id, &context)
+        case (.refreshing(let id, .recording(let recording)), .superseded) where recording.version == version:
             context.forgetWrites()
             read(id, &context)
-        case (.refreshing(_, .recording(_, version)), .failed(let error)):
-            context.forgetWrites()
+        case (.refreshing(_, .recording(let recording)), .failed(let error)) where recording.version == version:
+            forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .superseded(let found)):
@@ -813,8 +899,8 @@ struct ActiveSession: Hashable, Sendable {
         switch phase {
         case .refreshing(_, .storing(let bundle, let expiry, version)):
             return commit(bundle, expiry, isStored: false, &context)
-        case .refreshing(_, .recording(_, version)):
-            context.forgetWrites()
+        case .refreshing(_, .recording(let recording)) where recording.version == version:
+            forgetRecord(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         default: break
@@ -843,12 +929,16 @@ struct ActiveSession: Hashable, Sendable {
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
-            takeUp(stored, context)
+            takeUp(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         case .active, .empty:
-            guard let new, let newExpiry else { return .goesOn }
-            return commit(new, newExpiry, isStored: false, &context)
+            let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
+            guard let new, let newExpiry else {
+                if isSame { isTokenStored = true }
+                return .goesOn
+            }
+            return commit(new, newExpiry, isStored: isSame, &context)
         }
     }
 
@@ -881,6 +971,10 @@ struct ActiveSession: Hashable, Sendable {
         failure = nil
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         for waiter in waiting.takeAll() { give(waiter, &context) }
+        for waiter in queue.takeAll() {
+            // The wish for a refresh is fulfilled, whichever process has made it.
+            if case .refresh = waiter.wish { give(waiter, &context) } else { queue.add(waiter) }
+        }
         return serveQueue(&context)
     }
 
@@ -896,6 +990,7 @@ struct ActiveSession: Hashable, Sendable {
         let pause = max(context.pause(afterFailures: inARow), asked)
         failure = Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow)
         failures += 1
+        wasAmbiguous = error.code == .ambiguous
         context.emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         let isValid = expiry.urgency(at: uptime) != .expired
@@ -926,7 +1021,7 @@ struct ActiveSession: Hashable, Sendable {
             let reason = "waited \(limit) for the refresh of another process"
             failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
         case .reading, .recording, .verifying:
-            if case .recording = stage { context.forgetWrites() }
+            if case .recording = stage { forgetRecord(&context) }
             let reason = "no response from the store within \(limit)"
             failAttempt(
                 TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.unavailable, reason: reason)),
@@ -939,48 +1034,49 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// G8: the call has passed its last limit and is cancelled. It has a moment to end.
-    mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) {
-        guard call?.id == id, case .running? = call?.progress else { return }
-        call?.progress = .cancelled
+    ///
+    /// - Returns: Whether the call is the session's.
+    mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) -> Bool {
+        guard call?.id == id else { return false }
+        guard call?.isCancelled == false else { return true }
+        call?.isCancelled = true
         context.emit(.cancelCall(id))
         context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
+        return true
     }
 
     /// G8: the call did not end when it was cancelled. Its intent is marked, so that every process knows that it may
     /// still be under way, and then it counts as a lost response.
     mutating func abandonmentDue(_ id: AttemptID, _ context: inout MachineContext) {
-        guard call?.id == id, case .cancelled? = call?.progress else { return }
+        guard let call, call.id == id, call.isCancelled, !call.isAbandoned else { return }
         context.emit(.report(.callAbandoned(session: bundle.session, generation: bundle.generation)))
-        mark(isAbandoned: true, &context)
+        self.call?.isAbandoned = true
+        mark(&context)
     }
 
     /// The system suspends the process: the lease must go, and the intent says that the call may be under way (rule 4).
+    /// An attempt whose call is still to be made ends: without the lease another process may make it.
     mutating func suspensionNear(_ context: inout MachineContext) {
-        if case .running? = call?.progress { return mark(isAbandoned: false, &context) }
-        guard case .refreshing(_, let stage) = phase else { return }
+        mark(&context)
+        guard context.lease != nil, case .refreshing(_, let stage) = phase else { return }
         switch stage {
-        case .recording:
-            context.forgetWrites()
-            fallthrough
-        case .reading, .verifying:
-            // Without the lease there is no call, and what was read does not count.
-            failAttempt(TokenRefreshError(.unavailable, reason: "the system suspends the process"), &context)
-        case .leasing, .calling, .storing: break
+        case .leasing, .calling, .storing: return
+        case .recording: forgetRecord(&context)
+        case .reading, .verifying: break
         }
+        failAttempt(TokenRefreshError(.unavailable, reason: "the process is about to be suspended"), &context)
     }
 
-    private mutating func mark(isAbandoned: Bool, _ context: inout MachineContext) {
-        guard let intent = call?.intent, call?.generation == bundle.generation, !isStoring else {
-            if isAbandoned { abandonCall(&context) }
+    /// Marks the intent of the call. Tokens on their way to the store make the mark needless.
+    private mutating func mark(_ context: inout MachineContext) {
+        guard let call else { return }
+        guard call.generation == bundle.generation, !isStoring else {
+            if call.isAbandoned { abandonCall(&context) }
             return
         }
-        let version = context.write(
-            .bundle(
-                bundle.with(pendingRefresh: intent.abandoned),
-                over: .exactly(bundle.with(pendingRefresh: intent))
-            )
-        )
-        call?.progress = .marking(version: version, isAbandoned: isAbandoned)
+        let recorded = bundle.with(pendingRefresh: call.intent)
+        let over = predecessor(isTokenStored ? recorded : nil)
+        self.call?.mark = context.write(.bundle(bundle.with(pendingRefresh: call.intent.abandoned), over: over))
     }
 
     private mutating func abandonCall(_ context: inout MachineContext) {
@@ -992,19 +1088,14 @@ struct ActiveSession: Hashable, Sendable {
     private var isStoring: Bool { if case .refreshing(_, .storing) = phase { true } else { false } }
 
     private mutating func marked(
-        isAbandoned: Bool,
+        _ call: Call,
         _ outcome: WriteOutcome,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        if isAbandoned {
-            // A mark that could not be written is written again: the lease stays until then.
-            if case .failed = outcome { return .goesOn }
-            abandonCall(&context)
-        } else {
-            call?.progress = .running
-            context.releaseLease()
-            if case .failed = outcome { context.forgetWrites() }
-        }
+        // A mark that could not be written is written again: the lease stays until then.
+        if case .failed = outcome { return .goesOn }
+        self.call?.mark = nil
+        if call.isAbandoned { abandonCall(&context) }
         guard case .superseded(let found) = outcome else { return .goesOn }
         return superseded(by: found, storing: nil, nil, &context)
     }
@@ -1020,7 +1111,7 @@ struct ActiveSession: Hashable, Sendable {
         case .active(let stored) where stored.session != bundle.session && isStored:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle) && canStart:
-            takeUp(stored, context)
+            takeUp(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         default: return .goesOn
@@ -1047,7 +1138,8 @@ extension TokenBundle {
 }
 
 extension StoredSession {
-    /// What counts at an instant: the note of a session that ended too long ago counts as nothing.
+    /// What counts at an instant when a process starts: the note of a session that ended too long ago counts as nothing.
+    /// A process that is in the session still follows it, whatever the clock says.
     func current(at date: Date) -> StoredSession {
         guard case .ended(let ended) = self else { return self }
         return date.timeIntervalSince(ended.date) > EndedSession.lifetime / .seconds(1) ? .empty : self

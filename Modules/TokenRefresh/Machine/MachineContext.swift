@@ -18,13 +18,14 @@ struct MachineContext: Sendable {
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
+    /// How often this process has learned, or changed, what the store holds. A read that started before the last time may
+    /// have seen the store as it was before.
+    private(set) var news = 0
     /// Callers who wait for a look at the store that starts now.
     private var lookers: [Waiter] = []
     private var random: RandomSource
     private var actions: [RefreshAction] = []
     private var attempts = 0
-    /// The lease must go as soon as no write is under way: the process is about to be suspended.
-    var isSuspending = false
 
     init(settings: MachineSettings, random: RandomSource) {
         self.settings = settings
@@ -41,6 +42,9 @@ struct MachineContext: Sendable {
         defer { actions = [] }
         return actions
     }
+
+    /// Notes that what the store holds is known better than any read under way can tell.
+    mutating func noteNews() { news += 1 }
 
     /// Lets a caller wait until the store was looked at.
     mutating func look(for waiter: Waiter) { lookers.append(waiter) }
@@ -116,9 +120,11 @@ struct MachineContext: Sendable {
         return TokenLifetime(of: tokens, receivedAt: date, limit: policy.maximumLifetime).duration
     }
 
-    /// When a bundle from the store expires, by the server's clock as far as it is known.
+    /// When a bundle from the store expires, by the server's clock as far as it is known. An expiry that was counted on
+    /// the device's clock is compared with that clock: the server's may be days away from it.
     func expiry(ofStored bundle: TokenBundle) -> Expiry {
-        Expiry(stored: bundle, at: now, skew: serverClock.skew(at: now) ?? bundle.clockSkew, policy: policy)
+        let skew = bundle.isDatedByServer ? serverClock.skew(at: now) ?? bundle.clockSkew : 0
+        return Expiry(stored: bundle, at: now, skew: skew, policy: policy)
     }
 }
 
@@ -128,7 +134,6 @@ extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
             && first.lease == second.lease && first.attempts == second.attempts
-            && first.isSuspending == second.isSuspending
     }
 
     /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
@@ -137,7 +142,6 @@ extension MachineContext: Hashable {
         hasher.combine(serverClock)
         hasher.combine(lease)
         hasher.combine(attempts)
-        hasher.combine(isSuspending)
     }
 }
 

@@ -8,8 +8,6 @@ import AuthInterface
 struct PendingWrite: Hashable, Sendable {
     private(set) var version = 0
     private(set) var failures = 0
-    /// How many writes have ended.
-    private(set) var ended = 0
     private var settled = 0
     private var content: StoreContent?
     private var underWay: Write?
@@ -32,6 +30,9 @@ struct PendingWrite: Hashable, Sendable {
 
     /// Whether a write is under way.
     var isWriting: Bool { underWay != nil }
+
+    /// The bundle of the write under way. It may be stored already.
+    var bundleUnderWay: TokenBundle? { underWay?.content.bundle }
 
     /// Whether the newest content has been tried to write, without success so far.
     var hasMissed: Bool { isBehind && missed >= version }
@@ -74,7 +75,6 @@ struct PendingWrite: Hashable, Sendable {
         if timed == version { timed = nil }
         guard let write = underWay, write.version == version else { return nil }
         underWay = nil
-        ended += 1
         if case .failed = outcome {
             failures += 1
             missed = max(missed, version)

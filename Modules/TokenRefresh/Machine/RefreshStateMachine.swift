@@ -27,9 +27,16 @@ struct RefreshStateMachine: Hashable, Sendable {
         var failures = 0
     }
 
+    /// A sign-out that came before the shared store was read: it ends what the first read shows.
+    private struct UnreadEnd: Hashable, Sendable {
+        let reason: SignOutReason
+        let date: Date
+        var waiters: [WaiterID]
+    }
+
     /// Looks at a shared store: what another process has done is found out without a lease.
     private struct Look: Hashable, Sendable {
-        /// How many writes had ended when the look under way started; `nil` when none is under way.
+        /// What had been learned of the store when the look under way started; `nil` when none is under way.
         var startedAt: Int?
         /// The look under way started too early for those who have asked since, or for a report.
         var mustRepeat = false
@@ -57,9 +64,14 @@ struct RefreshStateMachine: Hashable, Sendable {
     private var restorers = Waiters()
     private var settlers = Waiters()
     private var look = Look()
+    private var unreadEnd: UnreadEnd?
+    /// A sign-out could not read the store, so it has ended nothing.
+    private var failedEnd = false
     private var storeFailure: TokenStoreError?
     private var lastEnding: SignOutReason?
     private var lastRevoked: TokenBundle?
+    /// The lease must go as soon as no write is under way: the process is about to be suspended.
+    private var isSuspending = false
 
     /// What was published last.
     private(set) var published: SessionState = .unknown
@@ -137,7 +149,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     private mutating func timerFired(_ timer: RefreshTimer) {
         switch timer {
         case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
-        case .callLimit(let id): withSession { $0.callLimitPassed(id, &$1) }
+        case .callLimit(let id): callLimitPassed(id)
         case .abandonment(let id): withSession { $0.abandonmentDue(id, &$1) }
         case .cooldown(let id):
             withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .goesOn }
@@ -147,6 +159,13 @@ struct RefreshStateMachine: Hashable, Sendable {
         case .loadDeadline: loadTookTooLong()
         case .lookDeadline: lookTookTooLong()
         }
+    }
+
+    private mutating func callLimitPassed(_ id: AttemptID) {
+        var isCurrent = false
+        withSession { isCurrent = $0.callLimitPassed(id, &$1) }
+        // The call of a session that is over is of no use, and must not stay for ever.
+        if !isCurrent { context.emit(.cancelCall(id)) }
     }
 
     /// Lets the session handle an event, and draws the consequences. The session is taken out of the state meanwhile, so
@@ -208,8 +227,15 @@ struct RefreshStateMachine: Hashable, Sendable {
         var waited =
             loaders.remove(waiter) || restorers.remove(waiter) || settlers.remove(waiter)
             || look.waiters.remove(waiter) || look.laterWaiters.remove(waiter) || context.store.remove(waiter)
+            || cancelUnreadEnd(waiter)
         if !waited { withSession { session, _ in waited = session.cancel(waiter) } }
         if waited { context.emit(.answer(waiter, .cancelled)) }
+    }
+
+    private mutating func cancelUnreadEnd(_ waiter: WaiterID) -> Bool {
+        guard let index = unreadEnd?.waiters.firstIndex(of: waiter) else { return false }
+        unreadEnd?.waiters.remove(at: index)
+        return true
     }
 
     // MARK: The first read
@@ -232,7 +258,7 @@ struct RefreshStateMachine: Hashable, Sendable {
 
     /// A store that hangs is a store that cannot say. Its answer is taken when it comes.
     private mutating func loadTookTooLong() {
-        guard case .unknown(var restoring) = state else { return }
+        guard case .unknown(var restoring) = state else { return failUnreadEnd(nil) }
         restoring.isTimed = false
         state = .unknown(restoring)
         guard restoring.isReading else { return }
@@ -242,8 +268,7 @@ struct RefreshStateMachine: Hashable, Sendable {
 
     /// The store has answered for the first time (G14).
     private mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) {
-        // Somebody signed in or out meanwhile: what was stored does not count any more.
-        guard case .unknown(var restoring) = state else { return }
+        guard case .unknown(var restoring) = state else { return loadedLate(result) }
         restoring.isReading = false
         restoring.isTimed = false
         state = .unknown(restoring)
@@ -261,6 +286,42 @@ struct RefreshStateMachine: Hashable, Sendable {
         case .success(nil): storeUnavailable(.unusableBundle)
         case .failure(let error): storeUnavailable(error)
         }
+    }
+
+    /// A sign-in or a sign-out came before the first read had ended. The read shows what it replaces, or ends.
+    private mutating func loadedLate(_ result: Result<StoredSession, TokenStoreError>) {
+        let found = result.map { $0.current(at: context.now.date).readable }
+        guard let end = unreadEnd else { return withSession { session, _ in session.noteReplaced(try? found.get()) } }
+        if case .failure(let error) = found, error.code != .corrupt { return failUnreadEnd(error) }
+        unreadEnd = nil
+        context.emit(.stopTimer(.loadDeadline))
+        switch found {
+        case .success(.ended), .success(.empty):
+            for waiter in end.waiters { context.emit(.answer(waiter, .done)) }
+        case .success(.active(let bundle)):
+            let scope = EndScope.sessions(bundle.session, replacing: [])
+            _ = context.write(.ended(end.reason, at: end.date, of: scope))
+            for waiter in end.waiters { context.store.wait(waiter) }
+            lastRevoked = bundle
+            revoke(bundle)
+        case .success(nil), .failure:
+            _ = context.write(.ended(end.reason, at: end.date, of: .unread))
+            for waiter in end.waiters { context.store.wait(waiter) }
+        }
+    }
+
+    /// The store could not be read in time, so nothing was ended. It cannot be ended later: a session that is found then
+    /// may be a sign-in of another process.
+    private mutating func failUnreadEnd(_ cause: TokenStoreError?) {
+        guard let end = unreadEnd else { return }
+        unreadEnd = nil
+        failedEnd = true
+        context.emit(.stopTimer(.loadDeadline))
+        let error = cause ?? TokenStoreError(.unavailable, reason: "no response within \(loadLimit.inWords)")
+        storeFailure = error
+        context.emit(.report(.storeFailed(error)))
+        let failure = AuthenticationError(.storeUnavailable, cause: error)
+        for waiter in end.waiters { context.emit(.answer(waiter, .failed(failure))) }
     }
 
     private mutating func begin(stored bundle: TokenBundle) {
@@ -315,8 +376,10 @@ struct RefreshStateMachine: Hashable, Sendable {
         let scope: EndScope
         var old: TokenBundle?
         switch state {
-        case .unknown:
-            scope = .any(id)
+        case .unknown(let restoring):
+            scope = .sessions(id, replacing: [])
+            // The read shows what the sign-in replaces.
+            if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
         case .signedOut:
             scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
         case .signedIn(let session):
@@ -329,6 +392,9 @@ struct RefreshStateMachine: Hashable, Sendable {
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
         context.store.wait(waiter)
+        // The sign-in replaces what an earlier sign-out was to end.
+        for waiter in unreadEnd?.waiters ?? [] { context.store.wait(waiter) }
+        (unreadEnd, failedEnd) = (nil, false)
         if let old { revoke(old) }
     }
 
@@ -339,13 +405,21 @@ struct RefreshStateMachine: Hashable, Sendable {
 
     private mutating func signOut(_ reason: SignOutReason, _ waiter: WaiterID) {
         switch state {
+        case .signedOut where unreadEnd != nil:
+            unreadEnd?.waiters.append(waiter)
+        case .signedOut where failedEnd:
+            endUnread(reason, waiter, isReading: false)
         case .signedOut:
             context.store.wait(waiter)
             // A deletion that has failed is tried again at once.
             if context.store.isBehind { context.beginWriting() } else { answerStoreWaiters(nil) }
+        case .unknown(let restoring) where context.settings.isShared:
+            endUnread(reason, waiter, isReading: restoring.isReading)
+            failWaiters()
+            finish(reason)
         case .unknown:
             // Nothing is known of what is stored. The write finds out, and tells what it has removed.
-            _ = context.write(.ended(reason, at: context.now.date, of: .any(nil)))
+            _ = context.write(.ended(reason, at: context.now.date, of: .unread))
             context.store.wait(waiter)
             failWaiters()
             finish(reason)
@@ -355,10 +429,18 @@ struct RefreshStateMachine: Hashable, Sendable {
         }
     }
 
+    private mutating func endUnread(_ reason: SignOutReason, _ waiter: WaiterID, isReading: Bool) {
+        unreadEnd = UnreadEnd(reason: reason, date: context.now.date, waiters: [waiter])
+        failedEnd = false
+        context.emit(.startTimer(.loadDeadline, at: context.now.uptime + loadLimit))
+        if !isReading { context.emit(.read(.load)) }
+    }
+
     /// G5: the one place where a session ends.
     private mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
         guard case .signedIn(let session) = state else { return }
         if inStore {
+            context.noteNews()
             context.forgetWrites()
             answerStoreWaiters(nil)
         } else {
@@ -381,6 +463,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// Another process has signed in: its session is this process's too, and the one there was is over.
     private mutating func replaceSession(by found: TokenBundle) {
         failWaiters()
+        context.noteNews()
         context.forgetWrites()
         answerStoreWaiters(nil)
         state = .signedIn(ActiveSession(stored: found, context))
@@ -448,6 +531,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         var failure: TokenStoreError?
         if case .failed(let error) = outcome { failure = error }
         let content = context.store.finish(version, outcome)
+        context.noteNews()
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if case .ended(_, _, let scope)? = content, case .written(let removed?) = outcome {
@@ -466,7 +550,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     }
 
     private mutating func revokeRemoved(_ removed: TokenBundle, of scope: EndScope) {
-        if case .any(nil) = scope { return revoke(removed) }
+        if case .unread = scope { return revoke(removed) }
         guard removed.session == scope.session, let last = lastRevoked, removed.supersedes(last) else { return }
         revoke(removed)
     }
@@ -527,19 +611,19 @@ struct RefreshStateMachine: Hashable, Sendable {
     }
 
     private mutating func startLook() {
-        look.startedAt = context.store.ended
+        look.startedAt = context.news
         look.mustRepeat = false
         for waiter in look.laterWaiters.takeAll() { look.waiters.add(waiter) }
         context.emit(.read(.look))
     }
 
     private mutating func looked(_ result: Result<StoredSession, TokenStoreError>) {
-        // A write of this process has ended since the look started: it may have seen the store as it was before, and
-        // the session that the user has just left.
-        let isStale = look.startedAt != context.store.ended
+        // A write of this process has ended since the look started, or an attempt has read the store: the look may have
+        // seen the store as it was before, and the session that the user has just left.
+        let isStale = look.startedAt != context.news
         look.startedAt = nil
         if !isStale {
-            follow((try? result.get()).flatMap { $0.current(at: context.now.date).readable })
+            follow((try? result.get()).flatMap(\.readable))
             for waiter in look.waiters.takeAll() { serveLooker(waiter) }
         }
         if isStale || look.mustRepeat || !look.laterWaiters.isEmpty {
@@ -554,7 +638,8 @@ struct RefreshStateMachine: Hashable, Sendable {
         switch (state, found) {
         case (.signedIn, _):
             withSession { $0.looked(found, &$1) }
-        case (.signedOut, .active(let bundle)) where !context.store.isBehind:
+        case (.signedOut, .active(let bundle)) where !context.store.isBehind && unreadEnd == nil:
+            failedEnd = false
             state = .signedIn(ActiveSession(stored: bundle, context))
             announce(.signedIn(bundle.session))
         case (.signedOut, _), (.unknown, _): break
@@ -577,7 +662,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     }
 
     private mutating func suspensionNear() {
-        context.isSuspending = true
+        isSuspending = true
         withSession { $0.suspensionNear(&$1) }
     }
 
@@ -586,14 +671,12 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// Rule 2: the lease belongs to the attempt until its call has ended and its result is stored.
     private mutating func releaseUnneededLease() {
         guard context.lease != nil else {
-            context.isSuspending = false
+            isSuspending = false
             return
         }
-        if context.isSuspending {
-            if !context.store.isWriting {
-                context.isSuspending = false
-                context.releaseLease()
-            }
+        if isSuspending {
+            // Tokens that the store does not hold yet keep the other processes out.
+            if !context.store.isBehind { context.releaseLease() }
             return
         }
         switch state {
@@ -611,7 +694,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     }
 
     private var isIdle: Bool {
-        guard !context.store.isBehind, look.startedAt == nil else { return false }
+        guard !context.store.isBehind, look.startedAt == nil, unreadEnd == nil else { return false }
         switch state {
         case .unknown(let restoring): return !restoring.isReading
         case .signedOut: return true

@@ -14,7 +14,7 @@ enum StoreContent: Hashable, Sendable {
         /// Any content: a sign-in replaces everything, and so does what a refresh makes of it until one of the two is
         /// stored.
         case anything
-        /// An older bundle of the same session (rule 3). The note of an ended session, another session and a generation
+        /// An older bundle of the same session (rule 3), or the same tokens without a record of a call. The note of an ended session, another session and a generation
         /// as new or newer stay. An empty or corrupt store has lost the session, and gets it back.
         case older
         /// This bundle to the letter, its record of a pending refresh included: an intent is recorded over what was
@@ -28,39 +28,29 @@ enum EndScope: Hashable, Sendable {
     /// The session's own, and those of the sessions that it was to replace in the store. Any other in the store is a
     /// sign-in of another process, which stays.
     case sessions(SessionID, replacing: Set<SessionID>)
-    /// Any: the store was never read, so nothing is known of what is there.
-    case any(SessionID?)
+    /// What a store holds that was never read, or cannot be read. Tokens that turn up in a shared store are a sign-in of
+    /// another process, which stays.
+    case unread
 
     /// The session that ended, where it is known.
     var session: SessionID? {
-        switch self {
-        case .sessions(let session, _): session
-        case .any(let session): session
-        }
+        if case .sessions(let session, _) = self { session } else { nil }
+    }
+
+    /// All sessions whose tokens are removed, as far as they are known.
+    var sessions: Set<SessionID> {
+        if case .sessions(let own, let replaced) = self { replaced.union([own]) } else { [] }
     }
 
     /// The scope of a session that is signed in over this one.
-    func followed(by session: SessionID) -> EndScope {
-        switch self {
-        case .sessions(let own, let replaced): .sessions(session, replacing: replaced.union([own]))
-        case .any: .any(session)
-        }
-    }
-
-    private func includes(_ session: SessionID) -> Bool {
-        switch self {
-        case .sessions(let own, let replaced): session == own || replaced.contains(session)
-        case .any: true
-        }
-    }
+    func followed(by session: SessionID) -> EndScope { .sessions(session, replacing: sessions) }
 
     /// What takes the place of what is found; `nil` leaves it.
     fileprivate func replacement(for found: StoredSession?, _ reason: SignOutReason, _ date: Date) -> StoredSession? {
         switch found {
-        case .active(let bundle):
-            guard includes(bundle.session) else { return nil }
+        case .active(let bundle) where sessions.contains(bundle.session):
             return .ended(EndedSession(session: session ?? bundle.session, reason: reason, date: date))
-        case .ended:
+        case .active, .ended:
             return nil
         case .empty, nil:
             return session.map { .ended(EndedSession(session: $0, reason: reason, date: date)) } ?? .empty
@@ -93,8 +83,7 @@ extension StoreContent {
 }
 
 extension StoredSession {
-    /// The content as far as it can be worked with: a bundle without a usable token counts as unreadable (`nil`), and the
-    /// note of a session that ended long ago as nothing.
+    /// The content as far as it can be worked with: a bundle without a usable token counts as unreadable (`nil`).
     var readable: StoredSession? {
         if case .active(let bundle) = self, !bundle.isUsable { nil } else { self }
     }
@@ -104,9 +93,14 @@ extension TokenBundle {
     /// Whether the bundle of a refresh may be written over what is found (rule 3).
     fileprivate func mayFollow(_ found: StoredSession?) -> Bool {
         switch found {
-        case .active(let stored): supersedes(stored) || hasSameTokens(as: stored)
+        case .active(let stored): supersedes(stored) || (hasSameTokens(as: stored) && keepsIntent(of: stored))
         case .ended: false
         case .empty, nil: true
         }
+    }
+
+    /// Whether writing the same tokens again loses no record of a call: that of another process says that it calls.
+    private func keepsIntent(of stored: TokenBundle) -> Bool {
+        stored.pendingRefresh.map { $0.owner == pendingRefresh?.owner } ?? true
     }
 }

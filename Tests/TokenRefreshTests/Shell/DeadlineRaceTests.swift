@@ -109,7 +109,7 @@ import Testing
         #expect(Set(await requests.outcomes()) == ["ada1 g1"])
         let tokens = bench.server.signIn("bob")
         let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
-        await until { bench.engine.core.withLock { $0.machine.current?.bundle.session.rawValue != nil } }
+        await until { bench.engine.core.withLock { $0.machine.current?.bundle.accessToken == tokens.accessToken } }
         bench.time.advance(by: .seconds(10))
         try await login.value
         #expect(await bench.ask().outcomes() == ["bob1 g0"])

@@ -18,7 +18,7 @@ struct AuthorizationServer {
         var wasStored = false
         /// It must not be seen in the store again: deleted, or replaced by a sign-in.
         var isRetired = false
-        /// A process lost what the device had stored of it, or its end was not the server's wish.
+        /// What the device had stored was lost while the family was in use.
         var isDamaged = false
         /// The server has ended it because a refresh token was used twice.
         var isTakenForStolen = false
@@ -241,8 +241,9 @@ struct AuthorizationServer {
         families[family].isRetired = true
     }
 
-    mutating func noteDamage(family: Int) {
-        families[family].isDamaged = true
+    /// What the device had stored could not be read, and is lost: no process knows any more which session is in use.
+    mutating func noteDamage() {
+        for family in 0..<families.count { families[family].isDamaged = true }
     }
 
     mutating func noteEnding(_ note: EndedSession) {

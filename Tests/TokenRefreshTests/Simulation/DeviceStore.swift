@@ -69,7 +69,7 @@ struct DeviceStore {
             replace(by: .active(bundle))
             return (.written(replaced: nil), content)
         case .ended(_, _, let scope):
-            let removed: TokenBundle? = if case .any(nil) = scope { try? read().get().bundle } else { nil }
+            let removed: TokenBundle? = if case .unread = scope { try? read().get().bundle } else { nil }
             replace(by: .empty)
             return (.written(replaced: removed), .empty)
         }

@@ -13,7 +13,7 @@ extension World {
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
-        if server.grants[token].isSuccessorStored, !server.grants[token].exchanges.contains(where: isExplained) {
+        if server.grants[token].isSuccessorStored, !server.families[server.grants[token].family].isDamaged, !server.grants[token].exchanges.contains(where: isExplained) {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
         }
         judgeIntent(of: call)
@@ -27,7 +27,7 @@ extension World {
                 fail(.secondCall, "p\(call.process + 1) calls with r\(call.token) during the call of p\(other.process + 1)")
             }
             guard other.base.session == call.base.session, !other.isOrphan,
-                processes[other.process].machine.current?.bundle.session == call.base.session
+                processes[other.process].current?.bundle.session == call.base.session
             else { continue }
             fail(.singleFlight, "p\(call.process + 1) calls for \(call.base.story) while p\(other.process + 1) does")
         }
@@ -37,6 +37,7 @@ extension World {
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
         if other.isAbandoned || server.families[Int(named: other.base.session.rawValue)].isLoggedOut { return true }
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
+        if other.base.generation < call.base.generation { return true }
         // The wall clock measures how long ago another process recorded its intent.
         if plan.mood.clockJumps > 0 || now - other.since >= plan.policy.longestCall.milliseconds { return true }
         switch plan.tolerance {
@@ -49,10 +50,10 @@ extension World {
     /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
     private mutating func judgeIntent(of call: Call) {
         let text = "p\(call.process + 1) calls with r\(call.token)"
-        if let key = keys[call.token], key != call.key { fail(.key, "\(text) and another key") }
+        guard !server.families[Int(named: call.base.session.rawValue)].isDamaged else { return }
+        if let key = keys[call.base.grant], key != call.key { fail(.key, "\(text) and another key") }
         guard let stored = store.content.bundle, server.grants[call.base.grant].wasStored,
-            stored.hasSameTokens(as: call.base), store.weather != .isCorrupt,
-            !server.families[Int(named: call.base.session.rawValue)].isDamaged
+            stored.hasSameTokens(as: call.base), store.weather != .isCorrupt
         else { return }
         if stored.pendingRefresh == nil { fail(.intent, "\(text), and the store does not know") }
     }
@@ -65,8 +66,7 @@ extension World {
         let notes = processes[process].notes
         if let complained = notes.complained, complained == base.mark { return }
         if !base.accessToken.isHeaderSafe { return }
-        for request in processes[process].requests { if case .refresh = request.kind { return } }
-        if let received = notes.received, received.mark == base.mark, received.at >= (server.grants[base.grant].receipt ?? 0) {
+        if let received = notes.received, received.grant == base.grant {
             let isDue = received.lifetime.map { now >= received.at + $0 - window(of: $0) } ?? false
             if !isDue { fail(.clock, "p\(process + 1) calls for \(base.story) without a reason") }
         } else {
@@ -82,7 +82,7 @@ extension World {
     }
 
     /// Whether the device's clock and the server's show the true time from the world's start to its end.
-    var areClocksRight: Bool { plan.mood.clockJumps == 0 && plan.server.skew == 0 }
+    var areClocksRight: Bool { plan.mood.clockJumps == 0 && abs(plan.server.skew) < 1 }
 
     /// How long before the end of a token the wish to refresh it starts, in milliseconds.
     private func window(of lifetime: Int) -> Int {

@@ -6,7 +6,7 @@ import Foundation
 /// The laws, checked after each event.
 extension World {
     mutating func judge(_ process: Int, _ before: View) {
-        let current = processes[process].machine.current?.bundle
+        let current = processes[process].current?.bundle
         if let bundle = current, bundle.session == before.session {
             let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
             if bundle.generation < before.generation || (isOther && !before.isLook) {
@@ -28,7 +28,8 @@ extension World {
     /// G9. A sign-in gives way to a later sign-in, or to its own end, and never to one before it.
     private mutating func judgeReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
         guard let new, Int(named: new.rawValue) < Int(named: left.rawValue) else { return }
-        if !server.families[Int(named: left.rawValue)].isRetired {
+        let family = server.families[Int(named: left.rawValue)]
+        if !family.isRetired, !family.isDamaged {
             fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
         }
     }
@@ -42,8 +43,8 @@ extension World {
             let limit: Int
             switch request.kind {
             case .settle: continue
-            case .signIn, .signOut: limit = policy.storeDeadline.milliseconds
-            case .restore: limit = policy.storeDeadline.milliseconds * 2
+            case .signIn: limit = policy.storeDeadline.milliseconds
+            case .restore, .signOut: limit = policy.storeDeadline.milliseconds * 2
             case .token, .replacement, .refresh:
                 limit = (policy.storeDeadline * 2 + policy.deadline + policy.patience).milliseconds
             }
@@ -57,7 +58,10 @@ extension World {
     private static let (timerLimit, jobLimit) = (12, 8)
 
     private mutating func judgeGrowth(_ process: Int) {
-        let (alarms, jobs) = (processes[process].alarms.count, processes[process].jobs.count)
+        // Each sign-in and sign-out may wait for the store, for as long as the store may take.
+        var alarms = 0
+        for alarm in processes[process].alarms { if case .writeDeadline = alarm.timer {} else { alarms += 1 } }
+        let jobs = processes[process].jobs.count
         if alarms > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(alarms)", "timers") }
         if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
     }
@@ -69,11 +73,13 @@ extension World {
         case .refreshStarted:
             processes[process].notes.knewServerDate = processes[process].notes.knowsServerDate
             processes[process].notes.isAttempting = true
+            noteWish(process)
             judgeStart(process, before)
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)
-        case .refreshFailed(let session, _, let pause):
+        case .refreshFailed(let session, let error, let pause):
+            if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
             processes[process].notes.failure = (session, now, events, now + pause.milliseconds)
             processes[process].notes.isFailing = true
             processes[process].notes.isAttempting = false
@@ -91,9 +97,17 @@ extension World {
         }
     }
 
+    /// Notes that an attempt is wished for.
+    private func noteWish(_ process: Int) {
+        for request in processes[process].requests {
+            if case .refresh = request.kind { processes[process].notes.complained = processes[process].current?.bundle.mark }
+        }
+    }
+
     private func endFailures(_ process: Int) {
         processes[process].notes.pause = nil
         processes[process].notes.failure = nil
+        processes[process].notes.ambiguous = nil
         processes[process].notes.isFailing = false
         processes[process].notes.isAttempting = false
     }
@@ -115,7 +129,7 @@ extension World {
         }
         guard let refused = before.refusal?.token else { return }
         if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.story)") }
-        guard processes[process].machine.current?.bundle.accessToken == refused.value,
+        guard processes[process].current?.bundle.accessToken == refused.value,
             let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
         else { return }
         if notes.trips[request.endpoint] ?? 0 > now, before.urgency != .expired {
@@ -144,7 +158,9 @@ extension World {
             guard case .read(.load, .failure, _) = before.event else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
         }
-        if !processes[process].notes.endings.insert(session).inserted {
+        if !processes[process].notes.endings.insert(session).inserted,
+            !server.families[Int(named: session.rawValue)].isDamaged
+        {
             fail(.oneEnding, "p\(process + 1) ends \(session.rawValue) again")
         }
         if case .signOut(let own, _) = before.event, own == reason { return }
@@ -154,9 +170,9 @@ extension World {
     /// G4, G5, G22. A session ends with its true reason.
     private mutating func judgeEnding(_ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: View) {
         let family = server.families[Int(named: session.rawValue)]
-        if case .ended(let note)? = processes[process].look?.found {
-            // A session that was replaced ends with the session that has replaced it.
-            if note.reason != reason || (note.session == session && family.note != reason) {
+        if case .ended(let note)? = before.shown, note.session == session || note.reason == reason {
+            // A session that was replaced may end with the session that has replaced it.
+            if note.reason != reason || (note.session == session && family.note != reason && !family.isDamaged) {
                 fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(note.reason)")
             }
             return
@@ -167,7 +183,7 @@ extension World {
         guard plan.server.givesRefreshTokens else { return judgeExpiry(process, session, before) }
         if processes[process].notes.heardNo != session { fail(.verdict, "no call for \(session.rawValue) was rejected") }
         guard !processes[process].notes.wasAmbiguous else { return }
-        if plan.server.honoursKeys, family.isTakenForStolen {
+        if plan.server.honoursKeys, family.isTakenForStolen, !family.isDamaged {
             fail(.keys, "p\(process + 1) loses \(session.rawValue) by a second use of a refresh token")
         }
         judgeHealth(process, session, before)

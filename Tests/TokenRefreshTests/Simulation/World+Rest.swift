@@ -35,7 +35,7 @@ extension World {
         var rounds = 0
         while isMoving, violation == nil {
             isMoving = false
-            for _ in 0..<calls.count where workOnCalls(&dice) { isMoving = true }
+            for index in (0..<calls.count).reversed() where work(on: index, &dice) { isMoving = true }
             for process in 0..<processes.count where processes[process].runs {
                 if report(process) { isMoving = true }
                 for index in (0..<processes[process].jobs.count).reversed()
@@ -54,11 +54,23 @@ extension World {
     }
 
     private mutating func ringNext() -> Bool {
-        guard let next = nextAlarm else { return false }
+        guard let next = nextAlarm else { return waitForLease() }
         moveTime(to: next)
         for process in 0..<processes.count where processes[process].isAlive {
             for alarm in 0..<processes[process].alarms.count where processes[process].alarms[alarm].at <= next {
                 ring(process, alarm: alarm)
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Lets the time pass after which a lease is given, or is not.
+    private mutating func waitForLease() -> Bool {
+        for process in processes where process.isAlive {
+            for job in process.jobs {
+                guard case .lease = job.kind else { continue }
+                moveTime(to: now + 1_000)
                 return true
             }
         }
@@ -76,12 +88,14 @@ extension World {
 
     /// G11, G12: the store holds the newest bundle of the session in use, or nothing after its end.
     private mutating func judgeRest(_ process: Int) {
-        if let stored = store.content.bundle, processes[process].notes.left.contains(stored.session) {
+        if let stored = store.content.bundle, processes[process].notes.left.contains(stored.session),
+            !server.families[Int(named: stored.session.rawValue)].isDamaged
+        {
             fail(.revival, "p\(process + 1) has left \(stored.session.rawValue), and the store holds it")
         }
-        guard let bundle = processes[process].machine.current?.bundle else { return }
+        guard let bundle = processes[process].current?.bundle else { return }
         let family = server.families[Int(named: bundle.session.rawValue)]
-        guard !family.isRetired else { return }
+        guard !family.isRetired, !family.isDamaged else { return }
         guard let stored = store.content.bundle, stored.session == bundle.session else {
             return fail(.newest, "p\(process + 1) has \(bundle.story), the store \(store.content.story)")
         }

@@ -32,7 +32,7 @@ extension World {
             fail(.keys, "p\(call.process + 1) uses r\(call.token) again, with another key than before")
         }
         // The call of a process that was killed, or has left the session, may arrive after a call that was made since.
-        guard !call.isOrphan, processes[call.process].machine.current?.bundle.session == call.base.session else {
+        guard !call.isOrphan, !call.isAbandoned, processes[call.process].current?.bundle.session == call.base.session else {
             return
         }
         for exchange in grant.exchanges where !isExplained(exchange) {

@@ -25,7 +25,7 @@ extension World {
         guard isShared else { return }
         _ = ask(process, for: .restore, .restore)
         goOnToTheEnd()
-        let published = processes[process].machine.published
+        let published = processes[process].published
         switch store.content {
         case .active(let stored) where published != .signedIn(stored.session):
             fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.story)")
@@ -39,9 +39,9 @@ extension World {
     private mutating func judgeService(_ process: Int) {
         for _ in 0..<4 {
             if isServed(process) || violation != nil { return }
-            moveTime(to: now + 10_000)
+            moveTime(to: now + 100_000)
         }
-        if case .signedOut = processes[process].machine.published { return }
+        if case .signedOut = processes[process].published { return }
         guard let bundle = processes[process].newest ?? store.content.bundle, plan.server.givesRefreshTokens else {
             return
         }
@@ -57,7 +57,7 @@ extension World {
     private mutating func isServed(_ process: Int) -> Bool {
         let waiter = newWaiter()
         var request = DeviceProcess.Request(waiter: waiter, kind: .token, since: now, order: events)
-        request.session = processes[process].machine.current?.bundle.session
+        request.session = processes[process].current?.bundle.session
         request.endpoint = 1
         processes[process].requests.append(request)
         tell(process, .asked(.token, WaiterID(number: waiter)))
@@ -91,12 +91,15 @@ extension World {
     private mutating func judgeLeftovers(_ process: Int) {
         let status = processes[process].machine.status
         if status.isRefreshing { fail(.growth, "p\(process + 1) keeps", "a refresh") }
+        for call in calls where call.process == process && !call.isOrphan && !call.isCancelled {
+            fail(.growth, "p\(process + 1) keeps", "a call")
+        }
         if !processes[process].jobs.isEmpty { fail(.growth, "p\(process + 1) keeps", "work for the store") }
         if !processes[process].alarms.isEmpty { fail(.growth, "p\(process + 1) keeps", "alarms") }
         if store.lease?.owner == processes[process].owner || !processes[process].leases.isEmpty {
             fail(.lease, "p\(process + 1) holds the lease")
         }
-        guard processes[process].machine.published != .unknown else { return }
+        guard processes[process].published != .unknown else { return }
         let waiter = newWaiter()
         processes[process].requests.append(.init(waiter: waiter, kind: .settle, since: now))
         tell(process, .asked(.settle, WaiterID(number: waiter)))

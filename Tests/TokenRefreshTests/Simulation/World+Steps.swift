@@ -56,14 +56,14 @@ extension World {
 
     private mutating func ask(_ process: Int, _ dice: inout Dice) -> Bool {
         guard processes[process].requests.count < 5 else { return false }
-        if case .signedOut = processes[process].machine.published, processes[process].machine.current == nil {
+        if case .signedOut = processes[process].published, processes[process].current == nil {
             if dice.chance(40) { return signIn(process, &dice) }
             // The user opens the app again.
             if store.content.bundle != nil, dice.chance(40) { return crash(process) }
         }
         var request = DeviceProcess.Request(waiter: newWaiter(), kind: .token, since: now, order: events)
         request.endpoint = dice.pick(3)
-        let session = processes[process].machine.current?.bundle.session
+        let session = processes[process].current?.bundle.session
         if let token = processes[process].machine.readyToken(at: instant.uptime) {
             request.phase = .carrying(token)
             request.session = token.session
@@ -85,9 +85,6 @@ extension World {
         guard processes[process].requests.count < 8 else { return false }
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: kind, since: now, order: events)
         processes[process].requests.append(request)
-        if case .refresh = wish, let bundle = processes[process].machine.current?.bundle {
-            processes[process].notes.complained = bundle.mark
-        }
         tell(process, .asked(wish, WaiterID(number: request.waiter)))
         return true
     }
@@ -134,7 +131,7 @@ extension World {
         processes[process].requests[index].phase = .waiting
         processes[process].requests[index].since = now
         processes[process].requests[index].retries += 1
-        if processes[process].machine.current?.bundle.mark == refusal.token.mark {
+        if processes[process].current?.bundle.mark == refusal.token.mark {
             processes[process].notes.complained = refusal.token.mark
         }
         processes[process].requests[index].order = events
@@ -161,12 +158,11 @@ extension World {
         let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signIn, since: now, order: events)
         processes[process].requests.append(request)
-        processes[process].notes.received = (.init(session: session, generation: 0), now, saidLifetime)
+        processes[process].notes.received = (.init(session: session, generation: 0), grant, now, saidLifetime)
         noteReceipt(process, grant)
         processes[process].notes.excused = nil
         // A caller who waits for the state is told it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
-        if let replaced = store.content.bundle?.session { processes[process].notes.left.insert(replaced) }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         tell(process, .signIn(tokens, session, WaiterID(number: request.waiter)))
         return true
@@ -176,13 +172,11 @@ extension World {
         guard processes[process].runs else { return false }
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signOut, since: now, order: events)
         processes[process].requests.append(request)
-        let session = processes[process].machine.current?.bundle.session
-        if session != nil || processes[process].machine.published == .unknown {
-            processes[process].notes.ended = (session, .max)
-        }
+        let session = processes[process].current?.bundle.session
+        processes[process].notes.ended = (session, .max)
         if let session {
             server.noteLoggedOut(family: Int(named: session.rawValue))
-        } else if processes[process].machine.published == .unknown, let stored = store.content.bundle?.session {
+        } else if processes[process].published == .unknown, let stored = store.content.bundle?.session {
             server.noteLoggedOut(family: Int(named: stored.rawValue))
         }
         let reason = dice.chance(70) ? SignOutReason.byUser : .application("account disabled")

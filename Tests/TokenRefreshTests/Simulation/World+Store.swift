@@ -104,7 +104,7 @@ extension World {
         let wasCorrupt = store.weather == .isCorrupt
         let (outcome, new) = store.write(content, isShared: isShared)
         if isTraced { note("store: p\(process + 1) writes, \(outcome.story); it holds \(store.content.story)") }
-        if wasCorrupt, new != nil, let lost = old.bundle { server.noteDamage(family: Int(named: lost.session.rawValue)) }
+        if wasCorrupt, new != nil { server.noteDamage() }
         if case .active(let bundle)? = new { landed(bundle, process) }
         if case .ended(_, _, let scope) = content, !outcome.isFailure {
             if new != nil, let lost = old.bundle {
@@ -125,7 +125,7 @@ extension World {
     /// A bundle has been written.
     private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
         let family = Int(named: bundle.session.rawValue)
-        if server.families[family].isRetired { fail(.revival, "p\(process + 1) stores \(bundle.story)") }
+        if server.families[family].isRetired, !server.families[family].isDamaged { fail(.revival, "p\(process + 1) stores \(bundle.story)") }
         server.noteStored(bundle.grant, by: process)
     }
 }

@@ -12,8 +12,10 @@ extension World {
 
     /// A refresh reaches the server, or its response the client; or it is lost on the way.
     mutating func workOnCalls(_ dice: inout Dice) -> Bool {
-        guard !calls.isEmpty else { return false }
-        let index = dice.pick(calls.count)
+        calls.isEmpty ? false : work(on: dice.pick(calls.count), &dice)
+    }
+
+    mutating func work(on index: Int, _ dice: inout Dice) -> Bool {
         let call = calls[index]
         let isTroubled = !isDraining && dice.chance(plan.mood.serverTrouble)
         if isStuck(call, &dice) { return false }
@@ -94,7 +96,7 @@ extension World {
         if !call.isOrphan {
             noteReceipt(call.process, grant, isUsable: !isUnusable)
             if !call.isAbandoned { server.noteFate(.received, of: call) }
-            keys[call.token] = nil
+            keys[call.base.grant] = nil
         }
         let token = isUnusable ? dice.of(["", "a\(grant) ", "a\(grant)\n", "\u{E4}\(grant)"]) : "a\(grant)"
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate, accessToken: token)
@@ -113,15 +115,15 @@ extension World {
         let call = calls.remove(at: index)
         guard !call.isOrphan else { return true }
         let (session, process) = (call.base.session, call.process)
-        let current = processes[process].machine.current?.bundle
+        let current = processes[process].current?.bundle
         let isCurrent = current?.session == session
         switch result {
         case .success(let tokens):
-            processes[process].notes.ambiguous = nil
             guard tokens.accessToken.isHeaderSafe else { break }
-            if isCurrent, current?.generation == call.base.generation {
+            let isNew = processes[process].notes.received?.grant != Int(named: tokens.accessToken)
+            if isCurrent, isNew, current?.generation == call.base.generation {
                 let mark = Mark(session: session, generation: call.base.generation + 1)
-                processes[process].notes.received = (mark, now, saidLifetime)
+                processes[process].notes.received = (mark, Int(named: tokens.accessToken), now, saidLifetime)
             }
         case .failure(let error): noteVerdict(error, on: call, isCurrent: isCurrent)
         }
@@ -144,7 +146,6 @@ extension World {
                 processes[call.process].notes.wasAmbiguous = true
             }
         case .unavailable:
-            if !call.isOverdue { processes[call.process].notes.ambiguous = nil }
             let asked = min(error.retryAfter ?? .zero, plan.policy.maximumRetryAfter)
             if isCurrent, !call.isOverdue {
                 processes[call.process].notes.pause = (session, now + asked.milliseconds)

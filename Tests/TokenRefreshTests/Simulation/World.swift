@@ -21,7 +21,7 @@ struct World {
     var store = DeviceStore()
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
-    /// The idempotency keys of the refresh tokens whose calls have brought nothing yet.
+    /// The idempotency keys of the grants whose calls have brought nothing yet.
     var keys: [Int: String] = [:]
     /// What the resource server does to every request, whatever the token.
     var refusesEverything = false
@@ -124,7 +124,7 @@ struct World {
         if isTraced { note("p\(process + 1) <- \(event.story)") }
         events += 1
         let before = View(processes[process], event: event, at: instant)
-        let actions = processes[process].machine.handle(event, at: instant)
+        let actions = processes[process].handle(event, at: instant)
         for action in actions { perform(action, process, before) }
         judge(process, before)
     }
@@ -184,12 +184,12 @@ struct World {
         )
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
         judgeCall(call)
-        keys[token] = call.key
+        keys[base.grant] = call.key
         calls.append(call)
     }
 
     private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int) {
-        let current = processes[process].machine.current?.bundle.session
+        let current = processes[process].current?.bundle.session
         if current == bundle.session { fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue)") }
         if current != nil, !besideAnother {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
@@ -210,7 +210,7 @@ struct View {
     let event: RefreshEvent
 
     init(_ process: DeviceProcess, event: RefreshEvent, at now: Instant) {
-        let current = process.machine.current
+        let current = process.current
         session = current?.bundle.session
         generation = current?.bundle.generation ?? 0
         accessToken = current?.bundle.accessToken
@@ -225,6 +225,14 @@ struct View {
         switch event {
         case .read, .wrote(_, .superseded): true
         default: false
+        }
+    }
+
+    /// What the event shows of the store.
+    var shown: StoredSession? {
+        switch event {
+        case .read(_, .success(let found), _), .wrote(_, .superseded(let found)): found
+        default: nil
         }
     }
 
