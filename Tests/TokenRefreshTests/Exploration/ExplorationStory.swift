@@ -65,7 +65,7 @@ extension RefreshTimer {
         case .callLimit: "the call passes its second limit"
         case .abandonment: "the cancelled call has not ended in time"
         case .cooldown, .storeRetry, .reload: "a pause ends"
-        case .writeDeadline, .loadDeadline: "the store takes too long"
+        case .writeDeadline, .loadDeadline, .lookDeadline: "the store takes too long"
         }
     }
 }
