@@ -74,8 +74,7 @@ let tests: [Target] = [
     .testTarget(
         name: "TokenRefreshTests",
         dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "ProcessTesting", "RefreshPeer"],
-        path: "Tests/TokenRefreshTests",
-        exclude: ["Exploration"]
+        path: "Tests/TokenRefreshTests"
     ),
     .testTarget(
         name: "NetworkCoreTests",

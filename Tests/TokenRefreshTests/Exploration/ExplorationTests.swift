@@ -62,17 +62,17 @@ import Testing
             "exploration: \(report.states) states\(report.isCutShort ? " and more" : ""), \(report.steps) steps,",
             "depth \(report.depth), \((ContinuousClock.now - start) / .seconds(1)) s: \(keys), \(bounds)"
         )
-        if let story = report.story { Issue.record("\(story)") }
+        if let summary = report.summary { Issue.record("\(summary)") }
     }
 
     @Test(
         "A world whose store or server breaks its promise is found, with a shortest story", arguments: BrokenWorld.all)
     func brokenWorldsAreFound(world: BrokenWorld) throws {
         let report = Explorer(model: world.model, bounds: world.bounds).run()
-        let story = try #require(report.story, "no law is broken in \(report.states) states")
-        #expect(story.law == world.law, "\(story)")
-        #expect(story.lines.count == world.length, "\(story)")
-        #expect(story.lines.last == world.lastLine, "\(story)")
+        let summary = try #require(report.summary, "no law is broken in \(report.states) states")
+        #expect(summary.law == world.law, "\(summary)")
+        #expect(summary.lines.count == world.length, "\(summary)")
+        #expect(summary.lines.last == world.lastLine, "\(summary)")
     }
 
     @Test("The same world and its mirror image are one state")

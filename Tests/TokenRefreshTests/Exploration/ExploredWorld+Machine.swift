@@ -10,7 +10,7 @@ extension ExploredWorld {
         if let caller { process.callers[process.nextCaller] = caller }
         var published = process.machine.published
         for action in process.machine.handle(event, at: instant) {
-            if decisions != nil, let text = action.story { decisions?.append(text) }
+            if decisions != nil, let text = action.summary { decisions?.append(text) }
             perform(action, slot, &process, &published)
         }
         if let session = process.machine.current?.bundle.session { process.known.insert(session) }
