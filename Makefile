@@ -5,10 +5,12 @@ SHELL := /bin/bash
 
 # What the app, and what the tests, need of a Debian system.
 RUN_PACKAGES := libsqlite3-dev libturbojpeg0-dev libpng-dev
-TEST_PACKAGES := $(RUN_PACKAGES) libpq-dev postgresql gnome-keyring dbus libsecret-1-0
+TEST_PACKAGES := $(RUN_PACKAGES) libpq-dev postgresql pgbouncer gnome-keyring dbus libsecret-1-0
 
 SOURCES := Package.swift Modules Tests App/Package.swift App/Sources App/Tests
 ARGS ?= demo
+MINUTES ?= 10
+KILL_EVERY ?= 20
 SEED ?= 1
 STEPS ?= 50000000
 
@@ -55,9 +57,15 @@ simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000
 torture-storage: setup-test ## Kill processes while they save, by the thousand, and print the counts
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
+.PHONY: endurance
+endurance: setup-run ## Run processes for long against a real OAuth 2 provider: make endurance MINUTES=10 KILL_EVERY=20
+	@swift build --package-path App --product Endurance >&2
+	@"$$(swift build --package-path App --show-bin-path)/Endurance" --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
+		--provider App/Tests/Endurance/provider/start
+
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse, and typecheck against stubs, what only Apple's systems run
-	Tests/AppleStubs/Security/typecheck
+	Tests/AppleStubs/typecheck
 
 .PHONY: lint
 lint: ## Check the format of every source

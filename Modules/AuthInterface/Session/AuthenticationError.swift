@@ -84,7 +84,8 @@ extension AuthenticationError: SecretBearing {
         case .noRefreshToken: "the access token is no longer good and there is no refresh token; sign in again"
         case .refreshUnavailable: "the token could not be refreshed now; the session stays, try again later"
         case .storeUnavailable: "the token store cannot answer now; nothing was lost, try again later"
-        case .insideRefresh: "the refresh handler must not use the session it refreshes; give it a service without tokens"
+        case .insideRefresh:
+            "the refresh handler must not use the session it refreshes; give it a service without tokens"
         case .invalidTokens: "the access token is empty or has characters no header field can carry"
         default: "see the documentation of the code"
         }

@@ -1,6 +1,6 @@
 /// The token one request carries, and where it came from.
 ///
-/// A request that is refused hands its token back to ``TokenProvider/replacement(for:)``. From ``session`` and
+/// A request that is refused hands its token back to ``TokenProvider/replacement(after:)``. From ``session`` and
 /// ``generation`` the provider tells a token that was refused *late* from one that is refused *now*, and a request of
 /// the user who left from one of the user who is here.
 public struct SessionToken: Sendable {

@@ -1,8 +1,7 @@
 /// Exchanges a refresh token for new tokens: the one call that differs between servers.
 ///
-/// This is the seam to swap. The engine that calls it makes sure that it is called once however many requests wait,
-/// that its result outlives the request that needed it, and that a call which hangs is given up; an implementation only
-/// makes the call and says what the response means.
+/// The engine calls it once however many requests wait, keeps its result when they are all cancelled, and abandons a
+/// call that does not end. An implementation makes the call and says what the response means.
 ///
 /// ```swift
 /// struct PartnerRefresh: TokenRefreshHandler {
@@ -13,23 +12,33 @@
 /// }
 /// ```
 ///
+/// - Important: The call spends the refresh token, so it must not be sent twice. Use a connection of its own with a
+///   short time-out and no automatic retry, never `URLSession.shared`: on Linux that hangs on a warm connection which
+///   the server closes, and sends the call a second time. <doc:WritingARefreshHandler> has a handler to copy.
+///
 /// Run the contract suite of `AuthTesting` against every implementation.
 public protocol TokenRefreshHandler: Sendable {
     /// Exchanges a refresh token for new tokens.
     ///
-    /// The task is cancelled when the call has passed its last limit; an implementation that notices may throw any
-    /// error. It must not ask a ``TokenProvider`` for a token: that fails at once, as it would wait for itself (G20).
+    /// The cancellation of requests does not reach the call. Its task is cancelled only when it has passed its last
+    /// limit; it should then end soon, with any error.
+    ///
+    /// It must not ask a ``TokenProvider`` for a token: that fails at once, as it would wait for itself (G20).
     ///
     /// - Parameter request: What the call needs.
-    /// - Returns: The new tokens.
+    /// - Returns: The new tokens. A new refresh token is returned even where the access token beside it is empty: the
+    ///   server has spent the old one.
     /// - Throws: ``TokenRefreshError`` with code `rejected` if, and only if, the authorization server itself refused
-    ///   this refresh token: that ends the session. `ambiguous` for a refusal that may come from something else. Any
-    ///   other error, of any type, means *unavailable*: the session stays and the refresh is tried again later.
+    ///   this refresh token: that ends the session. `ambiguous` for a refusal that may come from something else, such
+    ///   as a bare 401. Any other error, of any type, means *unavailable*: the session stays and the refresh is tried
+    ///   again later. An error without a status means that no whole response arrived: the engine treats the response as
+    ///   lost.
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult
 
     /// What the server forgives when the same refresh token comes again because a response was lost (G12).
     ///
-    /// The default is ``ReplayTolerance/none``.
+    /// Declare only what the server does: a second use that it does not forgive ends the session. The default is
+    /// ``ReplayTolerance/none``.
     var replayTolerance: ReplayTolerance { get }
 }
 

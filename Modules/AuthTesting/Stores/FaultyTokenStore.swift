@@ -76,7 +76,7 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     /// - Parameter bundle: The bundle to store.
     /// - Throws: What was scripted, or what the store underneath throws.
     public func save(_ bundle: TokenBundle) async throws {
-        try await faults.perform(.save) { try await base.save(bundle) }
+        try await faults.perform(bundle.pendingRefresh == nil ? .save : .record) { try await base.save(bundle) }
     }
 
     /// Deletes from the store underneath, if nothing else was scripted.
@@ -96,14 +96,21 @@ extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
         try await faults.perform(.load) { try await base.read() }
     }
 
-    /// Writes to the store underneath, if nothing else was scripted for ``StoreOperation/save``.
+    /// Writes to the store underneath, if nothing else was scripted for what the change would write to an empty store:
+    /// ``StoreOperation/save``, ``StoreOperation/record`` or ``StoreOperation/delete``.
     ///
     /// - Parameter change: Decides what to store.
     /// - Throws: What was scripted, or what the store underneath throws.
     public func update(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {
-        try await faults.perform(.save) { try await base.update(change) }
+        let operation: StoreOperation =
+            switch change(.success(.empty)) {
+            case .active(let bundle): bundle.pendingRefresh == nil ? .save : .record
+            case .ended, .empty: .delete
+            case nil: .save
+            }
+        try await faults.perform(operation) { try await base.update(change) }
     }
 
     /// What the store underneath reports.
@@ -124,9 +131,11 @@ extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
 public enum StoreOperation: Sendable, Hashable, CaseIterable {
     /// ``TokenStore/load()`` and ``SharedTokenStore/read()``
     case load
-    /// ``TokenStore/save(_:)`` and ``SharedTokenStore/update(_:)``
+    /// ``TokenStore/save(_:)``, and a ``SharedTokenStore/update(_:)`` that does the same
     case save
-    /// ``TokenStore/delete()``
+    /// A save of a bundle whose refresh is about to be made
+    case record
+    /// ``TokenStore/delete()``, and an update that stores the note of an ended session
     case delete
     /// ``SharedTokenStore/lease(waitingAtMost:)``
     case lease

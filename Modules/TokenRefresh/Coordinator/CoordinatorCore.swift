@@ -7,7 +7,7 @@ struct CoordinatorCore {
     var machine: RefreshStateMachine
     var waiters: [WaiterID: Waiter] = [:]
     var calls: [AttemptID: Task<Void, Never>] = [:]
-    var leases: [AttemptID: any TokenStoreLease] = [:]
+    var leases: [AttemptID: HeldLease] = [:]
     var timers: [RefreshTimer: Task<Void, Never>] = [:]
     var revocations: [Int: Task<Void, Never>] = [:]
     var subscribers: [Int: AsyncStream<SessionState>.Continuation] = [:]
@@ -24,6 +24,17 @@ struct CoordinatorCore {
     mutating func nextNumber() -> Int {
         number += 1
         return number
+    }
+}
+
+/// A lease, and the activity that keeps the system from suspending the process while it is held.
+struct HeldLease: Sendable {
+    let lease: any TokenStoreLease
+    let activity: ExpiringActivityToken
+
+    func release() async {
+        await lease.release()
+        activity.end()
     }
 }
 

@@ -33,6 +33,23 @@ struct StoreAccess: Sendable {
             case .success(let found): return .superseded(by: found)
             case .failure(let error): return .failed(error)
             }
+        } catch let error as TokenStoreError where content.bundle == nil && Self.isRemovable(in: error) {
+            return await remove()
+        } catch {
+            return .failed(.wrapping(error))
+        }
+    }
+
+    /// Whether a store may be emptied although it refuses to be worked with: others could read what is there, or only a
+    /// later version can. A sign-out removes it all the same.
+    private static func isRemovable(in error: TokenStoreError) -> Bool {
+        error.code == .insecure || error.code == .unsupportedVersion
+    }
+
+    private func remove() async -> WriteOutcome {
+        do {
+            try await store.delete()
+            return .written(replaced: nil)
         } catch {
             return .failed(.wrapping(error))
         }

@@ -72,7 +72,7 @@ extension TokenRefreshCoordinator {
     /// - Returns: The task that is to be cancelled once the lock is free, if there is one.
     private func perform(_ action: RefreshAction, in core: inout CoordinatorCore) -> Task<Void, Never>? {
         switch action {
-        case .read(let purpose): read(purpose, under: core.leases.values.first)
+        case .read(let purpose): read(purpose, under: core.leases.values.first?.lease)
         case .lease(let id): lease(id)
         case .release(let id): release(core.leases.removeValue(forKey: id))
         case .write(let version, let content): core.write = write(version, content)
@@ -106,11 +106,9 @@ extension TokenRefreshCoordinator {
         Task.detached(priority: Self.priority) { [weak self, access] in
             switch await access.lease(waitingAtMost: limit) {
             case .success(let lease):
-                guard let self else {
-                    await lease?.release()
-                    return
-                }
-                if let lease { self.core.withLock { $0.leases[id] = lease } }
+                guard let lease else { return }
+                guard let self else { return await lease.release() }
+                self.hold(lease, for: id)
                 self.send(.leased(id))
             case .failure(let error):
                 self?.send(.leaseFailed(id, error))
@@ -118,7 +116,12 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    private func release(_ lease: (any TokenStoreLease)?) {
+    private func hold(_ lease: any TokenStoreLease, for id: AttemptID) {
+        let activity = activity.begin("refresh of a shared session") { [weak self] in self?.send(.suspensionNear) }
+        core.withLock { $0.leases[id] = HeldLease(lease: lease, activity: activity) }
+    }
+
+    private func release(_ lease: HeldLease?) {
         guard let lease else { return }
         Task.detached(priority: Self.priority) { await lease.release() }
     }
@@ -142,7 +145,12 @@ extension TokenRefreshCoordinator {
     }
 
     /// What remains to be done when the coordinator goes: the newest tokens reach the store, and leases end.
-    static func flush(_ content: StoreContent?, after write: Task<Void, Never>?, _ leases: [any TokenStoreLease], _ access: StoreAccess) {
+    static func flush(
+        _ content: StoreContent?,
+        after write: Task<Void, Never>?,
+        _ leases: [HeldLease],
+        _ access: StoreAccess
+    ) {
         guard content != nil || !leases.isEmpty else { return }
         Task.detached(priority: priority) {
             await write?.value

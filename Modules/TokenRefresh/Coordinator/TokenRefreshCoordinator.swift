@@ -17,6 +17,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let revocation: (any TokenRevocationHandler)?
     let policy: TokenRefreshPolicy
     let time: any TimeSource
+    let activity: any ExpiringActivity
     let observer: (@Sendable (SessionEvent) -> Void)?
     let access: StoreAccess
     let core: Locked<CoordinatorCore>
@@ -30,6 +31,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///     a ``TokenRevocationHandler`` too; otherwise the server is not told.
     ///   - policy: The times and limits.
     ///   - time: The clocks.
+    ///   - activity: Keeps the system from suspending the process while it holds the lease of a shared store.
     ///   - observer: Notified of what the engine does, in no guaranteed order and on any thread. It must not block.
     public init(
         store: any TokenStore,
@@ -37,12 +39,14 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         revocation: (any TokenRevocationHandler)? = nil,
         policy: TokenRefreshPolicy = TokenRefreshPolicy(),
         time: any TimeSource = SystemTimeSource(),
+        activity: any ExpiringActivity = SystemExpiringActivity(),
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         self.handler = handler
         self.revocation = revocation ?? (handler as? any TokenRevocationHandler)
         self.policy = policy
         self.time = time
+        self.activity = activity
         self.observer = observer
         access = StoreAccess(store: store)
         let settings = MachineSettings(

@@ -5,13 +5,18 @@ import Foundation
 ///
 /// What is kept is the instant beside one of the clock that nobody can set. So the wall clock may be set afterwards, and
 /// the server's time is still known (G19).
-struct ServerClock: Sendable {
-    private var told: (date: Date, uptime: Duration)?
+struct ServerClock: Hashable, Sendable {
+    private struct Reading: Hashable, Sendable {
+        let date: Date
+        let uptime: Duration
+    }
+
+    private var told: Reading?
 
     var isKnown: Bool { told != nil }
 
     mutating func note(_ date: Date, at now: Instant) {
-        told = (date, now.uptime)
+        told = Reading(date: date, uptime: now.uptime)
     }
 
     /// The time on the server's clock; on the device's where the server has not told it.

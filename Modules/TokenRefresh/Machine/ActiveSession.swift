@@ -20,15 +20,15 @@ enum SessionOutcome: Sendable {
 /// ```
 /// The call outlives the attempt: at the deadline those who wait are told, and the call keeps its place, and the lease,
 /// until it has ended or was abandoned (rule 2, G8).
-struct ActiveSession: Sendable {
-    private enum Phase: Sendable {
+struct ActiveSession: Hashable, Sendable {
+    private enum Phase: Hashable, Sendable {
         /// A sign-in waits for its tokens to be stored. No request uses them before (G11).
         case activating(version: Int)
         case resting
         case refreshing(AttemptID, Stage)
     }
 
-    private enum Stage: Sendable {
+    private enum Stage: Hashable, Sendable {
         /// Another process may hold the lease.
         case leasing
         /// Another process may have refreshed already.
@@ -44,7 +44,7 @@ struct ActiveSession: Sendable {
     }
 
     /// An intent on its way to the store.
-    private struct Recording: Sendable {
+    private struct Recording: Hashable, Sendable {
         let intent: RefreshIntent
         let version: Int
         let since: Duration
@@ -61,7 +61,7 @@ struct ActiveSession: Sendable {
     }
 
     /// The call that spends, or has spent, the current refresh token.
-    private struct Call: Sendable {
+    private struct Call: Hashable, Sendable {
         let id: AttemptID
         let startedAt: Duration
         /// The generation of the bundle whose refresh token it spends.
@@ -82,12 +82,17 @@ struct ActiveSession: Sendable {
     }
 
     /// The last failed attempt (G6).
-    private struct Failure: Sendable {
+    private struct Failure: Hashable, Sendable {
         let error: TokenRefreshError
         let at: Duration
         let until: Duration
         /// How many attempts have failed in a row.
         let inARow: Int
+    }
+
+    private struct SeenIntent: Hashable, Sendable {
+        let intent: RefreshIntent
+        let at: Duration
     }
 
     /// The tokens in use. A record of a pending refresh is in the store only.
@@ -118,7 +123,7 @@ struct ActiveSession: Sendable {
     /// What had been learned of the store when it was last read for an attempt.
     private var readAt = 0
     /// Another process's intent, and when this process first saw it.
-    private var seenIntent: (intent: RefreshIntent, at: Duration)?
+    private var seenIntent: SeenIntent?
 
     /// A session that was signed in here. `scope`: whose tokens it replaces in the store.
     init(signedIn bundle: TokenBundle, _ expiry: Expiry, replacing scope: EndScope, _ context: inout MachineContext) {
@@ -618,9 +623,9 @@ struct ActiveSession: Sendable {
             guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
         } else {
             guard intent.isAbandoned || ownerMayCall else { return .now }
-            if seenIntent?.intent != intent { seenIntent = (intent, uptime) }
+            if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
         }
-        guard let (rival, seenAt) = seenIntent else { return .now }
+        guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
         let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(rival.date), 0), 1e9))
         switch context.settings.tolerance {
         case .sameKey: return .forgiven(until: nil)
@@ -1014,9 +1019,7 @@ struct ActiveSession: Sendable {
             failAttempt(TokenRefreshError(.unavailable, reason: "no response within \(limit)"), &context)
         case .leasing:
             let reason = "waited \(limit) for the refresh of another process"
-            failAttempt(
-                TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.busy, reason: reason)), &context
-            )
+            failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
         case .reading, .recording, .verifying:
             if case .recording = stage { forgetRecord(&context) }
             let reason = "no response from the store within \(limit)"
@@ -1146,7 +1149,8 @@ extension StoredSession {
 extension AuthenticationError {
     /// A refresh that could not be made, as those who waited for it see it.
     static func unavailable(_ error: TokenRefreshError, retryAfter: Duration) -> AuthenticationError {
-        let isStore = error.cause is TokenStoreError
+        // A store that is busy with the refresh of another process works.
+        let isStore = (error.cause as? TokenStoreError).map { $0.code != .busy } ?? false
         return AuthenticationError(
             isStore ? .storeUnavailable : .refreshUnavailable,
             retryAfter: retryAfter,

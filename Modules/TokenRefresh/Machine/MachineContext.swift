@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 
 /// What never changes while a machine lives.
-struct MachineSettings: Sendable {
+struct MachineSettings: Hashable, Sendable {
     let policy: TokenRefreshPolicy
     let isShared: Bool
     /// This process, as an intent names it.
@@ -123,6 +123,23 @@ struct MachineContext: Sendable {
     /// When a bundle from the store expires, by the server's clock as far as it is known.
     func expiry(ofStored bundle: TokenBundle) -> Expiry {
         Expiry(stored: bundle, at: now, skew: serverClock.skew(at: now) ?? bundle.clockSkew, policy: policy)
+    }
+}
+
+/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. `now` is set by each
+/// event, and the buffer of actions is empty between two. The random source only names keys and stretches pauses.
+extension MachineContext: Hashable {
+    static func == (first: MachineContext, second: MachineContext) -> Bool {
+        first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
+            && first.lease == second.lease && first.attempts == second.attempts
+    }
+
+    /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(store)
+        hasher.combine(serverClock)
+        hasher.combine(lease)
+        hasher.combine(attempts)
     }
 }
 

@@ -13,29 +13,29 @@ import Foundation
 ///     │                            │    rejected,    │
 ///     └── load: a bundle ──────────┼──  ended ───────┘
 /// ```
-struct RefreshStateMachine: Sendable {
-    private enum State: Sendable {
+struct RefreshStateMachine: Hashable, Sendable {
+    private enum State: Hashable, Sendable {
         case unknown(Restoring)
         case signedOut(SignOutReason)
         case signedIn(ActiveSession)
     }
 
     /// The wait for the store's first answer.
-    private struct Restoring: Sendable {
+    private struct Restoring: Hashable, Sendable {
         var isReading = false
         var isTimed = false
         var failures = 0
     }
 
     /// A sign-out that came before the shared store was read: it ends what the first read shows.
-    private struct UnreadEnd: Sendable {
+    private struct UnreadEnd: Hashable, Sendable {
         let reason: SignOutReason
         let date: Date
         var waiters: [WaiterID]
     }
 
     /// Looks at a shared store: what another process has done is found out without a lease.
-    private struct Look: Sendable {
+    private struct Look: Hashable, Sendable {
         /// What had been learned of the store when the look under way started; `nil` when none is under way.
         var startedAt: Int?
         /// The look under way started too early for those who have asked since, or for a report.
@@ -44,6 +44,12 @@ struct RefreshStateMachine: Sendable {
         var waiters = Waiters()
         var laterWaiters = Waiters()
         var isTimed = false
+    }
+
+    /// A token that needs nothing, and until when.
+    struct ReadyToken: Hashable, Sendable {
+        let token: SessionToken
+        let until: Duration?
     }
 
     /// The state without what is in it. Asking for it keeps no copy of a session, which would make every change of the
@@ -73,7 +79,7 @@ struct RefreshStateMachine: Sendable {
     private(set) var published: SessionState = .unknown
 
     /// The token that can be had for nothing, and until when (G18).
-    private var ready: (token: SessionToken, until: Duration?)?
+    private var ready: ReadyToken?
 
     init(settings: MachineSettings, random: RandomSource) {
         context = MachineContext(settings: settings, random: random)
@@ -134,7 +140,11 @@ struct RefreshStateMachine: Sendable {
         for waiter in context.takeLookers() { lookFor(waiter) }
         releaseUnneededLease()
         answerSettlers()
-        if case .signedIn(let session) = state { ready = session.readyToken(now) } else { ready = nil }
+        if case .signedIn(let session) = state {
+            ready = session.readyToken(now).map { ReadyToken(token: $0.token, until: $0.until) }
+        } else {
+            ready = nil
+        }
         return context.takeActions()
     }
 

@@ -1,0 +1,53 @@
+import AuthInterface
+import NIOConcurrencyHelpers
+import TokenRefresh
+
+/// What the engine reported, for tests to wait for.
+final class EventLog: Sendable {
+    private struct State {
+        var events: [SessionEvent] = []
+        var watchers: [(isMeant: @Sendable (SessionEvent) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    func note(_ event: SessionEvent) {
+        let awaited = state.withLockedValue { state in
+            state.events.append(event)
+            let awaited = state.watchers.filter { $0.isMeant(event) }
+            state.watchers.removeAll { $0.isMeant(event) }
+            return awaited
+        }
+        for watcher in awaited { watcher.continuation.resume() }
+    }
+
+    /// Waits until the engine has reported an event.
+    func wait(for isMeant: @escaping @Sendable (SessionEvent) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLockedValue { state in
+                if state.events.contains(where: isMeant) { return true }
+                state.watchers.append((isMeant, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    /// How many events there were of a kind.
+    func count(_ isMeant: (SessionEvent) -> Bool) -> Int {
+        state.withLockedValue(\.events).count(where: isMeant)
+    }
+
+    /// The endings of sessions, in order.
+    var endings: [SignOutReason] {
+        state.withLockedValue(\.events).compactMap { if case .signedOut(let reason) = $0 { reason } else { nil } }
+    }
+}
+
+extension SessionEvent {
+    var isRefreshStarted: Bool { if case .refreshStarted = self { true } else { false } }
+    var isRefreshed: Bool { if case .refreshed = self { true } else { false } }
+    var isAdopted: Bool { if case .adopted = self { true } else { false } }
+    var isResponseDropped: Bool { if case .responseDropped = self { true } else { false } }
+    var isLateResponseKept: Bool { if case .lateResponseKept = self { true } else { false } }
+}
