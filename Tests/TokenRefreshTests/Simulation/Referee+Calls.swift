@@ -13,8 +13,10 @@ extension World {
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
-        if server.grants[token].isSuccessorStored, !server.families[server.grants[token].family].isDamaged,
-            !server.grants[token].exchanges.contains(where: isExplained)
+        let grant = server.grants[token]
+        if grant.isSuccessorStored, !server.families[grant.family].isDamaged,
+            !grant.exchanges.contains(where: isExplained),
+            !isForgiven(call)
         {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
         }
