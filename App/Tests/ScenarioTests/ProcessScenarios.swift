@@ -80,7 +80,7 @@ extension Scenarios {
                 gate.open()
                 let second = try Program(peerOver: folder.tokens, backend)
                 await second.says("event signedOut")
-                second.kill()
+                second.stop()
                 _ = await second.ending
                 #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, reuseDetected: 1))
 

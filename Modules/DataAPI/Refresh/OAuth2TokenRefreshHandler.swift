@@ -71,7 +71,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         let call: Endpoint<OAuth2TokenResponse> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
         let format = ObservedFormat(.dated(.json))
         do {
-            let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
+            let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField).allowingLateResponse()
             let response = try await network.send(keyed.format(format))
             return try response.usable(after: request, status: format.status)
         } catch let error as NetworkError {

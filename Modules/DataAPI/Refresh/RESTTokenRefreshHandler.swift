@@ -73,6 +73,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         let call = Endpoint.refresh(request.refreshToken, accessToken: body)
         return accessToken.place(request.accessToken, in: call)
             .idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
+            .allowingLateResponse()
     }
 
     /// Tells the server that a session is over. A session without a refresh token is not sent.
@@ -126,6 +127,12 @@ public struct RefreshAccessTokenPlacement: Sendable, Hashable {
 }
 
 extension Endpoint {
+    /// The same call with a time-out as long as the engine's last limit, by default. A response that comes after the
+    /// time-out of other requests still holds the only valid refresh token (G8).
+    ///
+    /// - Returns: The changed endpoint.
+    func allowingLateResponse() -> Self { timeout(.seconds(120)) }
+
     /// The same call with an idempotency key in a header field.
     ///
     /// The key is for a repetition that the refresh engine decides on. The endpoint's own `idempotencyKey` would tell

@@ -36,6 +36,14 @@ import Testing
         for sent in rest.requests + oauth.requests { #expect(sent.headers["Idempotency-Key"] == "fixture-key") }
     }
 
+    @Test("G8: a refresh may be silent for as long as the engine lets it: a client's time-out does not lose its response")
+    func patience() async throws {
+        let (rest, oauth) = (StubTransport(.any ~> restAnswer), StubTransport(.any ~> oauth2Answer))
+        _ = try await RESTTokenRefreshHandler(network: network(rest)).refresh(request)
+        _ = try await oauth2(oauth).refresh(request)
+        for sent in rest.requests + oauth.requests { #expect(sent.timeout == .seconds(120)) }
+    }
+
     @Test("the key's field can be renamed and switched off")
     func keyField() async throws {
         for field in [nil, "X-Request-Key"] {

@@ -30,7 +30,7 @@ struct Desk: Sendable {
             try #require(login.status == 0, "\(login.errors)")
             try await body(desk)
             let counts = backend.statistics
-            print("\(name): \(counts.requests) requests, \(counts.refreshes.received) refreshes received")
+            note("\(name): \(counts.requests) requests, \(counts.refreshes.received) refreshes received")
         }
     }
 
@@ -149,9 +149,16 @@ struct Program: Sendable {
         }
     }
 
-    /// Waits until the program has printed a line with a text on its standard output, or has closed it.
-    func says(_ text: String = "") async {
-        for await line in lines where line.contains(text) { return }
+    /// Waits until the program has printed a line on its standard output, or has closed it.
+    ///
+    /// - Parameter text: The line; `nil` for any.
+    func says(_ text: String? = nil) async {
+        for await line in lines where text == nil || line == text { return }
+    }
+
+    /// Asks the process to end by itself.
+    func stop() {
+        program.kill(SIGTERM)
     }
 
     /// Ends the process as the system does when it needs the memory: at once, wherever it is.

@@ -161,7 +161,7 @@ struct Stage: Sendable {
     /// Prints what the server counted.
     func report(_ scenario: String, failures: Int) {
         let counts = backend.statistics
-        print(
+        note(
             "\(scenario): \(counts.requests) requests, \(refusals) refused, \(counts.refreshes.received) refreshes, "
                 + "\(events.endings.count) endings, \(failures) failures")
     }
