@@ -178,7 +178,9 @@ import Testing
         let otherTokens = TokenBundle(
             accessToken: "other", refreshToken: "other", session: SessionID(rawValue: "ada"), generation: 2
         )
-        for found in [StoredSession.ended(ended), .active(.stored("bob", 0)), .active(.stored("ada", 3)), .active(otherTokens)] {
+        for found in [
+            StoredSession.ended(ended), .active(.stored("bob", 0)), .active(.stored("ada", 3)), .active(otherTokens),
+        ] {
             #expect(new.replacement(for: .success(found)) == nil, "\(found)")
         }
         for found in [StoredSession.empty, .active(.stored("ada", 1)), .active(.stored("ada", 2))] {

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("T4: a forced refresh is made whatever the expiry says, once for all who ask, and says how the session stands")
+    @Test("T4: a forced refresh is made whatever the expiry says, once for all callers, and returns the state")
     func forcedRefresh() async throws {
         let bench = try await Bench.signedIn(.shared)
         let gate = Gate()
@@ -60,7 +60,7 @@ import Testing
         #expect(try await bench.engine.token().name == "ada1 g1")
     }
 
-    @Test("F3: a forced refresh that is rejected returns the ended session; one that is unavailable throws, and it stays")
+    @Test("F3: a forced refresh that is rejected returns the ended state; one that is unavailable throws")
     func forcedRefreshFails() async throws {
         let bench = try await Bench.signedIn()
         let session = bench.engine.state
