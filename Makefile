@@ -45,13 +45,22 @@ test-%: setup-test ## Run one module's tests, with all traits: make test-TokenRe
 
 .PHONY: tsan
 tsan: setup-test ## Run the modules' tests under the thread sanitizer
-	# Not the simulation: it has one thread, and would keep the others waiting for their turn.
-	swift test --sanitize=thread --scratch-path .build-tsan --skip SimulationTests
+	# Not the simulation and the exploration: they have one thread, and would keep the others waiting for their turn.
+	swift test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|ExplorationTests'
 
 .PHONY: simulate
 simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000
-	SEED=$(SEED) STEPS=$(STEPS) swift test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+	SEED=$(SEED) STEPS=$(STEPS) LATCHKEY_MODULE=TokenRefresh swift test -c release -Xswiftc -enable-testing --scratch-path .build-release \
 		--filter Simulation
+
+.PHONY: explore
+explore: ## Walk every interleaving of two processes: make explore, or make explore BOUNDS="…" for bounds of your own
+	EXPLORE=large BOUNDS="$(BOUNDS)" LATCHKEY_MODULE=TokenRefresh swift test -c release -Xswiftc -enable-testing \
+		--scratch-path .build-release --filter ExplorationTests
+
+.PHONY: mutants
+mutants: ## Change one line at a time and look whether a test notices; fails on a survivor without a reason
+	Tests/Mutants/run
 
 .PHONY: torture-storage
 torture-storage: setup-test ## Kill processes while they save, by the thousand, and print the counts

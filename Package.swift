@@ -74,8 +74,7 @@ let tests: [Target] = [
     .testTarget(
         name: "TokenRefreshTests",
         dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "ProcessTesting", "RefreshPeer"],
-        path: "Tests/TokenRefreshTests",
-        exclude: ["Exploration"]
+        path: "Tests/TokenRefreshTests"
     ),
     .testTarget(
         name: "NetworkCoreTests",
@@ -110,14 +109,13 @@ let tests: [Target] = [
         dependencies: ["PostgreSQLStorage", "Storage", "AuthInterface"],
         path: "Tests/AccountsPeer"
     ),
-    // The folder Fleet is left out, and FleetPeer with it, until the engine builds again.
     .testTarget(
         name: "PostgreSQLStorageTests",
         dependencies: [
             "PostgreSQLStorage", "Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "AccountsPeer",
+            "FleetPeer",
         ],
-        path: "Tests/PostgreSQLStorageTests",
-        exclude: ["Fleet"]
+        path: "Tests/PostgreSQLStorageTests"
     ),
     .testTarget(name: "ImagingTests", dependencies: ["Imaging"], path: "Tests/ImagingTests"),
     .testTarget(

@@ -13,8 +13,8 @@ public struct PostgreSQLOptions: Sendable {
     /// Hosts, as connection strings name them, that tokens may be sent to without TLS. Unix sockets and loopback need
     /// not be named.
     ///
-    /// All others are connected to with `sslmode=require` at least, whatever `sslmode` says, and `sslmode=disable` is
-    /// an error. `verify-full` also proves which server it is.
+    /// All others are connected to with `sslmode=require` at least, also when `sslmode` is `prefer` or `allow`, and
+    /// `sslmode=disable` is an error. `verify-full` also proves which server it is.
     public var cleartextHosts: Set<String> = []
 
     /// Whether an update may replace a row that this process cannot open.

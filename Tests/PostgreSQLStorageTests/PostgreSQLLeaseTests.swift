@@ -9,7 +9,7 @@ import Testing
 
 /// The lease is a claim in the row. What happens to a connection happens to no claim.
 @Suite(
-    "G13: the lease of a fleet has one holder, whatever happens to connections", .needsPostgreSQL,
+    "G13: the lease of a fleet has one holder, and survives its connections", .needsPostgreSQL,
     .timeLimit(.minutes(5)))
 struct PostgreSQLLeaseTests {
     private let other = ProcessIdentity(host: "other-host", process: "4711-other")
@@ -71,7 +71,7 @@ struct PostgreSQLLeaseTests {
         limits.claim = .milliseconds(300)
         // The holder's clock stands still: it renews nothing.
         let mine = server.store(limits: limits, clock: ManualTimeSource()).owned(by: other)
-        let theirs = server.store(mine.account, limits: limits)
+        let theirs = server.store(mine.account)
         let late = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         #expect(!late.mayStillCall(other))
 

@@ -38,7 +38,7 @@ extension String {
     /// The ways in which a server may quote a secret.
     private var quotedForms: [String] {
         let encoded = percentEncodedComponent
-        let lowercased = encoded.replacing(/%[0-9A-F]{2}/) { $0.output.lowercased() }
+        let lowercased = encoded.replacing(#/%[0-9A-F]{2}/#) { $0.output.lowercased() }
         return [self, encoded, encoded.replacing("%20", with: "+"), lowercased]
     }
 }

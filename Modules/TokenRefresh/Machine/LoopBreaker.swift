@@ -32,6 +32,9 @@ struct LoopBreaker: Hashable, Sendable {
     /// - Parameters:
     ///   - endpoint: What refused it.
     ///   - isReplacement: Whether it had been given to this request in place of a refused one, which proves a loop.
+    ///   - uptime: The time on the monotonic clock.
+    ///   - cooldown: How long the endpoint pays the first time.
+    /// - Returns: Whether the token is refreshed, or the caller told.
     mutating func refused(
         by endpoint: String?,
         isReplacement: Bool,

@@ -120,11 +120,9 @@ struct MachineContext: Sendable {
         return TokenLifetime(of: tokens, receivedAt: date, limit: policy.maximumLifetime).duration
     }
 
-    /// When a bundle from the store expires, by the server's clock as far as it is known. An expiry that was counted on
-    /// the device's clock is compared with that clock: the server's may be days away from it.
+    /// When a bundle from the store expires, by the server's clock as far as it is known.
     func expiry(ofStored bundle: TokenBundle) -> Expiry {
-        let skew = bundle.isDatedByServer ? serverClock.skew(at: now) ?? bundle.clockSkew : 0
-        return Expiry(stored: bundle, at: now, skew: skew, policy: policy)
+        Expiry(stored: bundle, at: now, skew: serverClock.skew(at: now) ?? bundle.clockSkew, policy: policy)
     }
 }
 

@@ -14,7 +14,7 @@ enum StoreContent: Hashable, Sendable {
         /// Any content: a sign-in replaces everything, and so does what a refresh makes of it until one of the two is
         /// stored.
         case anything
-        /// An older bundle of the same session (rule 3). The note of an ended session, another session and a generation
+        /// An older bundle of the same session (rule 3), or the same tokens without a record of a call. The note of an ended session, another session and a generation
         /// as new or newer stay. An empty or corrupt store has lost the session, and gets it back.
         case older
         /// This bundle to the letter, its record of a pending refresh included: an intent is recorded over what was
@@ -83,8 +83,7 @@ extension StoreContent {
 }
 
 extension StoredSession {
-    /// The content as far as it can be worked with: a bundle without a usable token counts as unreadable (`nil`), and the
-    /// note of a session that ended long ago as nothing.
+    /// The content as far as it can be worked with: a bundle without a usable token counts as unreadable (`nil`).
     var readable: StoredSession? {
         if case .active(let bundle) = self, !bundle.isUsable { nil } else { self }
     }
@@ -94,9 +93,14 @@ extension TokenBundle {
     /// Whether the bundle of a refresh may be written over what is found (rule 3).
     fileprivate func mayFollow(_ found: StoredSession?) -> Bool {
         switch found {
-        case .active(let stored): supersedes(stored) || hasSameTokens(as: stored)
+        case .active(let stored): supersedes(stored) || (hasSameTokens(as: stored) && keepsIntent(of: stored))
         case .ended: false
         case .empty, nil: true
         }
+    }
+
+    /// Whether writing the same tokens again loses no record of a call: that of another process says that it calls.
+    private func keepsIntent(of stored: TokenBundle) -> Bool {
+        stored.pendingRefresh.map { $0.owner == pendingRefresh?.owner } ?? true
     }
 }

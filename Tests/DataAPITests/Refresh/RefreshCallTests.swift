@@ -36,7 +36,8 @@ import Testing
         for sent in rest.requests + oauth.requests { #expect(sent.headers["Idempotency-Key"] == "fixture-key") }
     }
 
-    @Test("G8: a refresh may be silent for as long as the engine lets it, whatever the client's time-out is")
+    @Test(
+        "G8: a refresh may be silent for as long as the engine lets it: a client's time-out does not lose its response")
     func patience() async throws {
         let (rest, oauth) = (StubTransport(.any ~> restAnswer), StubTransport(.any ~> oauth2Answer))
         _ = try await RESTTokenRefreshHandler(network: network(rest)).refresh(request)

@@ -3,7 +3,7 @@ import AuthInterface
 import Foundation
 import ProcessTesting
 
-/// Processes that share one session in a database. What they say is in one journal, with their number before it.
+/// Processes that share one session in a database. Their lines are in one journal, with their number before each.
 final class Fleet: Sendable {
     /// One process.
     struct Peer: Sendable {
@@ -14,11 +14,17 @@ final class Fleet: Sendable {
     let journal = Journal()
 
     private let peers: Locked<[Peer]>
-    private let desk: RefreshDesk
+    private let server: FleetTokenServer
 
     /// Starts processes, and waits until all are ready.
-    init(of count: Int, at connection: String, account: String, until generation: Int, desk: RefreshDesk) async throws {
-        self.desk = desk
+    init(
+        of count: Int,
+        at connection: String,
+        account: String,
+        until generation: Int,
+        server: FleetTokenServer
+    ) async throws {
+        self.server = server
         peers = Locked([])
         let program = SpawnedProcess.buildFolder.appendingPathComponent("FleetPeer").path
         for number in 1...count {
@@ -30,7 +36,7 @@ final class Fleet: Sendable {
         _ = await journal.waitFor(count) { $0.hasSuffix(" ready") }
     }
 
-    /// Lets all begin at once.
+    /// Starts all at once.
     func go() throws {
         for peer in peers.withLock({ $0 }) { try peer.process.say("go") }
     }
@@ -58,11 +64,12 @@ final class Fleet: Sendable {
         }
         journal.append("\(number) \(line)")
         let words = line.split(separator: " ").map(String.init)
-        guard words.count == 3, words[0] == "refresh" else { return }
+        guard words.count == 4, words[0] == "refresh" else { return }
         Task {
             guard let peer = peers.withLock({ $0.first { $0.number == number } }) else { return }
-            guard let answer = await desk.answer(words[2], to: peer) else { return }
-            try? peer.process.say(([answer.isEmpty ? "rejected" : "tokens", words[1]] + answer).joined(separator: " "))
+            guard let response = await server.exchange(words[2], key: words[3], for: peer) else { return }
+            try? peer.process.say(
+                ([response.isEmpty ? "rejected" : "tokens", words[1]] + response).joined(separator: " "))
         }
     }
 }

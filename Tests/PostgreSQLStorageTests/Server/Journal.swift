@@ -4,7 +4,8 @@ import AuthInterface
 /// What processes say, line by line, for a test to wait for.
 final class Journal: Sendable {
     private struct Watcher {
-        let isSatisfied: @Sendable ([String]) -> Bool
+        let isWanted: @Sendable (String) -> Bool
+        var missing: Int
         let continuation: CheckedContinuation<Bool, Never>
     }
 
@@ -22,10 +23,11 @@ final class Journal: Sendable {
     func append(_ line: String) {
         let satisfied: [Watcher] = state.withLock { state in
             state.lines.append(line)
-            let lines = state.lines
-            let satisfied = state.watchers.filter { $0.isSatisfied(lines) }
-            state.watchers.removeAll { $0.isSatisfied(lines) }
-            return satisfied
+            for index in state.watchers.indices where state.watchers[index].isWanted(line) {
+                state.watchers[index].missing -= 1
+            }
+            defer { state.watchers.removeAll { $0.missing <= 0 } }
+            return state.watchers.filter { $0.missing <= 0 }
         }
         for watcher in satisfied { watcher.continuation.resume(returning: true) }
     }
@@ -48,24 +50,24 @@ final class Journal: Sendable {
         after start: Int = 0,
         where isWanted: @escaping @Sendable (String) -> Bool
     ) async -> Bool {
-        let isSatisfied: @Sendable ([String]) -> Bool = { lines in
-            lines.dropFirst(start).count(where: isWanted) >= count
-        }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { watch(for: isSatisfied, $0) }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { watch(for: count, after: start, where: isWanted, $0) }
         } onCancel: {
             close()
         }
     }
 
     private func watch(
-        for isSatisfied: @escaping @Sendable ([String]) -> Bool,
+        for count: Int,
+        after start: Int,
+        where isWanted: @escaping @Sendable (String) -> Bool,
         _ continuation: CheckedContinuation<Bool, Never>
     ) {
         let result: Bool? = state.withLock { state in
-            if isSatisfied(state.lines) { return true }
+            let missing = count - state.lines.dropFirst(start).count(where: isWanted)
+            if missing <= 0 { return true }
             if state.isClosed { return false }
-            state.watchers.append(Watcher(isSatisfied: isSatisfied, continuation: continuation))
+            state.watchers.append(Watcher(isWanted: isWanted, missing: missing, continuation: continuation))
             return nil
         }
         if let result { continuation.resume(returning: result) }

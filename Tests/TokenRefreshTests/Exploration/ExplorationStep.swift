@@ -48,6 +48,7 @@ extension RefreshTimer {
         case .storeRetry: (5, 0)
         case .reload: (6, 0)
         case .loadDeadline: (7, 0)
+        case .lookDeadline: (8, 0)
         }
     }
 }

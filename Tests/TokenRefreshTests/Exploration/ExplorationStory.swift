@@ -31,11 +31,11 @@ extension ExplorationStep {
         case .leaseIsRefused(let slot, _): "p\(slot) is refused the lease"
         case .leaseIsCut(let slot): "p\(slot) loses its lease"
         case .hearsOfChange(let slot): "p\(slot): the store may have changed"
-        case .serverProcesses(let call): "the server processes \(world.calls[call].story)"
-        case .response(let call): "the response to \(world.calls[call].story) arrives"
-        case .connectionBreaks(let call): "the connection of \(world.calls[call].story) breaks"
-        case .cancelledCallEnds(let call): "\(world.calls[call].story) ends, as it was cancelled"
-        case .timer(let slot, let timer): "p\(slot): \(timer.story)"
+        case .serverProcesses(let call): "the server processes \(world.calls[call].summary)"
+        case .response(let call): "the response to \(world.calls[call].summary) arrives"
+        case .connectionBreaks(let call): "the connection of \(world.calls[call].summary) breaks"
+        case .cancelledCallEnds(let call): "\(world.calls[call].summary) ends, as it was cancelled"
+        case .timer(let slot, let timer): "p\(slot): \(timer.summary)"
         case .crashes(let slot): "p\(slot) is killed"
         case .restarts(let slot): "p\(slot) starts again"
         case .suspensionIsNear(let slot): "p\(slot) is about to be suspended"
@@ -49,29 +49,29 @@ extension ExploredWorld {
     fileprivate func work(_ slot: Int, _ index: Int) -> String {
         switch processes[slot].process.work[index].kind {
         case .read: "read"
-        case .write(_, let content): content.story
+        case .write(_, let content): content.summary
         }
     }
 }
 
 extension ExploredWorld.Call {
-    fileprivate var story: String { "\(slot.map { "p\($0)" } ?? "a lost connection")'s call with r\(number)" }
+    fileprivate var summary: String { "\(slot.map { "p\($0)" } ?? "a lost connection")'s call with r\(number)" }
 }
 
 extension RefreshTimer {
-    fileprivate var story: String {
+    fileprivate var summary: String {
         switch self {
         case .deadline: "the deadline of the attempt passes"
         case .callLimit: "the call passes its second limit"
         case .abandonment: "the cancelled call has not ended in time"
         case .cooldown, .storeRetry, .reload: "a pause ends"
-        case .writeDeadline, .loadDeadline: "the store takes too long"
+        case .writeDeadline, .loadDeadline, .lookDeadline: "the store takes too long"
         }
     }
 }
 
 extension StoreContent {
-    fileprivate var story: String {
+    fileprivate var summary: String {
         switch self {
         case .ended: "tombstone"
         case .bundle(let bundle, _):
@@ -86,10 +86,10 @@ extension StoreContent {
 
 extension RefreshAction {
     /// What the machine decided; `nil` for what says nothing new.
-    var story: String? {
+    var summary: String? {
         switch self {
         case .read: "reads the store"
-        case .write(_, let content): "writes the \(content.story)"
+        case .write(_, let content): "writes the \(content.summary)"
         case .lease: "wants the lease"
         case .release: "releases the lease"
         case .call(_, let base, _): "calls with r\(base.generation)"

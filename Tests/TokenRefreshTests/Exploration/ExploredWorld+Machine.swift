@@ -10,7 +10,7 @@ extension ExploredWorld {
         if let caller { process.callers[process.nextCaller] = caller }
         var published = process.machine.published
         for action in process.machine.handle(event, at: instant) {
-            if decisions != nil, let text = action.story { decisions?.append(text) }
+            if decisions != nil, let text = action.summary { decisions?.append(text) }
             perform(action, slot, &process, &published)
         }
         if let session = process.machine.current?.bundle.session { process.known.insert(session) }
@@ -79,6 +79,13 @@ extension ExploredWorld {
         for other in calls where other.slot != nil && other.base.session == base.session && other.number == number {
             check(other, isJoinedBy: key, of: slot)
         }
+        // Rule 4: the owner of the intent was given its time.
+        let limit = ExploredProcess.policy.longestCall
+        if excused.contains(where: {
+            $0.session == base.session && $0.number == number && now - $0.startedAt >= limit
+        }) {
+            causes.insert(.limit)
+        }
         add(id, base, number, key, slot)
     }
 
@@ -86,7 +93,8 @@ extension ExploredWorld {
         let process = processes[slot].process
         calls.append(
             Call(
-                slot: slot, incarnation: process.incarnation, id: id, base: base, number: number, key: key, startedAt: now
+                slot: slot, incarnation: process.incarnation, id: id, base: base, number: number, key: key,
+                startedAt: now
             )
         )
     }
@@ -102,7 +110,6 @@ extension ExploredWorld {
         } else if !model.honoursKeys, !isOverdue {
             breaks(.oneCall, "p\(slot) spends r\(other.number) before the limit of the call that may be under way")
         }
-        if isOverdue { causes.insert(.limit) }
     }
 
     // MARK: The laws of answers and states

@@ -97,7 +97,7 @@ extension ExploredWorld {
         case .deadline: hasCall(slot) ? .slow : .pause
         case .callLimit: .limit
         case .abandonment: nil
-        case .writeDeadline, .loadDeadline: .slow
+        case .writeDeadline, .loadDeadline, .lookDeadline: .slow
         case .cooldown, .storeRetry, .reload: .pause
         }
     }

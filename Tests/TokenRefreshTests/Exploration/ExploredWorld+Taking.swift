@@ -134,8 +134,13 @@ extension ExploredWorld {
         tell(slot, .asked(.restore, WaiterID(number: 1)), as: .init(wish: .restore))
     }
 
-
     mutating func excuseCalls(of slot: Int) {
-        for index in calls.indices where calls[index].slot == slot { calls[index].isExcused = true }
+        for index in calls.indices where calls[index].slot == slot {
+            calls[index].isExcused = true
+            let call = calls[index]
+            excused.insert(
+                ExcusedCall(session: call.base.session, number: call.number, startedAt: call.startedAt)
+            )
+        }
     }
 }

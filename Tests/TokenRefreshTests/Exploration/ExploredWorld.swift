@@ -33,6 +33,12 @@ struct ExploredWorld {
         let attempt: AttemptID
     }
 
+    struct ExcusedCall: Hashable {
+        let session: SessionID
+        let number: Int
+        let startedAt: Duration
+    }
+
     struct Record: Hashable {
         let refreshToken: String
         let key: String
@@ -55,6 +61,8 @@ struct ExploredWorld {
     var unrecorded: Set<Record> = []
     /// Intents that were in the store at some time.
     var recorded: Set<Record> = []
+    /// Calls whose process could not keep the lease until their result was stored.
+    var excused: Set<ExcusedCall> = []
     /// Sessions whose end was in the store.
     var ended: Set<SessionID> = []
     /// Sessions that a user has ended, by signing out or by signing in again.
@@ -95,7 +103,8 @@ struct ExploredWorld {
     }
 
     static func tokens(_ number: Int, of session: SessionID) -> TokenRefreshResult {
-        TokenRefreshResult(accessToken: "\(session.rawValue).a\(number)", refreshToken: "\(session.rawValue).r\(number)")
+        TokenRefreshResult(
+            accessToken: "\(session.rawValue).a\(number)", refreshToken: "\(session.rawValue).r\(number)")
     }
 
     func owner(_ slot: Int) -> ProcessIdentity {
@@ -134,7 +143,9 @@ struct ExploredWorld {
         server.feed(swapped: swapped, into: &hasher)
         var sum = 0
         for lease in leases {
-            sum &+= hash { $0.combine(swapped ? 1 - lease.slot : lease.slot); $0.combine(lease.attempt) }
+            sum &+= hash {
+                $0.combine(swapped ? 1 - lease.slot : lease.slot); $0.combine(lease.attempt)
+            }
         }
         for call in calls { sum &+= hash { call.feed(swapped: swapped, into: &$0) } }
         for (index, record) in recorded.map({ (0, $0) }) + unrecorded.map({ (1, $0) }) {
@@ -148,6 +159,7 @@ struct ExploredWorld {
         hasher.combine(sum)
         hasher.combine(causes)
         hasher.combine(everStored)
+        hasher.combine(excused)
         hasher.combine(ended)
         hasher.combine(over)
         return hasher.finalize()

@@ -9,7 +9,7 @@ struct Explorer {
         var depth = 0
         /// Whether the walk ended before all states were visited.
         var isCutShort = false
-        var story: ExplorationStory?
+        var summary: ExplorationStory?
     }
 
     let model: ExplorationModel
@@ -41,7 +41,7 @@ struct Explorer {
                     report.steps += 1
                     if new.violation != nil {
                         report.states = origins.count
-                        report.story = story(of: Origin(parent: id, step: UInt16(index)), origins)
+                        report.summary = story(of: Origin(parent: id, step: UInt16(index)), origins)
                         return report
                     }
                     guard seen.insert(new.fingerprint).inserted else { continue }

@@ -48,7 +48,9 @@ struct RotatingServer {
             return (.tokens(family.current), "rotates r\(number) to r\(family.current)")
         }
         if family.uses.contains(use) {
-            guard number == family.current - 1 else { return (.rejected, "rejects the old r\(number), which has its key") }
+            guard number == family.current - 1 else {
+                return (.rejected, "rejects the old r\(number), which has its key")
+            }
             return (.tokens(family.current), "repeats r\(family.current) for the same key")
         }
         family.status = .revokedByReuse

@@ -212,11 +212,18 @@ struct MachineScript {
 }
 
 extension TokenBundle {
-    static func stored(_ user: String, _ generation: Int, expiresAt: Date? = nil) -> TokenBundle {
+    /// A bundle as the store holds it. `clockSkew`: not zero where its expiry was counted on the server's clock.
+    static func stored(
+        _ user: String,
+        _ generation: Int,
+        expiresAt: Date? = nil,
+        clockSkew: TimeInterval = 0
+    ) -> TokenBundle {
         TokenBundle(
             accessToken: "access-\(user)-\(generation)",
             refreshToken: "refresh-\(user)-\(generation)",
             expiresAt: expiresAt,
+            clockSkew: clockSkew,
             session: SessionID(rawValue: user),
             generation: generation
         )

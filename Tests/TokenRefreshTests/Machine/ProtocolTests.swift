@@ -135,7 +135,12 @@ import Testing
                 pendingRefresh: intent(age: 20, isAbandoned: isAbandoned, script))
             _ = script.refused(1, generation: 0)
             _ = script.leased()
-            #expect(script.reread(stored, ownerMayCall: mayCall) == ["call g0"])
+            var told = script.reread(stored, ownerMayCall: mayCall)
+            if mayCall {
+                #expect(told == ["mark ada g0"], "the record says that two calls may be under way")
+                told = script.wrote()
+            }
+            #expect(told == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == "key-1")
         }
     }
@@ -173,7 +178,9 @@ import Testing
         let otherTokens = TokenBundle(
             accessToken: "other", refreshToken: "other", session: SessionID(rawValue: "ada"), generation: 2
         )
-        for found in [StoredSession.ended(ended), .active(.stored("bob", 0)), .active(.stored("ada", 3)), .active(otherTokens)] {
+        for found in [
+            StoredSession.ended(ended), .active(.stored("bob", 0)), .active(.stored("ada", 3)), .active(otherTokens),
+        ] {
             #expect(new.replacement(for: .success(found)) == nil, "\(found)")
         }
         for found in [StoredSession.empty, .active(.stored("ada", 1)), .active(.stored("ada", 2))] {
@@ -222,5 +229,46 @@ import Testing
             let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: date)
             #expect(script.loaded(.success(.ended(ended))) == [text, "1: \(text)"])
         }
+    }
+}
+
+/// G4: what an ambiguous refusal, such as a bare 401, counts as.
+@Suite struct AmbiguityTests {
+    private func script(_ rule: AmbiguityRule) -> MachineScript {
+        var policy = TokenRefreshPolicy()
+        policy.ambiguity = rule
+        var script = MachineScript.signedIn(policy: policy)
+        _ = script.refused(1, generation: 0)
+        return script
+    }
+
+    private let bare = TokenRefreshError(.ambiguous, status: 401)
+
+    @Test("G4: a repeated ambiguous refusal is a rejection by default; one with another response between is not")
+    func repeated() {
+        var script = script(.repeated)
+        #expect(script.answer(bare) == ["1: refreshUnavailable"])
+        _ = script.pass(.seconds(60))
+        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.answer(TokenRefreshError(.unavailable, status: 503)) == ["2: refreshUnavailable"])
+        for waiter in 3...4 {
+            _ = script.pass(.seconds(60))
+            #expect(script.refused(waiter, generation: 0) == ["call g0"])
+            #expect(script.answer(bare) == (waiter == 3 ? ["3: refreshUnavailable"] : ["reread"]))
+        }
+        #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
+    }
+
+    @Test("G4: by policy an ambiguous refusal is a rejection at once, or never")
+    func byPolicy() {
+        var always = script(.always)
+        #expect(always.answer(bare) == ["reread"])
+        var never = script(.never)
+        for waiter in 2...6 {
+            _ = never.answer(bare)
+            _ = never.pass(.seconds(60))
+            #expect(never.refused(waiter, generation: 0) == ["call g0"])
+        }
+        #expect(never.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 }

@@ -118,7 +118,7 @@ import Testing
         var script = MachineScript()
         _ = script.ask(1)
         let bundle = TokenBundle(
-            accessToken: "access-ada-0", refreshToken: nil, expiresAt: script.date - 60,
+            accessToken: "access-ada-0", refreshToken: nil, expiresAt: script.date - 60, clockSkew: 0.5,
             session: SessionID(rawValue: "ada"), receivedAt: script.date - 3_660
         )
         #expect(script.loaded(.success(.active(bundle))) == ["signed in ada", "1: ada g0"])

@@ -83,7 +83,8 @@ import Testing
             _ = script.storeFails()
             _ = script.refused(2, generation: 0, of: "bob")
             _ = script.leased()
-            #expect(script.reread(.stored("ada", 5)) == ["call g0"])
+            script.recordsIntents = false
+            #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"], "its call waits for no store")
             guard isRejected else { continue }
             _ = script.answer(.rejected)
             let ending = script.reread(.stored("ada", 5))
@@ -131,8 +132,8 @@ import Testing
         _ = script.refused(2, generation: 0, of: "bob")
         _ = script.leased()
         _ = script.reread(.success(.empty))
-        #expect(script.answer() == [])
-        #expect(script.wrote() == ["save bob g1"])
+        #expect(script.wrote() == ["call g0"], "the tokens may have been stored, so the intent is, too")
+        #expect(script.answer() == ["save bob g1"])
         guard case .bundle(_, over: .older)? = script.lastContent else {
             Issue.record("the write would replace a login of another process")
             return

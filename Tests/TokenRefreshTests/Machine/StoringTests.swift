@@ -129,7 +129,9 @@ import Testing
 
     @Test("G5, G13: another process has ended the session; this one follows, with the same reason")
     func endedElsewhere() {
-        let reasons: [SignOutReason] = [.byUser, .expired(SessionEnding(status: 400)), .application("account disabled")]
+        let reasons: [SignOutReason] = [
+            .byUser, .expired(SessionEnding(status: 400)), .application("account disabled"),
+        ]
         for reason in reasons {
             var script = MachineScript.signedIn(isShared: true)
             _ = script.refused(1, generation: 0)

@@ -7,7 +7,12 @@ import Foundation
 ///
 /// It is a class for speed alone: a world looks at a field of a process many times a step, and would copy all of it.
 final class DeviceProcess {
-    var machine: RefreshStateMachine
+    private(set) var machine: RefreshStateMachine
+    /// What the machine shows, taken down after each event: a look at it copies all of it.
+    private(set) var current: (bundle: TokenBundle, expiry: Expiry)?
+    private(set) var published = SessionState.unknown
+    /// The newest tokens that the machine has, those on their way to the store included.
+    private(set) var newest: TokenBundle?
     let owner: ProcessIdentity
     var isAlive = true
     /// The system has suspended the process: nothing happens in it, and its calls go on at the server.
@@ -36,21 +41,22 @@ final class DeviceProcess {
     /// Whether something can happen in the process.
     var runs: Bool { isAlive && !isFrozen }
 
-    /// The newest tokens that the machine has, those on their way to the store included.
-    var newest: TokenBundle? {
-        guard let current = machine.current?.bundle else { return nil }
-        if let unsaved = machine.unsavedContent?.bundle, unsaved.session == current.session,
-            unsaved.generation > current.generation
-        {
-            return unsaved
+    /// Tells the machine something.
+    func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
+        let actions = machine.handle(event, at: now)
+        current = machine.current
+        published = machine.published
+        newest = current?.bundle
+        if let newest, let unsaved = machine.unsavedContent?.bundle, unsaved.supersedes(newest) {
+            self.newest = unsaved
         }
-        return current
+        return actions
     }
 
     /// Whether a sign-in waits for its tokens to be stored.
     var isActivating: Bool {
-        guard let session = machine.current?.bundle.session else { return false }
-        return machine.published != .signedIn(session)
+        guard let session = current?.bundle.session else { return false }
+        return published != .signedIn(session)
     }
 
     /// Whether a look at the store has not ended.
@@ -161,7 +167,7 @@ struct ProcessNotes {
     /// The last token that a refresh of this process has brought into use, and when.
     var refreshed: (mark: Mark, at: Int)?
     /// The last bundle this process has received from the server itself.
-    var received: (mark: Mark, at: Int, lifetime: Int?)?
+    var received: (mark: Mark, grant: Int, at: Int, lifetime: Int?)?
     /// A refresh has failed, and none has succeeded since.
     var isFailing = false
     /// The newest token that a resource server has refused, or whose refresh a caller has asked for.

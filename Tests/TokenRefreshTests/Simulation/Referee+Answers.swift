@@ -38,7 +38,7 @@ extension World {
         if case .cancelled = answer { return }
         let logins = server.families.count
         switch request.kind {
-        case .signIn: processes[process].notes.begun = (processes[process].machine.current?.bundle.session, logins)
+        case .signIn: processes[process].notes.begun = (processes[process].current?.bundle.session, logins)
         case .signOut: processes[process].notes.ended?.logins = logins
         default: break
         }
@@ -51,7 +51,7 @@ extension World {
             fail(.fence, "p\(process + 1): \(token.story) for a request of \(session.rawValue)")
         }
         if !token.value.isHeaderSafe { fail(.usable, "p\(process + 1): \(token.story)") }
-        if let current = processes[process].machine.current, current.bundle.mark == token.mark,
+        if let current = processes[process].current, current.bundle.mark == token.mark,
             current.bundle.refreshToken?.isEmpty == false, current.expiry.urgency(at: instant.uptime) == .expired
         {
             fail(.expiredToken, "p\(process + 1): \(token.story)")
@@ -71,14 +71,15 @@ extension World {
         let notes = processes[process].notes
         if let failure = notes.failure, now < failure.until { return true }
         guard !notes.isAttempting else { return false }
-        return calls.contains { $0.process == process && !$0.isOrphan && !$0.isAbandoned }
+        let isMarking = processes[process].jobs.contains { if case .write = $0.kind { true } else { false } }
+        return calls.contains { $0.process == process && !$0.isOrphan && (!$0.isAbandoned || isMarking) }
     }
 
     /// G3. Inside the leeway requests wait for the refresh, unless it has failed a moment ago.
     mutating func judgeLeeway(_ process: Int, _ token: SessionToken) {
-        guard let bundle = processes[process].machine.current?.bundle, bundle.mark == token.mark,
+        guard let bundle = processes[process].current?.bundle, bundle.mark == token.mark,
             !isHeldUp(process), bundle.refreshToken?.isEmpty == false,
-            let received = processes[process].notes.received, received.mark == token.mark,
+            let received = processes[process].notes.received, received.grant == Int(named: token.value),
             let lifetime = received.lifetime
         else { return }
         let left = received.at + lifetime - now
@@ -138,7 +139,7 @@ extension World {
         let causesRefresh = isFresh && isSecond && now >= notes.opinionUntil
         processes[process].requests[index].mayBeUnauthorized =
             isTripped || isReplacement || (isFresh && !causesRefresh)
-        if causesRefresh, !isTripped, processes[process].machine.current?.bundle.accessToken == token.value {
+        if causesRefresh, !isTripped, processes[process].current?.bundle.accessToken == token.value {
             processes[process].notes.opinionUntil = now + plan.policy.refusalCooldown.milliseconds
         }
     }

@@ -13,7 +13,11 @@ extension World {
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
-        if server.grants[token].isSuccessorStored, !server.grants[token].exchanges.contains(where: isExplained) {
+        let grant = server.grants[token]
+        if grant.isSuccessorStored, !server.families[grant.family].isDamaged,
+            !grant.exchanges.contains(where: isExplained),
+            !isForgiven(call)
+        {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
         }
         judgeIntent(of: call)
@@ -24,10 +28,12 @@ extension World {
     private mutating func judgeRivals(of call: Call) {
         for other in calls where !isGivenUp(other, for: call) {
             if isUnderWay(other, with: call.token, of: call.process) {
-                fail(.secondCall, "p\(call.process + 1) calls with r\(call.token) during the call of p\(other.process + 1)")
+                fail(
+                    .secondCall,
+                    "p\(call.process + 1) calls with r\(call.token) during the call of p\(other.process + 1)")
             }
             guard other.base.session == call.base.session, !other.isOrphan,
-                processes[other.process].machine.current?.bundle.session == call.base.session
+                processes[other.process].current?.bundle.session == call.base.session
             else { continue }
             fail(.singleFlight, "p\(call.process + 1) calls for \(call.base.story) while p\(other.process + 1) does")
         }
@@ -35,8 +41,10 @@ extension World {
 
     /// Rule 4. Whether another process's call is one that the owner may have given up, and is forgiven or long ago.
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
-        if other.isAbandoned || server.families[Int(named: other.base.session.rawValue)].isLoggedOut { return true }
+        let family = server.families[Int(named: other.base.session.rawValue)]
+        if other.isAbandoned || family.isLoggedOut || family.isDamaged { return true }
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
+        if other.base.generation < call.base.generation { return true }
         // The wall clock measures how long ago another process recorded its intent.
         if plan.mood.clockJumps > 0 || now - other.since >= plan.policy.longestCall.milliseconds { return true }
         switch plan.tolerance {
@@ -65,7 +73,7 @@ extension World {
         let notes = processes[process].notes
         if let complained = notes.complained, complained == base.mark { return }
         if !base.accessToken.isHeaderSafe { return }
-        if let received = notes.received, received.mark == base.mark, received.at >= (server.grants[base.grant].receipt ?? 0) {
+        if let received = notes.received, received.grant == base.grant {
             let isDue = received.lifetime.map { now >= received.at + $0 - window(of: $0) } ?? false
             if !isDue { fail(.clock, "p\(process + 1) calls for \(base.story) without a reason") }
         } else {

@@ -6,7 +6,7 @@ import Foundation
 /// The laws, checked after each event.
 extension World {
     mutating func judge(_ process: Int, _ before: View) {
-        let current = processes[process].machine.current?.bundle
+        let current = processes[process].current?.bundle
         if let bundle = current, bundle.session == before.session {
             let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
             if bundle.generation < before.generation || (isOther && !before.isLook) {
@@ -58,7 +58,10 @@ extension World {
     private static let (timerLimit, jobLimit) = (12, 8)
 
     private mutating func judgeGrowth(_ process: Int) {
-        let (alarms, jobs) = (processes[process].alarms.count, processes[process].jobs.count)
+        // Each sign-in and sign-out may wait for the store, for as long as the store may take.
+        var alarms = 0
+        for alarm in processes[process].alarms { if case .writeDeadline = alarm.timer {} else { alarms += 1 } }
+        let jobs = processes[process].jobs.count
         if alarms > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(alarms)", "timers") }
         if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
     }
@@ -97,7 +100,9 @@ extension World {
     /// Notes that an attempt is wished for.
     private func noteWish(_ process: Int) {
         for request in processes[process].requests {
-            if case .refresh = request.kind { processes[process].notes.complained = processes[process].machine.current?.bundle.mark }
+            if case .refresh = request.kind {
+                processes[process].notes.complained = processes[process].current?.bundle.mark
+            }
         }
     }
 
@@ -126,7 +131,7 @@ extension World {
         }
         guard let refused = before.refusal?.token else { return }
         if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.story)") }
-        guard processes[process].machine.current?.bundle.accessToken == refused.value,
+        guard processes[process].current?.bundle.accessToken == refused.value,
             let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
         else { return }
         if notes.trips[request.endpoint] ?? 0 > now, before.urgency != .expired {
@@ -148,14 +153,17 @@ extension World {
 
     mutating func published(_ process: Int, _ state: SessionState, _ before: View) {
         guard case .signedOut(let reason) = state else { return }
-        if case .signOut = before.event {} else if let session = before.session {
+        if case .signOut = before.event {
+        } else if let session = before.session {
             processes[process].notes.ended = (session, server.families.count)
         }
         guard let session = before.session else {
             guard case .read(.load, .failure, _) = before.event else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
         }
-        if !processes[process].notes.endings.insert(session).inserted {
+        if !processes[process].notes.endings.insert(session).inserted,
+            !server.families[Int(named: session.rawValue)].isDamaged
+        {
             fail(.oneEnding, "p\(process + 1) ends \(session.rawValue) again")
         }
         if case .signOut(let own, _) = before.event, own == reason { return }
@@ -165,8 +173,8 @@ extension World {
     /// G4, G5, G22. A session ends with its true reason.
     private mutating func judgeEnding(_ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: View) {
         let family = server.families[Int(named: session.rawValue)]
-        if case .ended(let note)? = before.shown {
-            // A session that was replaced ends with the session that has replaced it.
+        if case .ended(let note)? = before.shown, note.session == session || note.reason == reason {
+            // A session that was replaced may end with the session that has replaced it.
             if note.reason != reason || (note.session == session && family.note != reason && !family.isDamaged) {
                 fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(note.reason)")
             }
@@ -176,7 +184,9 @@ extension World {
             return fail(.verdict, "p\(process + 1) ends \(session.rawValue) as \(reason)")
         }
         guard plan.server.givesRefreshTokens else { return judgeExpiry(process, session, before) }
-        if processes[process].notes.heardNo != session { fail(.verdict, "no call for \(session.rawValue) was rejected") }
+        if processes[process].notes.heardNo != session {
+            fail(.verdict, "no call for \(session.rawValue) was rejected")
+        }
         guard !processes[process].notes.wasAmbiguous else { return }
         if plan.server.honoursKeys, family.isTakenForStolen, !family.isDamaged {
             fail(.keys, "p\(process + 1) loses \(session.rawValue) by a second use of a refresh token")
@@ -196,7 +206,8 @@ extension World {
     /// G13. What could still be refreshed is not given up.
     private mutating func judgeHealth(_ process: Int, _ session: SessionID, _ before: View) {
         guard !server.families[Int(named: session.rawValue)].isDamaged else { return }
-        if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken, !token.isEmpty,
+        if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken,
+            !token.isEmpty,
             server.honours(Int(named: token))
         {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.story)")

@@ -93,7 +93,7 @@ extension World {
         {
             fail(.revival, "p\(process + 1) has left \(stored.session.rawValue), and the store holds it")
         }
-        guard let bundle = processes[process].machine.current?.bundle else { return }
+        guard let bundle = processes[process].current?.bundle else { return }
         let family = server.families[Int(named: bundle.session.rawValue)]
         guard !family.isRetired, !family.isDamaged else { return }
         guard let stored = store.content.bundle, stored.session == bundle.session else {

@@ -21,6 +21,10 @@ extension World {
         return plan.tolerance != .none
     }
 
+    /// Whether a call was made without the lease, where the server forgives a second one. It cannot know that the
+    /// successor is being stored.
+    func isForgiven(_ call: Call) -> Bool { call.isUnguarded && plan.tolerance != .none }
+
     /// G8, G12. A refresh token is used again only after a response that no process can have.
     mutating func judgeReuse(_ call: Call) {
         guard server.isReuse(call.token, key: call.key, at: now) else { return }
@@ -32,10 +36,11 @@ extension World {
             fail(.keys, "p\(call.process + 1) uses r\(call.token) again, with another key than before")
         }
         // The call of a process that was killed, or has left the session, may arrive after a call that was made since.
-        guard !call.isOrphan, !call.isAbandoned, processes[call.process].machine.current?.bundle.session == call.base.session else {
+        guard !call.isOrphan, !call.isAbandoned, processes[call.process].current?.bundle.session == call.base.session
+        else {
             return
         }
-        for exchange in grant.exchanges where !isExplained(exchange) {
+        for exchange in grant.exchanges where !isExplained(exchange) && !isForgiven(call) {
             guard let newest = processes[exchange.process].newest, newest.session == call.base.session else { continue }
             let text = "p\(call.process + 1) uses r\(call.token) again,"
             if call.rivals.contains(exchange.call) || exchange.call > call.number {

@@ -25,12 +25,14 @@ extension World {
         guard isShared else { return }
         _ = ask(process, for: .restore, .restore)
         goOnToTheEnd()
-        let published = processes[process].machine.published
+        let published = processes[process].published
         switch store.content {
         case .active(let stored) where published != .signedIn(stored.session):
             fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.story)")
         case .ended, .empty:
-            if case .signedIn = published { fail(.follows, "p\(process + 1) says \(published), the store \(store.content.story)") }
+            if case .signedIn = published {
+                fail(.follows, "p\(process + 1) says \(published), the store \(store.content.story)")
+            }
         case .active: break
         }
     }
@@ -41,7 +43,7 @@ extension World {
             if isServed(process) || violation != nil { return }
             moveTime(to: now + 100_000)
         }
-        if case .signedOut = processes[process].machine.published { return }
+        if case .signedOut = processes[process].published { return }
         guard let bundle = processes[process].newest ?? store.content.bundle, plan.server.givesRefreshTokens else {
             return
         }
@@ -57,12 +59,13 @@ extension World {
     private mutating func isServed(_ process: Int) -> Bool {
         let waiter = newWaiter()
         var request = DeviceProcess.Request(waiter: waiter, kind: .token, since: now, order: events)
-        request.session = processes[process].machine.current?.bundle.session
+        request.session = processes[process].current?.bundle.session
         request.endpoint = 1
         processes[process].requests.append(request)
         tell(process, .asked(.token, WaiterID(number: waiter)))
         goOnToTheEnd()
-        guard let index = index(of: waiter, process), case .carrying(let token) = processes[process].requests[index].phase
+        guard let index = index(of: waiter, process),
+            case .carrying(let token) = processes[process].requests[index].phase
         else { return false }
         if server.takes(Int(named: token.value), at: now) {
             processes[process].requests.remove(at: index)
@@ -71,7 +74,8 @@ extension World {
         askAgain(process, index, with: TokenRefusal(of: token, endpoint: "e1", status: 401))
         let second = waiters
         goOnToTheEnd()
-        guard let index = self.index(of: second, process), case .carrying(let better) = processes[process].requests[index].phase
+        guard let index = self.index(of: second, process),
+            case .carrying(let better) = processes[process].requests[index].phase
         else { return false }
         processes[process].requests.remove(at: index)
         return server.takes(Int(named: better.value), at: now)
@@ -99,7 +103,7 @@ extension World {
         if store.lease?.owner == processes[process].owner || !processes[process].leases.isEmpty {
             fail(.lease, "p\(process + 1) holds the lease")
         }
-        guard processes[process].machine.published != .unknown else { return }
+        guard processes[process].published != .unknown else { return }
         let waiter = newWaiter()
         processes[process].requests.append(.init(waiter: waiter, kind: .settle, since: now))
         tell(process, .asked(.settle, WaiterID(number: waiter)))

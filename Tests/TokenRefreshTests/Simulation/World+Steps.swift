@@ -56,14 +56,14 @@ extension World {
 
     private mutating func ask(_ process: Int, _ dice: inout Dice) -> Bool {
         guard processes[process].requests.count < 5 else { return false }
-        if case .signedOut = processes[process].machine.published, processes[process].machine.current == nil {
+        if case .signedOut = processes[process].published, processes[process].current == nil {
             if dice.chance(40) { return signIn(process, &dice) }
             // The user opens the app again.
             if store.content.bundle != nil, dice.chance(40) { return crash(process) }
         }
         var request = DeviceProcess.Request(waiter: newWaiter(), kind: .token, since: now, order: events)
         request.endpoint = dice.pick(3)
-        let session = processes[process].machine.current?.bundle.session
+        let session = processes[process].current?.bundle.session
         if let token = processes[process].machine.readyToken(at: instant.uptime) {
             request.phase = .carrying(token)
             request.session = token.session
@@ -131,7 +131,7 @@ extension World {
         processes[process].requests[index].phase = .waiting
         processes[process].requests[index].since = now
         processes[process].requests[index].retries += 1
-        if processes[process].machine.current?.bundle.mark == refusal.token.mark {
+        if processes[process].current?.bundle.mark == refusal.token.mark {
             processes[process].notes.complained = refusal.token.mark
         }
         processes[process].requests[index].order = events
@@ -158,7 +158,7 @@ extension World {
         let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signIn, since: now, order: events)
         processes[process].requests.append(request)
-        processes[process].notes.received = (.init(session: session, generation: 0), now, saidLifetime)
+        processes[process].notes.received = (.init(session: session, generation: 0), grant, now, saidLifetime)
         noteReceipt(process, grant)
         processes[process].notes.excused = nil
         // A caller who waits for the state is told it when the sign-in is stored.
@@ -172,70 +172,15 @@ extension World {
         guard processes[process].runs else { return false }
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signOut, since: now, order: events)
         processes[process].requests.append(request)
-        let session = processes[process].machine.current?.bundle.session
+        let session = processes[process].current?.bundle.session
         processes[process].notes.ended = (session, .max)
         if let session {
             server.noteLoggedOut(family: Int(named: session.rawValue))
-        } else if processes[process].machine.published == .unknown, let stored = store.content.bundle?.session {
+        } else if processes[process].published == .unknown, let stored = store.content.bundle?.session {
             server.noteLoggedOut(family: Int(named: stored.rawValue))
         }
         let reason = dice.chance(70) ? SignOutReason.byUser : .application("account disabled")
         tell(process, .signOut(reason, WaiterID(number: request.waiter)))
-        return true
-    }
-
-    // MARK: Processes
-
-    private mutating func crash(_ process: Int) -> Bool {
-        guard processes[process].isAlive else { return false }
-        if isTraced { note("p\(process + 1) is killed") }
-        processes[process].isAlive = false
-        if store.lease?.owner == processes[process].owner {
-            if plan.lease.claimTime == nil { store.lease = nil } else { store.lease?.silentSince = now }
-        }
-        for index in 0..<calls.count where calls[index].process == process { calls[index].isOrphan = true }
-        server.noteCrash(of: process)
-        return true
-    }
-
-    private mutating func restart(_ process: Int) -> Bool {
-        if isTraced { note("p\(process + 1) starts again") }
-        processes[process] = newProcess(process)
-        return true
-    }
-
-    /// The system suspends a process, which it has said a moment before, most times.
-    private mutating func suspend(_ process: Int, _ dice: inout Dice) -> Bool {
-        guard processes[process].runs else { return false }
-        if !processes[process].isFreezing, dice.chance(80) {
-            processes[process].isFreezing = true
-            tell(process, .suspensionNear)
-            return true
-        }
-        processes[process].isFreezing = false
-        processes[process].isFrozen = true
-        if store.lease?.owner == processes[process].owner, plan.lease.claimTime != nil, store.lease?.silentSince == nil {
-            store.lease?.silentSince = now
-        }
-        if isTraced { note("p\(process + 1) is suspended") }
-        return true
-    }
-
-    mutating func thaw(_ process: Int) -> Bool {
-        guard processes[process].isFrozen else { return false }
-        processes[process].isFrozen = false
-        // No alarm could ring meanwhile.
-        for index in 0..<processes[process].requests.count { processes[process].requests[index].since = now }
-        if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
-        if isTraced { note("p\(process + 1) goes on") }
-        return true
-    }
-
-    /// The connection of the lease's owner is cut, which the owner does not notice.
-    private mutating func cut() -> Bool {
-        guard plan.lease.claimTime != nil, let lease = store.lease, lease.silentSince == nil else { return false }
-        store.lease?.silentSince = now
-        if isTraced { note("the connection of \(lease.owner)'s lease is cut") }
         return true
     }
 

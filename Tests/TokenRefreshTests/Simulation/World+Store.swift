@@ -125,7 +125,9 @@ extension World {
     /// A bundle has been written.
     private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
         let family = Int(named: bundle.session.rawValue)
-        if server.families[family].isRetired, !server.families[family].isDamaged { fail(.revival, "p\(process + 1) stores \(bundle.story)") }
+        if server.families[family].isRetired, !server.families[family].isDamaged {
+            fail(.revival, "p\(process + 1) stores \(bundle.story)")
+        }
         server.noteStored(bundle.grant, by: process)
     }
 }

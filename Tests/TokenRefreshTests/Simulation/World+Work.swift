@@ -86,7 +86,9 @@ extension World {
             exchange.fate = call.isOrphan ? .crashed : call.isAbandoned ? .lost : .underWay
             server.noteExchange(call.token, exchange)
         }
-        if isTraced { note("server responds to p\(call.process + 1) for r\(call.token) \(call.key.prefix(4)): \(response)") }
+        if isTraced {
+            note("server responds to p\(call.process + 1) for r\(call.token) \(call.key.prefix(4)): \(response)")
+        }
     }
 
     /// The response arrives with new tokens, which may be unusable.
@@ -115,14 +117,15 @@ extension World {
         let call = calls.remove(at: index)
         guard !call.isOrphan else { return true }
         let (session, process) = (call.base.session, call.process)
-        let current = processes[process].machine.current?.bundle
+        let current = processes[process].current?.bundle
         let isCurrent = current?.session == session
         switch result {
         case .success(let tokens):
             guard tokens.accessToken.isHeaderSafe else { break }
-            if isCurrent, current?.generation == call.base.generation {
+            let isNew = processes[process].notes.received?.grant != Int(named: tokens.accessToken)
+            if isCurrent, isNew, current?.generation == call.base.generation {
                 let mark = Mark(session: session, generation: call.base.generation + 1)
-                processes[process].notes.received = (mark, now, saidLifetime)
+                processes[process].notes.received = (mark, Int(named: tokens.accessToken), now, saidLifetime)
             }
         case .failure(let error): noteVerdict(error, on: call, isCurrent: isCurrent)
         }
@@ -137,7 +140,8 @@ extension World {
             processes[call.process].notes.heardNo = session
             processes[call.process].notes.wasAmbiguous = false
         case .ambiguous where isCurrent && !call.isOverdue:
-            let isRejection = plan.policy.ambiguity == .always
+            let isRejection =
+                plan.policy.ambiguity == .always
                 || (plan.policy.ambiguity == .repeated && notes.ambiguous == session)
             processes[call.process].notes.ambiguous = session
             if isRejection {

@@ -124,7 +124,7 @@ struct World {
         if isTraced { note("p\(process + 1) <- \(event.story)") }
         events += 1
         let before = View(processes[process], event: event, at: instant)
-        let actions = processes[process].machine.handle(event, at: instant)
+        let actions = processes[process].handle(event, at: instant)
         for action in actions { perform(action, process, before) }
         judge(process, before)
     }
@@ -145,7 +145,7 @@ struct World {
             for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
                 if !calls[index].isOrphan { calls[index].isCancelled = true }
             }
-        case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process)
+        case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process, before)
         case .startTimer(let timer, let deadline):
             processes[process].stop(timer)
             processes[process].alarms.append(.init(timer: timer, at: deadline.milliseconds))
@@ -188,56 +188,20 @@ struct World {
         calls.append(call)
     }
 
-    private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int) {
-        let current = processes[process].machine.current?.bundle.session
+    private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int, _ before: View) {
+        let current = processes[process].current?.bundle.session
         if current == bundle.session { fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue)") }
         if current != nil, !besideAnother {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
         }
         if besideAnother, !plan.server.revokesAlone { return }
-        server.revoke(family: Int(named: bundle.session.rawValue))
-    }
-}
-
-/// What the referee must know of a machine before a step, and of the step.
-struct View {
-    let session: SessionID?
-    let generation: Int
-    let accessToken: String?
-    let refreshToken: String?
-    let urgency: Expiry.Urgency
-    let isActivating: Bool
-    let event: RefreshEvent
-
-    init(_ process: DeviceProcess, event: RefreshEvent, at now: Instant) {
-        let current = process.machine.current
-        session = current?.bundle.session
-        generation = current?.bundle.generation ?? 0
-        accessToken = current?.bundle.accessToken
-        refreshToken = process.newest?.refreshToken
-        urgency = current?.expiry.urgency(at: now.uptime) ?? .none
-        isActivating = process.isActivating
-        self.event = event
-    }
-
-    /// Whether the event shows the machine what the store holds.
-    var isLook: Bool {
-        switch event {
-        case .read, .wrote(_, .superseded): true
-        default: false
+        let family = Int(named: bundle.session.rawValue)
+        // Another process that is in the session would take the revocation for the server's wish.
+        if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure,
+            !server.families[family].isDamaged
+        {
+            fail(.oneReason, "p\(process + 1) revokes \(bundle.session.rawValue), which the store still holds")
         }
-    }
-
-    /// What the event shows of the store.
-    var shown: StoredSession? {
-        switch event {
-        case .read(_, .success(let found), _), .wrote(_, .superseded(let found)): found
-        default: nil
-        }
-    }
-
-    /// The token whose refusal the event reports.
-    var refusal: TokenRefusal? {
-        if case .asked(.replacement(let refusal), _) = event { refusal } else { nil }
+        server.revoke(family: family)
     }
 }

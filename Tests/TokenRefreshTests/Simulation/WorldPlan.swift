@@ -132,7 +132,7 @@ struct WorldPlan: Sendable {
         server.lifetime = dice.of([6_000, 30_000, 300_000, 300_000, 3_600_000, nil])
         server.saysLifetime = dice.chance(80)
         server.saysDate = dice.chance(60)
-        server.skew = dice.of([0.125, 0.125, -172_800, 172_800, 90])
+        server.skew = dice.of([0.125, 0.125, -172_800.25, 172_800.125, 90])
         server.takesRevocations = dice.chance(70)
         server.givesRefreshTokens = dice.chance(96)
         server.unusableTokens = dice.of([0, 0, 0, 0, 20])

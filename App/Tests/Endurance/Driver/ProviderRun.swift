@@ -96,7 +96,7 @@ private final class Fleet {
     ///   - number: Chooses the process.
     ///   - inRefresh: Whether to wait for a process that has just started a refresh, and to kill that one.
     /// - Returns: Whether one was killed.
-    /// - Throws: `POSIXError` when no process can be started in its place.
+    /// - Throws: When the next process cannot be started.
     func replaceOne(number: Int, inRefresh: Bool) async throws -> Bool {
         let victim = inRefresh ? await killInRefresh() : number % count
         guard let victim else { return false }

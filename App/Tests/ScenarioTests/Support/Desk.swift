@@ -63,7 +63,7 @@ struct Desk: Sendable {
     /// - Parameters:
     ///   - store: The store that the program uses.
     ///   - seconds: How much of 900 seconds is left.
-    /// - Throws: `TokenStoreError` when the store cannot be written.
+    /// - Throws: `TokenStoreError`.
     func age(_ store: FileTokenStore, left seconds: Double) async throws {
         try await store.update { found in
             guard case .success(.active(let bundle)) = found else { return nil }
