@@ -43,15 +43,8 @@ extension Scenarios {
                     #expect(failures.allSatisfy { $0?.authentication?.code == .unauthorized })
                     #expect(await stage.sendAll(20) { _ in .me }.allSatisfy { $0 == nil })
                 }
-                // With two processes the second one has adopted the token of the first, and takes it for one that may
-                // have been revoked since: it refreshes once, too, before it knows that the endpoint is at fault.
                 let first = backend.statistics.refreshes.received
-                withKnownIssue("G10: an adopted token does not count as just refreshed", isIntermittent: true) {
-                    #expect(first == 1)
-                } when: {
-                    processes > 1
-                }
-                #expect(first <= processes)
+                #expect(first == 1)
                 // The endpoint is asked again and again: each time its own caller pays.
                 for stage in stages {
                     #expect(await stage.send(.article(1))?.authentication?.code == .unauthorized)

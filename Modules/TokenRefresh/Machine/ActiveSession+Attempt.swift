@@ -121,7 +121,10 @@ extension ActiveSession {
         isStored = true
         isTokenStored = true
         isCountedFromReceipt = false
-        refreshedAt = nil
+        // A token that another process has just refreshed is as fresh as one of this process's (G10).
+        refreshedAt = found.age(at: context.now.date).flatMap {
+            $0 < context.policy.freshness ? context.now.uptime - $0 : nil
+        }
         key = found.pendingRefresh?.idempotencyKey
         wasAmbiguous = false
     }

@@ -38,6 +38,15 @@ extension TokenBundle {
     }
 }
 
+extension TokenBundle {
+    /// How long ago the access token was received, by the device's clock. `nil`: not known, or the clock was set back.
+    func age(at date: Date) -> Duration? {
+        guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
+        let seconds = date.timeIntervalSince(receivedAt - clockSkew)
+        return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
+    }
+}
+
 extension StoredSession {
     /// What counts at an instant when a process starts: the note of a session that ended too long ago counts as nothing.
     /// A process that is in the session still follows it, whatever the clock says.

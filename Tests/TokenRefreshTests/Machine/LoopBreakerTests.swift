@@ -53,6 +53,20 @@ import Testing
         #expect(script.refused(3, generation: 1) == ["lease"])
     }
 
+    @Test("A token that another process has just refreshed is fresh here, too; one that it refreshed long ago is not")
+    func adoptedTokens() {
+        for (age, isFresh) in [(2.0, true), (60, false), (-30, false)] {
+            var script = MachineScript.signedIn(isShared: true)
+            let adopted = TokenBundle(
+                accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
+                generation: 1, receivedAt: script.date - age
+            )
+            _ = script.tell(.storeChanged)
+            _ = script.looked(.active(adopted))
+            #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == [isFresh ? "look" : "lease"], "\(age)")
+        }
+    }
+
     @Test("The shared store is asked first: a token that another process has stored since is given")
     func newerInStore() {
         var script = MachineScript.refreshedOnce(isShared: true)
