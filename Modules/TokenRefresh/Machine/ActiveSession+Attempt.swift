@@ -29,8 +29,17 @@ extension ActiveSession {
     }
 
     mutating func readStore(_ id: AttemptID, _ context: inout MachineContext) {
-        readAt = context.news
+        isReadStale = false
         context.emit(.read(.attempt(id)))
+    }
+
+    /// Notes that a write has ended.
+    mutating func noteWriteEnded() {
+        guard case .refreshing(_, let stage) = phase else { return }
+        switch stage {
+        case .reading, .verifying: isReadStale = true
+        case .leasing, .recording, .calling, .storing: break
+        }
     }
 
     mutating func leased(_ id: AttemptID, _ context: inout MachineContext) {
@@ -60,8 +69,7 @@ extension ActiveSession {
         case .verifying(let error): rejection = error
         case .leasing, .recording, .calling, .storing: return .goesOn
         }
-        guard readAt == context.news else {
-            // A write of this process has ended meanwhile: the read may have seen what was there before.
+        guard !isReadStale else {
             readStore(id, &context)
             return .goesOn
         }
@@ -115,7 +123,7 @@ extension ActiveSession {
 
     /// The bundle of another process becomes this one's.
     mutating func takeUp(_ found: TokenBundle, _ context: inout MachineContext) {
-        context.noteNews()
+        context.hasNews = true
         bundle = found.with(pendingRefresh: nil)
         expiry = context.expiry(ofStored: found)
         isStored = true

@@ -63,7 +63,7 @@ extension ActiveSession {
     /// Marks the intent of the call. Tokens on their way to the store make the mark needless.
     mutating func mark(_ context: inout MachineContext) {
         guard let call else { return }
-        guard call.generation == bundle.generation, !isStoring else {
+        guard !call.isMarked, call.generation == bundle.generation, !isStoring else {
             if call.isAbandoned { abandonCall(&context) }
             return
         }
@@ -88,6 +88,7 @@ extension ActiveSession {
         // A mark that could not be written is written again: the lease stays until then.
         if case .failed = outcome { return .goesOn }
         self.call?.mark = nil
+        self.call?.isMarked = true
         if call.isAbandoned { abandonCall(&context) }
         guard case .superseded(let found) = outcome else { return .goesOn }
         return superseded(by: found, storing: nil, nil, &context)

@@ -245,8 +245,9 @@ extension ActiveSession {
     }
 
     /// Takes out every caller who waits: the session is over (G23).
-    mutating func takeWaiters() -> [Waiter] {
-        waiting.takeAll() + queue.takeAll()
+    mutating func takeWaiters(_ context: inout MachineContext) -> [Waiter] {
+        if case .refreshing(let id, _) = phase { context.emit(.stopTimer(.deadline(id))) }
+        return waiting.takeAll() + queue.takeAll()
     }
 }
 

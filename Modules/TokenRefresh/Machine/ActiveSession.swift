@@ -76,6 +76,7 @@ struct ActiveSession: Hashable, Sendable {
         var isAbandoned = false
         /// The write that marks its intent: it was abandoned, or the process is about to be suspended.
         var mark: Int?
+        var isMarked = false
 
         /// Whether a failure means that the response was lost, and not that the server has answered.
         func isLost(by error: TokenRefreshError) -> Bool {
@@ -122,8 +123,8 @@ struct ActiveSession: Hashable, Sendable {
     var lastRefresh: Date?
     /// Whether the expiry was counted from the receipt in this process, on the monotonic clock.
     var isCountedFromReceipt: Bool
-    /// What had been learned of the store when it was last read for an attempt.
-    var readAt = 0
+    /// A write of this process has ended since the attempt started to read: it may have seen what was there before.
+    var isReadStale = false
     /// Another process's intent, and when this process first saw it.
     var seenIntent: SeenIntent?
 

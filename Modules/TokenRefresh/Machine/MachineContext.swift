@@ -18,9 +18,9 @@ struct MachineContext: Sendable {
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
-    /// How often this process has learned, or changed, what the store holds. A read that started before the last time may
-    /// have seen the store as it was before.
-    private(set) var news = 0
+    /// The event has brought news of the store: a read under way may have seen it as it was before. Always `false`
+    /// between two events.
+    var hasNews = false
     /// Callers who wait for a look at the store that starts now.
     private var lookers: [Waiter] = []
     private var random: RandomSource
@@ -42,9 +42,6 @@ struct MachineContext: Sendable {
         defer { actions = [] }
         return actions
     }
-
-    /// Notes that what the store holds is known better than any read under way can tell.
-    mutating func noteNews() { news += 1 }
 
     /// Lets a caller wait until the store was looked at.
     mutating func look(for waiter: Waiter) { lookers.append(waiter) }

@@ -76,7 +76,7 @@ extension MachineState {
     mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
         guard case .signedIn(let session) = state else { return }
         if inStore {
-            context.noteNews()
+            context.hasNews = true
             context.forgetWrites()
             answerStoreWaiters(nil)
         } else {
@@ -100,7 +100,7 @@ extension MachineState {
     /// Another process has signed in: its session is this process's too, and the one there was is over.
     mutating func replaceSession(by found: TokenBundle) {
         failWaiters()
-        context.noteNews()
+        context.hasNews = true
         context.forgetWrites()
         answerStoreWaiters(nil)
         state = .signedIn(ActiveSession(stored: found, context))
@@ -111,7 +111,7 @@ extension MachineState {
     /// G23: a caller who waits in one session never goes on in another. Those who wait for the state hear the next one.
     mutating func failWaiters() {
         var waiters = loaders.takeAll() + look.waiters.takeAll() + look.laterWaiters.takeAll()
-        withSession { session, _ in waiters += session.takeWaiters() }
+        withSession { session, context in waiters += session.takeWaiters(&context) }
         for waiter in waiters {
             switch waiter.wish {
             case .restore, .refresh: restorers.add(waiter)
@@ -169,6 +169,7 @@ extension MachineState {
             return withSession { $0.responded(id, base: base, result, &$1) }
         }
         // G9: the session is over. Tokens that are the old ones were revoked with it, if at all.
+        context.emit(.stopTimer(.callLimit(id)))
         context.emit(.report(.responseDropped(session: base.session)))
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
             new != base.refreshToken

@@ -8,7 +8,8 @@ extension MachineState {
         var failure: TokenStoreError?
         if case .failed(let error) = outcome { failure = error }
         let content = context.store.finish(version, outcome)
-        context.noteNews()
+        context.hasNews = true
+        withSession { session, _ in session.noteWriteEnded() }
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if case .ended(_, _, let scope)? = content, case .written(let removed?) = outcome {
@@ -73,12 +74,12 @@ extension MachineState {
     mutating func storeChanged() {
         if case .unknown = state { return load() }
         guard context.settings.isShared else { return }
-        if look.startedAt == nil { startLook() } else { look.mustRepeat = true }
+        if !look.isUnderWay { startLook() } else { look.mustRepeat = true }
     }
 
     /// Lets a caller wait for a look that starts now, but not for longer than a store may take.
     mutating func lookFor(_ waiter: Waiter) {
-        if look.startedAt == nil {
+        if !look.isUnderWay {
             look.waiters.add(waiter)
             startLook()
         } else {
@@ -90,17 +91,15 @@ extension MachineState {
     }
 
     mutating func startLook() {
-        look.startedAt = context.news
-        look.mustRepeat = false
+        (look.isUnderWay, look.isStale, look.mustRepeat) = (true, false, false)
+        context.hasNews = false
         for waiter in look.laterWaiters.takeAll() { look.waiters.add(waiter) }
         context.emit(.read(.look))
     }
 
     mutating func looked(_ result: Result<StoredSession, TokenStoreError>) {
-        // A write of this process has ended since the look started, or an attempt has read the store: the look may have
-        // seen the store as it was before, and the session that the user has just left.
-        let isStale = look.startedAt != context.news
-        look.startedAt = nil
+        let isStale = look.isStale
+        (look.isUnderWay, look.isStale) = (false, false)
         if !isStale {
             follow((try? result.get()).flatMap(\.readable))
             for waiter in look.waiters.takeAll() { serveLooker(waiter) }
@@ -143,5 +142,13 @@ extension MachineState {
     mutating func suspensionNear() {
         isSuspending = true
         withSession { $0.suspensionNear(&$1) }
+    }
+
+    /// Tokens that the store does not hold yet keep the other processes out, and so does a call whose intent is not
+    /// marked: one may have been made since the suspension was announced.
+    mutating func releaseForSuspension() {
+        guard !context.store.isBehind else { return }
+        withSession { $0.suspensionNear(&$1) }
+        if !context.store.isBehind { context.releaseLease() }
     }
 }

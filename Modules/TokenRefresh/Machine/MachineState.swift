@@ -25,8 +25,10 @@ struct MachineState: Hashable, Sendable {
 
     /// Looks at a shared store: what another process has done is found out without a lease.
     struct Look: Hashable, Sendable {
-        /// What had been learned of the store when the look under way started; `nil` when none is under way.
-        var startedAt: Int?
+        var isUnderWay = false
+        /// A write of this process has ended since it started, or an attempt has read the store: it may have seen the
+        /// store as it was before, and the session that the user has just left.
+        var isStale = false
         /// The look under way started too early for those who have asked since, or for a report.
         var mustRepeat = false
         /// Those who wait for the look under way, and for the one after it.
@@ -132,6 +134,10 @@ struct MachineState: Hashable, Sendable {
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
         }
+        if context.hasNews {
+            context.hasNews = false
+            if look.isUnderWay { look.isStale = true }
+        }
         for waiter in context.takeLookers() { lookFor(waiter) }
         releaseUnneededLease()
         answerSettlers()
@@ -194,11 +200,7 @@ struct MachineState: Hashable, Sendable {
             isSuspending = false
             return
         }
-        if isSuspending {
-            // Tokens that the store does not hold yet keep the other processes out.
-            if !context.store.isBehind { context.releaseLease() }
-            return
-        }
+        if isSuspending { return releaseForSuspension() }
         switch state {
         case .signedIn(let session):
             if !session.needsLease, !context.store.isBehind { context.releaseLease() }
@@ -214,7 +216,7 @@ struct MachineState: Hashable, Sendable {
     }
 
     var isIdle: Bool {
-        guard !context.store.isBehind, look.startedAt == nil, unreadEnd == nil else { return false }
+        guard !context.store.isBehind, !look.isUnderWay, unreadEnd == nil else { return false }
         switch state {
         case .unknown(let restoring): return !restoring.isReading
         case .signedOut: return true

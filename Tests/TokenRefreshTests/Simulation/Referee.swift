@@ -62,6 +62,7 @@ extension World {
         var alarms = 0
         for alarm in processes[process].alarms { if case .writeDeadline = alarm.timer {} else { alarms += 1 } }
         let jobs = processes[process].jobs.count
+        for call in calls where call.process == process && !call.isOrphan { alarms -= 1 }
         if alarms > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(alarms)", "timers") }
         if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
     }

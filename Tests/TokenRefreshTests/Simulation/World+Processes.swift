@@ -8,6 +8,7 @@ extension World {
         guard processes[process].isAlive else { return false }
         if isTraced { note("p\(process + 1) is killed") }
         processes[process].isAlive = false
+        processes[process].isFrozen = false
         if store.lease?.owner == processes[process].owner {
             if plan.lease.claimTime == nil { store.lease = nil } else { store.lease?.silentSince = now }
         }
