@@ -49,8 +49,11 @@ extension ExploredWorld {
         default: break
         }
         store = new
-        if let bundle = new.bundle, let token = bundle.refreshToken, let intent = bundle.pendingRefresh {
-            recorded.insert(Record(refreshToken: token, key: intent.idempotencyKey))
+        if let bundle = new.bundle, let token = bundle.refreshToken {
+            everStored.insert(token)
+            if let intent = bundle.pendingRefresh {
+                recorded.insert(Record(refreshToken: token, key: intent.idempotencyKey))
+            }
         }
         if case .ended(let note) = new { ended.insert(note.session) }
     }
@@ -71,11 +74,8 @@ extension ExploredWorld {
         change(slot) { _ = $0.work.remove(at: index) }
         switch (work.kind, work.result) {
         case (.read(let purpose), .content(let content, let mayCall)):
-            if let token = content.bundle?.refreshToken { everStored.insert(token) }
             tell(slot, .read(purpose, .success(content), ownerMayCall: mayCall))
-        case (.write(let version, let content), .outcome(let outcome)):
-            if case .written = outcome, let token = content.bundle?.refreshToken { everStored.insert(token) }
-            tell(slot, .wrote(version: version, outcome))
+        case (.write(let version, _), .outcome(let outcome)): tell(slot, .wrote(version: version, outcome))
         default: break
         }
     }
