@@ -53,6 +53,15 @@ simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000
 	SEED=$(SEED) STEPS=$(STEPS) swift test -c release -Xswiftc -enable-testing --scratch-path .build-release \
 		--filter Simulation
 
+.PHONY: explore
+explore: ## Walk all interleavings of two processes: make explore BOUNDS="refresh=3 crash=1 faults=1" STATES=5000000
+	EXPLORE=large BOUNDS="$(BOUNDS)" STATES=$(STATES) LATCHKEY_MODULE=TokenRefresh swift test -c release \
+		-Xswiftc -enable-testing --scratch-path .build-release --filter ExplorationTests
+
+.PHONY: mutants
+mutants: ## Change one line at a time, and look whether a test notices: make mutants ONLY=backoff
+	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(MINUTES),--minutes $(MINUTES))
+
 .PHONY: torture-storage
 torture-storage: setup-test ## Kill processes while they save, by the thousand, and print the counts
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests

@@ -88,6 +88,7 @@ extension ExploredWorld {
                 startedAt: now
             )
         )
+        if lapsed.contains(owner(slot)) { excuseCalls(of: slot) }
     }
 
     /// A second call with one refresh token is allowed where the first one's process could not keep the lease, and the

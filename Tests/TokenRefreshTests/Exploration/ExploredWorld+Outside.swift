@@ -14,7 +14,9 @@ extension ExploredWorld {
         switch processes[slot].process.work[index].kind {
         case .read:
             let owner = found.bundle?.pendingRefresh.map { perspective.unview(owner: $0.owner) }
-            result = .content(found, ownerMayCall: owner.map(lapsed.contains) ?? false)
+            // A lease that was cut itself proves nothing.
+            let isProof = !lapsed.contains(self.owner(slot)) || model.flaw == .cutLeaseIsProof
+            result = .content(found, ownerMayCall: owner.map { !isProof || lapsed.contains($0) } ?? false)
         case .write(_, let content):
             let new = replacement(content, found)
             if let new, !isLost(content) { put(perspective.unview(new), slot) }
@@ -46,6 +48,7 @@ extension ExploredWorld {
             breaks(.spared, "p\(slot) deletes \(old.session), which another process has signed in")
         case (.empty, .active(let old)):
             breaks(.spared, "p\(slot) empties the store, which held \(old.session)")
+        case (.active(let bundle), .active(let old)) where bundle.session != old.session: over.insert(old.session)
         default: break
         }
         store = new
