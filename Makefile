@@ -54,13 +54,13 @@ simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000
 		--filter Simulation
 
 .PHONY: explore
-explore: ## Walk every interleaving of two processes: make explore, or make explore BOUNDS="…" for bounds of your own
-	EXPLORE=large BOUNDS="$(BOUNDS)" LATCHKEY_MODULE=TokenRefresh swift test -c release -Xswiftc -enable-testing \
-		--scratch-path .build-release --filter ExplorationTests
+explore: ## Walk all interleavings of two processes: make explore BOUNDS="refresh=3 crash=1 faults=1" STATES=5000000
+	EXPLORE=large BOUNDS="$(BOUNDS)" STATES=$(STATES) LATCHKEY_MODULE=TokenRefresh swift test -c release \
+		-Xswiftc -enable-testing --scratch-path .build-release --filter ExplorationTests
 
 .PHONY: mutants
-mutants: ## Change one line at a time and look whether a test notices; fails on a survivor without a reason
-	Tests/Mutants/run
+mutants: ## Change one line at a time, and look whether a test notices: make mutants ONLY=backoff
+	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--minutes $(LIMIT))
 
 .PHONY: torture-storage
 torture-storage: setup-test ## Kill processes while they save, by the thousand, and print the counts

@@ -84,6 +84,8 @@ struct ExplorationModel: Hashable, Sendable {
         case marksAreLost
         /// The record of a refresh is not stored, although the store says so.
         case intentsAreLost
+        /// A lease that was cut still says that another process is dead.
+        case cutLeaseIsProof
     }
 
     /// Rule 6: the server repeats its result for the same key, and the engine knows it.

@@ -62,6 +62,7 @@ import Testing
             "exploration: \(report.states) states\(report.isCutShort ? " and more" : ""), \(report.steps) steps,",
             "depth \(report.depth), \((ContinuousClock.now - start) / .seconds(1)) s: \(keys), \(bounds)"
         )
+        fflush(nil)
         if let summary = report.summary { Issue.record("\(summary)") }
     }
 
@@ -127,6 +128,13 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
             bounds: ExplorationBounds(faults: 1, [.refresh: 2, .suspension: 1]),
             law: .oneCall,
             length: 15,
+            lastLine: "p1 is told the outcome of its intent for r0: calls with r0"
+        ),
+        BrokenWorld(
+            model: ExplorationModel(flaw: .cutLeaseIsProof),
+            bounds: ExplorationBounds(faults: 1, [.refresh: 2, .cut: 1]),
+            law: .oneCall,
+            length: 13,
             lastLine: "p1 is told the outcome of its intent for r0: calls with r0"
         ),
         BrokenWorld(

@@ -78,13 +78,6 @@ struct ExploredProcess: Hashable, Sendable {
         return WaiterID(number: number)
     }
 
-    /// Whether a write of a refresh token is under way.
-    func isSaving(_ token: String) -> Bool {
-        work.contains { work in
-            if case .write(_, let content) = work.kind { content.bundle?.refreshToken == token } else { false }
-        }
-    }
-
     var hasRefreshCaller: Bool { callers.values.contains { $0.wish == .refresh } }
 }
 

@@ -31,7 +31,7 @@ extension ExploredWorld {
         case .release(let id):
             leases.removeAll { $0 == Lease(slot: slot, attempt: id) }
             if process.condition == .suspending { excuseCalls(of: slot) }
-        case .call(let id, let base, let request): call(id, base, request, slot, process)
+        case .call(let id, let base, let request): call(id, base, request, slot)
         case .cancelCall(let id):
             for index in calls.indices where calls[index].slot == slot && calls[index].id == id {
                 calls[index].isCancelled = true
@@ -54,20 +54,11 @@ extension ExploredWorld {
 
     // MARK: The laws of calls
 
-    private mutating func call(
-        _ id: AttemptID,
-        _ base: TokenBundle,
-        _ request: TokenRefreshRequest,
-        _ slot: Int,
-        _ process: ExploredProcess
-    ) {
+    private mutating func call(_ id: AttemptID, _ base: TokenBundle, _ request: TokenRefreshRequest, _ slot: Int) {
         let key = Perspective(slot: slot).unview(key: request.idempotencyKey)
         let number = Int(request.refreshToken.split(separator: "r").last ?? "") ?? 0
-        let record = Record(refreshToken: request.refreshToken, key: key)
-        if !everStored.contains(request.refreshToken) || process.isSaving(request.refreshToken) {
-            unrecorded.insert(record)
-        } else if !unrecorded.contains(record) {
-            if !recorded.contains(record) {
+        if everStored.contains(request.refreshToken) {
+            if !recorded.contains(Record(refreshToken: request.refreshToken, key: key)) {
                 breaks(.intent, "p\(slot) spends r\(number), which was stored, without an intent in the store")
             }
             if !holdsLease(slot), !lapsed.contains(owner(slot)) {
@@ -97,6 +88,7 @@ extension ExploredWorld {
                 startedAt: now
             )
         )
+        if lapsed.contains(owner(slot)) { excuseCalls(of: slot) }
     }
 
     /// A second call with one refresh token is allowed where the first one's process could not keep the lease, and the

@@ -14,7 +14,9 @@ extension ExploredWorld {
         switch processes[slot].process.work[index].kind {
         case .read:
             let owner = found.bundle?.pendingRefresh.map { perspective.unview(owner: $0.owner) }
-            result = .content(found, ownerMayCall: owner.map(lapsed.contains) ?? false)
+            // A lease that was cut itself proves nothing.
+            let isProof = !lapsed.contains(self.owner(slot)) || model.flaw == .cutLeaseIsProof
+            result = .content(found, ownerMayCall: owner.map { !isProof || lapsed.contains($0) } ?? false)
         case .write(_, let content):
             let new = replacement(content, found)
             if let new, !isLost(content) { put(perspective.unview(new), slot) }
@@ -46,11 +48,15 @@ extension ExploredWorld {
             breaks(.spared, "p\(slot) deletes \(old.session), which another process has signed in")
         case (.empty, .active(let old)):
             breaks(.spared, "p\(slot) empties the store, which held \(old.session)")
+        case (.active(let bundle), .active(let old)) where bundle.session != old.session: over.insert(old.session)
         default: break
         }
         store = new
-        if let bundle = new.bundle, let token = bundle.refreshToken, let intent = bundle.pendingRefresh {
-            recorded.insert(Record(refreshToken: token, key: intent.idempotencyKey))
+        if let bundle = new.bundle, let token = bundle.refreshToken {
+            everStored.insert(token)
+            if let intent = bundle.pendingRefresh {
+                recorded.insert(Record(refreshToken: token, key: intent.idempotencyKey))
+            }
         }
         if case .ended(let note) = new { ended.insert(note.session) }
     }
@@ -71,11 +77,8 @@ extension ExploredWorld {
         change(slot) { _ = $0.work.remove(at: index) }
         switch (work.kind, work.result) {
         case (.read(let purpose), .content(let content, let mayCall)):
-            if let token = content.bundle?.refreshToken { everStored.insert(token) }
             tell(slot, .read(purpose, .success(content), ownerMayCall: mayCall))
-        case (.write(let version, let content), .outcome(let outcome)):
-            if case .written = outcome, let token = content.bundle?.refreshToken { everStored.insert(token) }
-            tell(slot, .wrote(version: version, outcome))
+        case (.write(let version, _), .outcome(let outcome)): tell(slot, .wrote(version: version, outcome))
         default: break
         }
     }

@@ -28,7 +28,6 @@ extension ExploredWorld {
         case .storeResponds(let slot, let work): storeResponds(slot, work)
         case .leaseIsGiven(let slot, let attempt):
             leases.append(Lease(slot: slot, attempt: attempt))
-            lapsed.remove(owner(slot))
             change(slot) { $0.leasing.removeAll { $0 == attempt } }
             tell(slot, .leased(attempt))
         case .leaseIsRefused(let slot, let attempt):

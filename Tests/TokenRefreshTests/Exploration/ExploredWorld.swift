@@ -55,10 +55,8 @@ struct ExploredWorld {
 
     // What the laws need of the past.
     var causes: ReuseCause = []
-    /// Refresh tokens that a process knows to be stored: it was told so, or has read them.
+    /// Refresh tokens that were in the store at some time.
     var everStored: Set<String> = []
-    /// What was spent while no process knew it to be stored. A write under way may have stored it all the same.
-    var unrecorded: Set<Record> = []
     /// Intents that were in the store at some time.
     var recorded: Set<Record> = []
     /// Calls whose process could not keep the lease until their result was stored.
@@ -148,9 +146,8 @@ struct ExploredWorld {
             }
         }
         for call in calls { sum &+= hash { call.feed(swapped: swapped, into: &$0) } }
-        for (index, record) in recorded.map({ (0, $0) }) + unrecorded.map({ (1, $0) }) {
+        for record in recorded {
             sum &+= hash {
-                $0.combine(index)
                 $0.combine(record.refreshToken)
                 Perspective.feed(record.key, swapped: swapped, into: &$0)
             }
