@@ -11,7 +11,7 @@ import Testing
 @Suite struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["SEED"].flatMap(UInt64.init) ?? 20_260_101
-    private static let steps = environment["STEPS"].flatMap(Int.init) ?? 1_000_000
+    private static let steps = environment["STEPS"].flatMap(Int.init) ?? 300_000
 
     private static let world = environment["WORLD"].flatMap(UInt64.init)
     private static let isSurvey = environment["SURVEY"] != nil || world != nil
