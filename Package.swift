@@ -13,13 +13,15 @@ let modules: [Target] = [
     .target(name: "TokenRefresh", dependencies: ["AuthInterface"], path: "Modules/TokenRefresh"),
     .target(name: "NetworkCore", dependencies: ["AuthInterface"], path: "Modules/NetworkCore"),
     .target(name: "DataAPI", dependencies: ["NetworkCore", "AuthInterface"], path: "Modules/DataAPI"),
+    .target(name: "Storage", dependencies: ["AuthInterface"], path: "Modules/Storage"),
+    // Empty without its trait: no phone compiles it.
     .target(
-        name: "Storage",
+        name: "PostgreSQLStorage",
         dependencies: [
-            "AuthInterface",
+            "Storage", "AuthInterface",
             .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
         ],
-        path: "Modules/Storage"
+        path: "Modules/PostgreSQLStorage"
     ),
     .target(
         name: "Imaging",
@@ -90,16 +92,30 @@ let tests: [Target] = [
         dependencies: ["Storage", "AuthInterface", "AuthTesting"],
         path: "Tests/StorageTorture"
     ),
+    .testTarget(
+        name: "StorageTests",
+        dependencies: ["Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "StorageTorture"],
+        path: "Tests/StorageTests"
+    ),
     // A process of a fleet that shares one session in a database. Of use under the trait PostgreSQL only.
     .executableTarget(
         name: "FleetPeer",
-        dependencies: ["Storage", "TokenRefresh", "AuthInterface"],
+        dependencies: ["PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface"],
         path: "Tests/FleetPeer"
     ),
+    // A process that refreshes the sessions of many accounts in a database, without the engine.
+    .executableTarget(
+        name: "AccountsPeer",
+        dependencies: ["PostgreSQLStorage", "Storage", "AuthInterface"],
+        path: "Tests/AccountsPeer"
+    ),
     .testTarget(
-        name: "StorageTests",
-        dependencies: ["Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "StorageTorture", "FleetPeer"],
-        path: "Tests/StorageTests"
+        name: "PostgreSQLStorageTests",
+        dependencies: [
+            "PostgreSQLStorage", "Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "AccountsPeer",
+            "FleetPeer",
+        ],
+        path: "Tests/PostgreSQLStorageTests"
     ),
     .testTarget(name: "ImagingTests", dependencies: ["Imaging"], path: "Tests/ImagingTests"),
     .testTarget(
@@ -133,19 +149,41 @@ let tests: [Target] = [
     ),
 ]
 
+/// `LATCHKEY_MODULE=NetworkCore swift test` builds one module, its tests and what they need, and nothing else: see
+/// `make test-NetworkCore`.
+let targets: [Target] = {
+    let all = modules + systemLibraries + tests
+    guard let module = Context.environment["LATCHKEY_MODULE"] else { return all }
+    let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    var needed: Set<String> = []
+    var open = [module, module + "Tests"]
+    while let name = open.popLast() {
+        guard let target = byName[name], needed.insert(name).inserted else { continue }
+        for dependency in target.dependencies {
+            switch dependency {
+            case .byNameItem(let name, _), .targetItem(let name, _): open.append(name)
+            default: break
+            }
+        }
+    }
+    return all.filter { needed.contains($0.name) }
+}()
+
 let package = Package(
     name: "Latchkey",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
-    products: modules.map { .library(name: $0.name, targets: [$0.name]) },
+    products: modules.filter { module in targets.contains { $0.name == module.name } }.map {
+        .library(name: $0.name, targets: [$0.name])
+    },
     traits: [
         .trait(name: "OpenCombine", description: "NetworkCombine where Combine is absent, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
-        .trait(name: "PostgreSQL", description: "Storage's store for a fleet of hosts, over libpq."),
+        .trait(name: "PostgreSQL", description: "PostgreSQLStorage: a store for a fleet of hosts, over libpq."),
     ],
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")
     ],
-    targets: modules + systemLibraries + tests,
+    targets: targets,
     swiftLanguageModes: [.v6]
 )
 

@@ -15,6 +15,7 @@ let devBackend: Target = .target(
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "GRDB", package: "GRDB.swift"),
@@ -55,12 +56,30 @@ let articles: Target = .executableTarget(
 let tests: [Target] = [
     // The real program, for the tests that run it.
     .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
+    // `make endurance`, and nothing else, runs it.
+    .executableTarget(
+        name: "Endurance",
+        dependencies: [
+            "DevBackend",
+            "ProgramTesting",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "TokenRefresh", package: "Latchkey"),
+            .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "Storage", package: "Latchkey"),
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        ],
+        path: "Tests/Endurance/Driver"
+    ),
     .testTarget(
         name: "ScenarioTests",
         dependencies: [
             "DevBackend",
             // Run as processes of their own.
             "articles",
+            "Endurance",
             "ProgramTesting",
             .product(name: "AuthInterface", package: "Latchkey"),
             .product(name: "AuthTesting", package: "Latchkey"),
@@ -76,6 +95,7 @@ let tests: [Target] = [
         dependencies: [
             "Composition",
             .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "DataAPI", package: "Latchkey"),
         ]
@@ -89,6 +109,7 @@ let tests: [Target] = [
             "DevBackend",
             .product(name: "AuthInterface", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "Storage", package: "Latchkey"),
             .product(name: "Imaging", package: "Latchkey"),
         ]
     ),
@@ -96,6 +117,8 @@ let tests: [Target] = [
         name: "DevBackendTests",
         dependencies: [
             "DevBackend",
+            .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -103,6 +126,33 @@ let tests: [Target] = [
         ]
     ),
 ]
+
+/// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds one target, its tests and what they need, and
+/// nothing else, as the manifest of the root package does.
+let targets: [Target] = {
+    let all = [devBackend, composition, articles] + tests
+    guard let module = Context.environment["LATCHKEY_MODULE"] else { return all }
+    let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    var needed: Set<String> = []
+    var open = [module, module + "Tests"]
+    while let name = open.popLast() {
+        guard let target = byName[name], needed.insert(name).inserted else { continue }
+        for dependency in target.dependencies {
+            switch dependency {
+            case .byNameItem(let name, _), .targetItem(let name, _): open.append(name)
+            default: break
+            }
+        }
+    }
+    return all.filter { needed.contains($0.name) }
+}()
+
+/// The root package, when a target that is built uses it. It reads `LATCHKEY_MODULE` too, and then has no such module.
+let usesRoot = targets.contains { target in
+    target.dependencies.contains { dependency in
+        if case .productItem(_, package: "Latchkey", _, _) = dependency { true } else { false }
+    }
+}
 
 /// Imaging's codec on Linux needs a trait; Apple platforms bring their own.
 #if os(Linux)
@@ -118,9 +168,8 @@ let package = Package(
     products: [
         .library(name: "DevBackend", targets: ["DevBackend"]),
         .executable(name: "articles", targets: ["articles"]),
-    ],
-    dependencies: [
-        .package(name: "Latchkey", path: "..", traits: traits),
+    ].filter { product in targets.contains { $0.name == product.name } },
+    dependencies: (usesRoot ? [.package(name: "Latchkey", path: "..", traits: traits)] : []) + [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
@@ -130,9 +179,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: [devBackend, composition, articles] + tests,
+    targets: targets,
     swiftLanguageModes: [.v6]
 )
 

@@ -4,10 +4,10 @@ import Dispatch
 ///
 /// The cooperative pool has as many threads as there are cores, for the whole program; a call that waits on one of them
 /// stops everything else.
-struct BlockingQueue: Sendable {
+package struct BlockingQueue: Sendable {
     private let queue: DispatchQueue
 
-    init(label: String) {
+    package init(label: String) {
         queue = DispatchQueue(label: label)
     }
 
@@ -16,7 +16,7 @@ struct BlockingQueue: Sendable {
     /// - Parameter work: The calls.
     /// - Returns: What `work` returns.
     /// - Throws: What `work` throws.
-    func run<Value: Sendable, Failure: Error>(
+    package func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let result: Result<Value, Failure> = await withCheckedContinuation { continuation in

@@ -3,8 +3,8 @@ public import Foundation
 /// Encrypts tokens for a store whose place others can read: a database, its replicas and its backups.
 ///
 /// A store calls ``seal(_:authenticating:)`` before each save and ``open(_:authenticating:)`` after each load. Latchkey
-/// ships no cryptography: the cipher, and the keeping of its key, are yours. See <doc:SharingTokensInPostgreSQL> for one
-/// with AES-GCM.
+/// ships no cryptography: the cipher, and the keeping of its key, are yours. See the article "Sharing tokens in
+/// PostgreSQL" of `PostgreSQLStorage` for one with AES-GCM.
 ///
 /// The associated data names the account, the session and the generation the tokens belong to. It is not secret and is
 /// not stored; an authenticating cipher that is given it refuses tokens that somebody has moved to another row.

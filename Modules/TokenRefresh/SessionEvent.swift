@@ -2,7 +2,7 @@ public import AuthInterface
 
 /// Something the refresh engine did, for logs and metrics. No event contains a token.
 public enum SessionEvent: Sendable {
-    /// A refresh began. `generation` is that of the bundle it starts from.
+    /// A refresh started. `generation` is that of the bundle it starts from.
     case refreshStarted(session: SessionID, generation: Int)
 
     /// A refresh brought new tokens, which are in use now.
@@ -11,22 +11,25 @@ public enum SessionEvent: Sendable {
     /// Another process had refreshed already; its tokens are in use now and no call was made.
     case adopted(session: SessionID, generation: Int)
 
-    /// A refresh could not be had. The session stays; the next try is not made before the time given.
+    /// A refresh failed. The session stays; the next attempt is not made before the time given.
     case refreshFailed(session: SessionID, error: TokenRefreshError, retryAfter: Duration)
 
-    /// A server refused a token that had just been refreshed; no refresh goes out for it until the time given.
+    /// A server refused a token that had just been refreshed; the endpoint causes no refresh until the time given.
     case refusedAfterRefresh(session: SessionID, generation: Int, retryAfter: Duration)
 
-    /// The answer of a refresh came when its session was over. It was dropped.
-    case answerDropped(session: SessionID)
+    /// The response of a refresh came when its session was over, or when newer tokens were in use. It was dropped.
+    case responseDropped(session: SessionID)
 
-    /// The answer of a refresh came after its deadline, and was still good.
-    case lateAnswerKept(session: SessionID, generation: Int)
+    /// The response of a refresh came after its deadline, and was still valid.
+    case lateResponseKept(session: SessionID, generation: Int)
+
+    /// A call of the refresh handler did not end when it was cancelled, and was given up (G8).
+    case callAbandoned(session: SessionID, generation: Int)
 
     /// The store could not be read or written. What it should hold is kept in memory and tried again.
     case storeFailed(TokenStoreError)
 
-    /// A session began, or was found in the store.
+    /// A session started, or was found in the store.
     case signedIn(session: SessionID)
 
     /// The session ended.

@@ -1,3 +1,5 @@
+public import AuthInterface
+
 /// The times and limits the refresh engine works with. Every one has a name, a default and a reason.
 public struct TokenRefreshPolicy: Sendable, Hashable {
     /// How long before its expiry a token is refreshed in the background while requests go on using it (G3).
@@ -8,31 +10,43 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// At most a tenth of the token's lifetime counts.
     public var leeway: Duration = .seconds(5)
 
-    /// How long a refresh may take until those who wait for it are told that it is unavailable (G8).
+    /// How long a request waits for a refresh at most, with the wait for another process's refresh of a shared store
+    /// (G8, G13). Then it fails as unavailable; the call goes on.
     public var deadline: Duration = .seconds(30)
 
-    /// How long the store may take over one write until the engine goes on without it (G11).
+    /// How long a call to the handler may take until it is cancelled (G8). Until it has ended, no other call is made with
+    /// the same refresh token. Never shorter than ``deadline``.
+    public var callLimit: Duration = .seconds(120)
+
+    /// How long a cancelled call may take to end until it is given up (G8).
+    public var abandonAfter: Duration = .seconds(10)
+
+    /// How long the store may take over one read or write until the engine goes on without it (G11).
     public var storeDeadline: Duration = .seconds(10)
 
-    /// How long to wait for another process that holds a shared store (G13).
-    public var leaseWait: Duration = .seconds(10)
+    /// What a repeated *ambiguous* refusal counts as (G4).
+    public var ambiguity: AmbiguityRule = .repeated
 
-    /// The time between failed refreshes (G6), and between failed writes to the store.
+    /// The pause after failed refreshes (G6), and after failed writes to the store.
     public var backoff = Backoff()
 
-    /// The longest `Retry-After` that is believed (G6).
+    /// The longest `Retry-After` that is honoured (G6).
     public var maximumRetryAfter: Duration = .seconds(300)
 
-    /// A request that comes while failed refreshes cool down waits if no more than this is left; otherwise it fails at
+    /// A request that starts while failed refreshes cool down waits if no more than this is left; otherwise it fails at
     /// once with the time that is left (G6).
     public var patience: Duration = .seconds(2)
 
-    /// How long a token that came from a refresh counts as *just refreshed*. A refusal in that time is not answered
-    /// with another refresh (G10).
+    /// How long after a failed refresh the requests that were sent before it, and are refused only now, share its failure
+    /// in place of a new attempt (G6). At least as long as the pause.
+    public var failureSharing: Duration = .seconds(2)
+
+    /// How long a token that came from a refresh counts as *just refreshed*. A refusal in that time causes no other
+    /// refresh (G10).
     public var freshness: Duration = .seconds(10)
 
-    /// How long no refresh goes out for a token that was refused while just refreshed (G10). It doubles up to eight
-    /// times this when the next token fares the same.
+    /// How long an endpoint that refused a token which was just refreshed causes no refresh (G10). It doubles, up to
+    /// eight times this, when the endpoint refuses the next token too.
     public var refusalCooldown: Duration = .seconds(10)
 
     /// The longest lifetime that is believed. A token that claims more is used until it is refused.
@@ -40,52 +54,19 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
 
     /// Creates a policy with the defaults.
     public init() {}
+
+    /// The longest a call may take, whatever the two limits say.
+    var longestCall: Duration { max(callLimit, deadline) }
 }
 
-/// Full-jitter exponential back-off: before try *n* a random time between nothing and `base · 2ⁿ`, at most `limit`.
-public struct Backoff: Sendable, Hashable {
-    /// The bound before the first try.
-    public var base: Duration
+/// When an *ambiguous* refusal of a refresh, such as a bare 401, counts as a rejection (G4).
+public enum AmbiguityRule: Sendable, Hashable {
+    /// Never: it is always unavailable.
+    case never
 
-    /// The bound that doubling stops at.
-    public var limit: Duration
+    /// When the next attempt, after a pause, is refused in the same way.
+    case repeated
 
-    /// Creates a back-off.
-    ///
-    /// - Parameters:
-    ///   - base: The bound before the first try.
-    ///   - limit: The bound that doubling stops at.
-    public init(base: Duration = .milliseconds(500), limit: Duration = .seconds(60)) {
-        self.base = base
-        self.limit = limit
-    }
-
-    /// The time to wait.
-    ///
-    /// - Parameters:
-    ///   - failures: How many tries have failed so far, from 1.
-    ///   - generator: Where the jitter comes from.
-    /// - Returns: A duration from zero up to the bound.
-    func delay(afterFailures failures: Int, using generator: inout SplitMix64) -> Duration {
-        let doublings = min(max(failures, 1) - 1, 30)
-        let bound = min(base * (1 << doublings), limit)
-        return bound * Double.random(in: 0...1, using: &generator)
-    }
-}
-
-/// A small seeded generator, so that a run of the machine can be repeated to the letter.
-struct SplitMix64: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    /// At once.
+    case always
 }

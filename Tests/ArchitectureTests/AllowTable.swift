@@ -4,8 +4,8 @@
 ///                      AuthInterface
 ///           ┌───────────┬──────┴──────┬─────────────┐
 ///     TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
-///                              ┌──────┼───────────┐
-///                           DataAPI  NetworkCombine  NetworkTesting
+///                        │     ┌──────┼───────────┐
+///       PostgreSQLStorage   DataAPI  NetworkCombine  NetworkTesting
 ///
 ///     Composition sees them all; articles sees Composition, the words and the services.
 /// ```
@@ -18,7 +18,8 @@ enum AllowTable {
         "TokenRefresh": ["AuthInterface"],
         "NetworkCore": ["AuthInterface"],
         "DataAPI": ["NetworkCore", "AuthInterface"],
-        "Storage": ["AuthInterface", "CPostgreSQL"],
+        "Storage": ["AuthInterface"],
+        "PostgreSQLStorage": ["AuthInterface", "Storage", "CPostgreSQL"],
         "Imaging": ["CTurboJPEG", "CPNG"],
         "NetworkCombine": ["NetworkCore"],
         "AuthTesting": ["AuthInterface"],
@@ -34,7 +35,8 @@ enum AllowTable {
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "FoundationNetworking"],
         "DataAPI": ["Foundation"],
-        "Storage": ["Foundation", "Dispatch", "Security", "Darwin", "Glibc", "Musl"],
+        "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
+        "PostgreSQLStorage": ["Foundation", "Dispatch", "Darwin", "Glibc", "Musl"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],
         "NetworkCombine": ["Foundation", "Combine", "OpenCombine"],
         "AuthTesting": ["Foundation"],
@@ -45,8 +47,9 @@ enum AllowTable {
     static let confined: [String: String] = [
         "FoundationNetworking": "NetworkCore/FoundationNetworking.swift",
         "Security": "Storage/Keychain/",
+        "notify": "Storage/Keychain/",
         "ImageIO": "Imaging/Codecs/",
-        "CPostgreSQL": "Storage/PostgreSQL/",
+        "CPostgreSQL": "PostgreSQLStorage/Connection/",
     ]
 
     /// What a target of ours may not import: everything of ours that its row does not name.

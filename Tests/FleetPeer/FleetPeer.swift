@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import Foundation
+import PostgreSQLStorage
 import Storage
 import TokenRefresh
 
@@ -12,6 +13,7 @@ struct FleetPeer {
 
     func run() async {
         let line = TestLine()
+        let clock = SystemTimeSource()
         let store = PostgreSQLTokenStore(
             connection: connection,
             account: account,
@@ -36,6 +38,8 @@ struct FleetPeer {
             } catch {
                 line.say("asked in vain: \(error)")
                 if case .signedOut = session.state { break }
+                let pause = (error as? AuthenticationError)?.retryAfter ?? .milliseconds(100)
+                try? await clock.sleep(until: clock.uptime + pause)
             }
         }
         line.say("done \(token?.generation ?? -1) \(token?.value ?? "none") \(token?.refreshToken ?? "none")")
@@ -45,8 +49,7 @@ struct FleetPeer {
     /// Quick to give up and quick to try again; every token may be refused, however fresh it is.
     private var policy: TokenRefreshPolicy {
         var policy = TokenRefreshPolicy()
-        policy.leaseWait = .milliseconds(500)
-        policy.backoff = Backoff(base: .milliseconds(100), limit: .milliseconds(400))
+        policy.backoff = Backoff(base: .milliseconds(100), limit: .milliseconds(400), floor: .milliseconds(50))
         policy.freshness = .zero
         return policy
     }

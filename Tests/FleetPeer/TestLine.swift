@@ -2,10 +2,10 @@
 import AuthInterface
 import Foundation
 
-/// The line to the test, which is also the authorisation server.
+/// The line to the test, which is also the authorization server.
 ///
-/// The peer says `refresh NUMBER TOKEN`; the test says `tokens NUMBER ACCESS REFRESH`, `rejected NUMBER`, and once, to
-/// begin with, `go`.
+/// The peer says `refresh NUMBER TOKEN KEY`; the test says `tokens NUMBER ACCESS REFRESH`, `rejected NUMBER`, and
+/// once, to begin with, `go`.
 final class TestLine: TokenRefreshHandler {
     private struct State {
         var number = 0
@@ -45,17 +45,20 @@ final class TestLine: TokenRefreshHandler {
         await withCheckedContinuation { continuation in state.withLock { $0.end = continuation } }
     }
 
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
-        let answer = await withCheckedContinuation { continuation in
+    /// The test's server repeats its result for the same key.
+    var replayTolerance: ReplayTolerance { .sameKey }
+
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let response = await withCheckedContinuation { continuation in
             let number = state.withLock { state in
                 state.number += 1
                 state.calls[state.number] = continuation
                 return state.number
             }
-            say("refresh \(number) \(refreshToken)")
+            say("refresh \(number) \(request.refreshToken) \(request.idempotencyKey)")
         }
-        guard answer.count == 2 else { throw TokenRefreshError.rejected }
-        return TokenRefreshResult(accessToken: answer[0], refreshToken: answer[1])
+        guard response.count == 2 else { throw TokenRefreshError.rejected }
+        return TokenRefreshResult(accessToken: response[0], refreshToken: response[1])
     }
 
     private func hear(_ words: [String]) {

@@ -9,15 +9,11 @@ import TokenRefresh
 // and the compiler reads them here.
 
 enum ReadmeSamples {
-    static func twelveLines(url: URL, show: (Article) -> Void) async throws {
-        // sample: twelve lines
+    static func eightLines(url: URL, show: (Article) -> Void) async throws {
+        // sample: eight lines
         let open = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
         let refresh = RESTTokenRefreshHandler(network: open)  // swap the refresh implementation here, and nowhere else
-        let session = TokenRefreshCoordinator(
-            store: FileTokenStore(application: "articles"),
-            handler: refresh,
-            revocation: refresh
-        )
+        let session = TokenRefreshCoordinator(store: FileTokenStore(application: "articles"), handler: refresh)
         let network = open.authenticated(by: session)  // tokens go only to url's origin
         let articles = ArticleService(network: network)
         for try await article in articles.all() {
@@ -38,7 +34,8 @@ enum ReadmeSamples {
         session: TokenRefreshCoordinator,
         showSplash: () -> Void,
         showArticles: () -> Void,
-        login: (_ message: String?) -> Void
+        login: (_ message: String?) -> Void,
+        log: (String) -> Void
     ) async {
         func showLogin(message: String?) { login(message) }
         // sample: watching
@@ -46,7 +43,9 @@ enum ReadmeSamples {
             switch state {
             case .unknown: showSplash()
             case .signedIn: showArticles()
-            case .signedOut(.expired): showLogin(message: "Please sign in again")
+            case .signedOut(.expired(let ending)):
+                log("session ended: \(ending)")  // HTTP status, the server's code, request id, process; never a secret
+                showLogin(message: "Please sign in again")
             case .signedOut: showLogin(message: nil)
             }
         }
@@ -62,7 +61,7 @@ enum ReadmeSamples {
         let token = try await session.token()  // refreshes first when it must
         var answer = try await send(request, token.value)
         if answer.isUnauthorized {
-            let fresh = try await session.replacement(for: token)  // one refresh, whoever else was refused
+            let fresh = try await session.replacement(for: token)  // one refresh, however many are refused
             answer = try await send(request, fresh.value)
         }
         // end
@@ -78,14 +77,14 @@ enum ReadmeSamples {
 struct PartnerRefresh: TokenRefreshHandler {
     let partner: Partner
 
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
-        let pair = try await partner.renew(refreshToken)
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let pair = try await partner.renew(request.refreshToken)
         return TokenRefreshResult(accessToken: pair.access, refreshToken: pair.refresh, expiresIn: .seconds(pair.ttl))
     }
 }
 // end
 
-/// Somebody else's client.
+/// A partner's client.
 struct Partner: Sendable {
     let renew: @Sendable (_ refreshToken: String) async throws -> (access: String, refresh: String, ttl: Int)
 }

@@ -1,6 +1,8 @@
 import AuthInterface
 import Foundation
+import Storage
 import Testing
+import TokenRefresh
 
 /// The front page tells the truth.
 @Suite struct ReadmeTests {
@@ -27,15 +29,26 @@ import Testing
     func sampleHandler() async throws {
         struct Offline: Error {}
         let working = PartnerRefresh(partner: Partner { ("access-1", "\($0)-next", 60) })
-        let result = try await working.refresh(refreshToken: "refresh")
+        let result = try await working.refresh(TokenRefreshRequest(refreshToken: "refresh"))
         #expect(
             result
                 == TokenRefreshResult(
                     accessToken: "access-1", refreshToken: "refresh-next", expiresIn: .seconds(60)))
         await #expect(throws: Offline.self) {
-            _ = try await PartnerRefresh(partner: Partner { _ in throw Offline() }).refresh(refreshToken: "refresh")
+            _ = try await PartnerRefresh(partner: Partner { _ in throw Offline() })
+                .refresh(TokenRefreshRequest(refreshToken: "refresh"))
         }
         #expect(TokenRefreshError.verdict(of: Offline()).code == .unavailable)
+    }
+
+    @Test("US2: the sample handler takes the place of the first one in the composition, and is called")
+    func composition() async throws {
+        let partner = Partner { ("access-1", "\($0)-next", 60) }
+        let session = TokenRefreshCoordinator(store: MemoryTokenStore(), handler: PartnerRefresh(partner: partner))
+        try await session.signIn(TokenRefreshResult(accessToken: "access-0", refreshToken: "refresh"))
+        try await session.refresh()
+        #expect(try await session.token().value == "access-1")
+        #expect(await session.settle())
     }
 
     @Test("Every chore the README names is one the Makefile knows")

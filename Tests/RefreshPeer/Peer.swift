@@ -92,8 +92,9 @@ struct Peer: Sendable {
 private final class AskingHandler: TokenRefreshHandler {
     private let waiting = Locked<CheckedContinuation<TokenRefreshResult, any Error>?>(nil)
 
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
-        try await withCheckedThrowingContinuation { continuation in
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
+        return try await withCheckedThrowingContinuation { continuation in
             waiting.withLock { $0 = continuation }
             Wire.say("refresh", refreshToken)
         }

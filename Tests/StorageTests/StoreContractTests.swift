@@ -33,10 +33,16 @@ struct StoreContractTests {
 
     @Test("The file store can be shared by processes")
     func sharedFile() async throws {
-        let folder = try TemporaryFolder()
+        let temporary = try TemporaryFolder()
         try await SharedTokenStoreContract.check(
             reopen: { FileTokenStore(folder: $0.file.deletingLastPathComponent()) },
-            makeEmptyStore: { FileTokenStore(folder: folder.fresh()) }
+            corrupt: { try Data("no session".utf8).write(to: $0.file) },
+            contents: { try Data(contentsOf: $0.file) },
+            makeEmptyStore: {
+                let folder = temporary.fresh()
+                try folder.makePrivateFolder()
+                return FileTokenStore(folder: folder)
+            }
         )
     }
 }

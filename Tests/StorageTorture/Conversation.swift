@@ -6,10 +6,11 @@ import Foundation
 
 /// Does what it is told on standard input, line by line, and says after each what came of it.
 struct Conversation {
-    let store: any SharedTokenStore
+    var store: any SharedTokenStore
     let folder: URL
+    let makeStore: () -> any SharedTokenStore
 
-    func run() async {
+    mutating func run() async {
         while let line = readLine() {
             do {
                 StorageTorture.say(try await answer(to: line))
@@ -19,13 +20,41 @@ struct Conversation {
         }
     }
 
-    private func answer(to line: String) async throws -> String {
+    private mutating func answer(to line: String) async throws -> String {
         switch line {
         case "load": return try await store.load().map { "\($0.generation)" } ?? "none"
         case "save":
             let next = try await store.load().map { $0.generation + 1 } ?? 0
             try await store.save(.torture(next))
             return "\(next)"
+        case "end":
+            try await store.update { found in
+                guard case .success(.active(let bundle)) = found else { return nil }
+                return .ended(EndedSession(session: bundle.session, reason: .byUser, date: Date()))
+            }
+            return "done"
+        case "lease":
+            await (try await store.lease(waitingAtMost: .zero)).release()
+            return "leased"
+        case "restart":
+            store = makeStore()
+            return "done"
+        case "mount", "unmount":
+            try Disk(at: folder.deletingLastPathComponent()).perform(line)
+            return "done"
+        case "watch":
+            let disk = Disk(at: folder.deletingLastPathComponent())
+            try disk.perform("mount alone")
+            try await store.save(.torture(0))
+            var reports = store.changes.makeAsyncIterator()
+            try disk.perform("unmount now")
+            while await reports.next() != nil {}
+            return "ended"
+        case "await-session":
+            var reports = store.changes.makeAsyncIterator()
+            StorageTorture.say("watching")
+            while try await store.load() == nil, await reports.next() != nil {}
+            return try await store.load().map { "\($0.generation)" } ?? "ended"
         case "overwrite":
             try await store.save(TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 100))
             return "done"
@@ -35,8 +64,13 @@ struct Conversation {
         case "contract":
             try await checkContract()
             return "kept"
+        case "load-six": return await loadSixAccounts()
+        case "busy-accounts": return try await useManyAccounts()
+        case "flip":
+            try Self.flipBit()
+            return "done"
         case "spoil":
-            try spoil()
+            try Self.spoil()
             return "done"
         case "iterate":
             try iterateMainContext()
@@ -53,14 +87,78 @@ struct Conversation {
             .torture(store.account, locks: folder)
         }
         try await TokenStoreContract.check(reopen: reopen, makeEmptyStore: fresh)
-        try await SharedTokenStoreContract.check(reopen: reopen, makeEmptyStore: fresh)
+        try await SharedTokenStoreContract.check(
+            reopen: reopen,
+            corrupt: { try Self.spoil($0.account) },
+            contents: { try Self.contents($0.account) },
+            makeEmptyStore: fresh
+        )
     }
 
-    /// Puts something into the keyring that is no bundle.
-    private func spoil() throws {
+    /// Loads the tokens of six accounts at once, and says the code of what they throw and the seconds it took.
+    private func loadSixAccounts() async -> String {
+        let start = ContinuousClock.now
+        let codes = await withTaskGroup(of: String.self) { group in
+            for number in 1...6 {
+                let store = SecretServiceTokenStore.torture("account-\(number)", locks: folder)
+                group.addTask {
+                    do {
+                        return try await store.load() == nil ? "none" : "loaded"
+                    } catch {
+                        return (error as? TokenStoreError)?.code.rawValue ?? "\(error)"
+                    }
+                }
+            }
+            return await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        return "\(codes.sorted().joined(separator: ",")) after \((ContinuousClock.now - start) / .seconds(1))"
+    }
+
+    /// Reads and updates eight accounts at once, thirty times each, and says the generations that are left.
+    private func useManyAccounts() async throws -> String {
+        let stores = (1...8).map { SecretServiceTokenStore.torture("busy-\($0)", locks: folder) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores + stores {
+                group.addTask {
+                    for _ in 1...15 {
+                        try await store.update { found in
+                            let last = try? found.get().bundle?.generation
+                            return .active(.torture((last ?? 0) + 1))
+                        }
+                        _ = try await store.read()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        var generations: Set<Int> = []
+        for store in stores { generations.insert(try await store.load()?.generation ?? 0) }
+        return generations.sorted().map(String.init).joined(separator: ",")
+    }
+
+    /// Changes one bit of the refresh token that the keyring has.
+    private static func flipBit() throws {
         guard let library = LibSecret.installed else { return }
+        var data = try contents("default")
+        guard let token = data.range(of: Data("refresh-".utf8)) ?? data.range(of: Data("r0.r0.".utf8)) else { return }
+        data[token.lowerBound] ^= 1
         let account = KeyringAccount(application: "latchkey-tests", account: "default")
-        try KeyringCall(library, limit: .seconds(10)).store(Data("garbage".utf8), as: account)
+        try KeyringCall(library, limit: .seconds(600)).store(data, as: account)
+    }
+
+    /// Puts something into the keyring that is no session.
+    private static func spoil(_ account: String = "default") throws {
+        guard let library = LibSecret.installed else { return }
+        let account = KeyringAccount(application: "latchkey-tests", account: account)
+        try KeyringCall(library, limit: .seconds(600)).store(Data("garbage".utf8), as: account)
+    }
+
+    /// What the keyring has for an account, as bytes.
+    private static func contents(_ account: String) throws -> Data {
+        guard let library = LibSecret.installed else { return Data() }
+        let account = KeyringAccount(application: "latchkey-tests", account: account)
+        let items = try KeyringCall(library, limit: .seconds(600)).items(of: account)
+        return Data(items.compactMap(\.secret).joined())
     }
 
     /// Does what the main loop of a GTK application does: GLib gives notice of what happened to the bus. A thread of
@@ -76,7 +174,10 @@ struct Conversation {
     }
     #else
     private func checkContract() async throws {}
-    private func spoil() throws {}
+    private func loadSixAccounts() async -> String { "" }
+    private func useManyAccounts() async throws -> String { "" }
+    private static func flipBit() throws {}
+    private static func spoil(_ account: String = "default") throws {}
     private func iterateMainContext() throws {}
     #endif
 }
@@ -88,7 +189,7 @@ extension SecretServiceTokenStore {
             application: "latchkey-tests",
             account: account,
             lockFolder: locks,
-            answerLimit: .seconds(2)
+            answerLimit: .seconds(Int(ProcessInfo.processInfo.environment["TORTURE_ANSWER_LIMIT"] ?? "") ?? 600)
         )
     }
 }

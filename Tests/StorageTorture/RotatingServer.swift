@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 import Storage
 
-/// An authorisation server made of files: it takes each refresh token once, and one refresh at a time.
+/// An authorization server made of files: it takes each refresh token once, and one refresh at a time.
 ///
 /// `mkdir` is its transaction: of many processes that make a folder, one succeeds.
 struct RotatingServer {
@@ -12,15 +12,28 @@ struct RotatingServer {
         let description: String
     }
 
+    /// Refreshes as the engine does: lease, read, intent, call, write, release.
     func refresh(_ store: any SharedTokenStore, times count: Int) async throws {
         for _ in 0..<count {
-            let lease = try await store.lease(waitingAtMost: .seconds(120))
-            guard let old = try await lease.load() else { throw Refusal(description: "signed out") }
-            let generation = try exchange(old)
-            try await lease.save(.torture(generation))
+            let lease = try await store.lease(waitingAtMost: .seconds(3_600))
+            guard let old = try await store.read().bundle else { throw Refusal(description: "signed out") }
+            let intent = RefreshIntent(idempotencyKey: UUID().uuidString, owner: .current, date: Date())
+            try await replace(old, by: old.with(pendingRefresh: intent), in: store)
+            let next = TokenBundle.torture(try exchange(old))
+            try await replace(old, by: next, in: store)
             await lease.release()
         }
         StorageTorture.say("refreshed \(count)")
+    }
+
+    private func replace(_ old: TokenBundle, by new: TokenBundle, in store: any SharedTokenStore) async throws {
+        let isDone = Locked(false)
+        try await store.update { found in
+            guard case .success(.active(let stored)) = found, stored.hasSameTokens(as: old) else { return nil }
+            isDone.withLock { $0 = true }
+            return .active(new)
+        }
+        guard isDone.withLock({ $0 }) else { throw Refusal(description: "the session changed under the lease") }
     }
 
     private func exchange(_ bundle: TokenBundle) throws -> Int {

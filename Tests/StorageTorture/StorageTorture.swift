@@ -1,11 +1,13 @@
 import AuthInterface
 import Foundation
-import Storage
+
+@testable import Storage
 
 /// A process for the storage tests to kill: `StorageTorture COMMAND FOLDER [NUMBER]`.
 ///
-/// It says on standard output how far it has come, one line at a time. Where `TORTURE_STORE` is `keyring` in the
-/// environment, the tokens are in the keyring and FOLDER has the locks.
+/// It says on standard output how far it has come, one line at a time. `TORTURE_STORE` in the environment chooses the
+/// store: with `keyring` the tokens are in the keyring and FOLDER has the locks; with `application` they are in the
+/// usual folder of an application that has FOLDER's name.
 @main
 struct StorageTorture {
     static func main() async {
@@ -16,7 +18,7 @@ struct StorageTorture {
         let folder = URL(fileURLWithPath: arguments[2])
         let number = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0
         do {
-            try await command.run(on: makeStore(folder), folder, number)
+            try await command.run(on: { makeStore(folder) }, folder, number)
         } catch {
             say(error)
         }
@@ -33,11 +35,13 @@ struct StorageTorture {
     }
 
     private static func makeStore(_ folder: URL) -> any SharedTokenStore {
+        let kind = ProcessInfo.processInfo.environment["TORTURE_STORE"]
+        if kind == "application" { return FileTokenStore(application: folder.lastPathComponent) }
         #if os(Linux)
-        if ProcessInfo.processInfo.environment["TORTURE_STORE"] == "keyring" {
-            return SecretServiceTokenStore.torture(locks: folder)
-        }
+        if kind == "keyring" { return SecretServiceTokenStore.torture(locks: folder) }
         #endif
-        return FileTokenStore(folder: folder)
+        // The disks of the tests are in memory. They count as durable, so that there are notes about them.
+        let known = KnownFolders(stateFolder: TokenFolderLocation.state().folder.path, isDurable: { _ in true })
+        return FileTokenStore(folder: folder, anchor: nil, known: known)
     }
 }

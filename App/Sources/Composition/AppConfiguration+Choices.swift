@@ -36,19 +36,24 @@ extension StoreChoice {
 
 extension RefreshChoice {
     /// Makes the call that renews tokens, and the one that revokes them.
+    ///
+    /// The articles API ends one session at its logout and revocation endpoints, and no other session of the user.
     func make(
         for baseURL: URL,
-        network: any OpenNetworkService
+        network: any OpenNetworkService,
+        replay: ReplayTolerance
     ) -> any TokenRefreshHandler & TokenRevocationHandler {
         switch self {
         case .rest:
-            RESTTokenRefreshHandler(network: network)
+            RESTTokenRefreshHandler(network: network, replayTolerance: replay, logoutAffectsSessionOnly: true)
         case .oauth2(let client):
             OAuth2TokenRefreshHandler(
                 tokenEndpoint: baseURL.appendingPathComponent("oauth2/token"),
                 revocationEndpoint: baseURL.appendingPathComponent("oauth2/revoke"),
                 client: client,
-                network: network
+                network: network,
+                replayTolerance: replay,
+                revocationAffectsSessionOnly: true
             )
         }
     }

@@ -1,3 +1,4 @@
+import AuthInterface
 import DataAPI
 public import Foundation
 import NetworkCore
@@ -22,6 +23,7 @@ extension AppConfiguration {
             baseURL: try sources.baseURL(),
             store: try sources.store(),
             refresh: try sources.refresh(),
+            replay: try sources.replay(),
             expiredStatus: try sources.expiredStatus()
         )
     }
@@ -70,6 +72,19 @@ extension SettingSources {
             return .oauth2(.basic(id: id, secret: secret))
         default:
             throw unknown(.refresh, expected: "rest or oauth2")
+        }
+    }
+
+    fileprivate func replay() throws(ConfigurationError) -> ReplayTolerance {
+        let longest = 86_400
+        switch self[.replay]?.value ?? "key" {
+        case "none": return .none
+        case "key": return .sameKey
+        case let text:
+            guard let seconds = Int(text), (1...longest).contains(seconds) else {
+                throw unknown(.replay, expected: "none, key, or the server's grace period in seconds, up to \(longest)")
+            }
+            return .within(.seconds(seconds))
         }
     }
 

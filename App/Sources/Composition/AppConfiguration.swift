@@ -1,7 +1,7 @@
+public import AuthInterface
 public import DataAPI
 public import Foundation
 import NetworkCore
-import TokenRefresh
 
 /// Which server, which store, which refresh.
 public struct AppConfiguration: Sendable {
@@ -17,14 +17,14 @@ public struct AppConfiguration: Sendable {
     /// How tokens are renewed.
     public var refresh: RefreshChoice
 
+    /// What the server forgives when a refresh token comes again because a response was lost (G12).
+    ///
+    /// The default is `.sameKey`, which is part of the contract of the articles API. A second use that the server does
+    /// not forgive ends the session, so a server that ignores idempotency keys needs `.none`.
+    public var replay: ReplayTolerance
+
     /// The status that means "the access token is no longer good" (row T7).
     public var expiredStatus: Int
-
-    /// Whether tokens are renewed in the background shortly before they expire (G3).
-    ///
-    /// A program that ends right after its work must not: ending in the middle of a refresh loses the answer, and with
-    /// it the only refresh token the server still takes.
-    public var refreshesAhead = true
 
     /// Creates a configuration.
     ///
@@ -32,27 +32,24 @@ public struct AppConfiguration: Sendable {
     ///   - baseURL: Where the API is.
     ///   - store: Where the session is kept.
     ///   - refresh: How tokens are renewed.
+    ///   - replay: What the server forgives when a refresh token comes again because a response was lost.
     ///   - expiredStatus: The status that means "the access token is no longer good".
     public init(
         baseURL: URL,
         store: StoreChoice = .file(folder: nil),
         refresh: RefreshChoice = .rest,
+        replay: ReplayTolerance = .sameKey,
         expiredStatus: Int = 401
     ) {
         self.baseURL = baseURL
         self.store = store
         self.refresh = refresh
+        self.replay = replay
         self.expiredStatus = expiredStatus
     }
 
     var authentication: AuthenticationPolicy {
         AuthenticationPolicy(expiredStatuses: [expiredStatus])
-    }
-
-    var refreshPolicy: TokenRefreshPolicy {
-        var policy = TokenRefreshPolicy()
-        if !refreshesAhead { policy.ahead = .zero }
-        return policy
     }
 }
 

@@ -13,6 +13,10 @@ public enum Setting: String, Sendable, CaseIterable {
     /// How tokens are renewed: `rest` or `oauth2`.
     case refresh
 
+    /// What the server forgives when a refresh token comes again because a response was lost: `none`, a number of
+    /// seconds, or `key`.
+    case replay
+
     /// The status that means "the access token is no longer good".
     case expiredStatus = "expired-status"
 

@@ -36,7 +36,7 @@ extension DevBackend {
         /// The client that may call `/oauth2/token` and `/oauth2/revoke`.
         public var oauth2Client = OAuth2Client(id: "latchkey-dev", secret: "development-only")
 
-        /// The sizes beyond which a request is refused.
+        /// The sizes and times beyond which a request is refused.
         public var limits = Limits()
 
         /// Whether a new database starts with a dozen articles by a built-in author.
@@ -106,7 +106,7 @@ extension DevBackend {
         }
     }
 
-    /// Sizes in bytes (or characters, or items) beyond which a request is refused.
+    /// Sizes in bytes (or characters, or items) and times beyond which a request is refused.
     public struct Limits: Sendable, Hashable {
         /// Bytes in a profile image: 5 MiB.
         public var imageBytes = 5 * 1024 * 1024
@@ -130,6 +130,14 @@ extension DevBackend {
         public var defaultPageItems = 20
         /// Characters in an `Idempotency-Key`.
         public var idempotencyKeyCharacters = 255
+        /// Bytes of memory that the bodies of all requests in progress may take: 64 MiB. A request whose body no longer
+        /// fits is refused with 503 `BODY_MEMORY_EXHAUSTED`.
+        public var bufferedBodyBytes = 64 * 1024 * 1024
+        /// How long the server waits for the next bytes of a body. The time in which it does not read is not counted.
+        /// A request that takes longer is refused with 408 `BODY_TIMEOUT`, and its connection is closed.
+        public var bodyIdleTimeout = Duration.seconds(15)
+        /// How long the server waits for the bytes of a body in all, counted and refused in the same way.
+        public var bodyTotalTimeout = Duration.seconds(120)
 
         /// The defaults.
         public init() {}

@@ -23,6 +23,7 @@ import Testing
         (["list", "--limit", "0"], 64, "--limit must be at least 1"),
         (["list", "--store", "cloud"], 64, "--store must be file or memory"),
         (["list", "--base-url", "http://example.com/api"], 64, "use https"),
+        (["list", "--replay", "often"], 64, "--replay must be none, key, or"),
         (["list", "--refresh", "oauth2"], 64, "--client-id"),
         (["login", "guest", "--name", "Ada"], 64, "--photo"),
         (["login", "guest", "--name", "Ada", "--photo", "/nowhere.jpg"], 66, "there is no file /nowhere.jpg"),

@@ -1,3 +1,4 @@
+import AuthInterface
 import DevBackend
 import Foundation
 import Testing
@@ -22,11 +23,9 @@ import Testing
     }
 
     /// The tokens that are stored, and the parts of them.
-    private func secrets() throws -> [String] {
-        let stored = try JSONSerialization.jsonObject(with: Data(contentsOf: home.tokenFile()))
-        let bundle = try #require((stored as? [String: Any])?["bundle"] as? [String: Any])
-        let tokens = ["accessToken", "refreshToken"].compactMap { bundle[$0] as? String }
-        #expect(tokens.count == 2)
+    private func secrets(_ backend: DevBackend) async throws -> [String] {
+        let bundle = try #require(try await home.tokenStore(of: backend).load())
+        let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
         return tokens + tokens.flatMap { $0.split(separator: ".").map(String.init) }
     }
 
@@ -65,7 +64,7 @@ import Testing
                 let run = try await home.run(arguments + ["--base-url", backend.baseURL.absoluteString])
                 printed += run.everything
             }
-            for secret in try secrets() { #expect(!printed.contains(secret)) }
+            for secret in try await secrets(backend) { #expect(!printed.contains(secret)) }
         }
     }
 
@@ -89,30 +88,94 @@ import Testing
         try await DevBackend.withServer { backend in
             let login = try await signIn(backend)
             let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? Int)
-            let file = try home.tokenFile()
+            let secrets = try await secrets(backend)
             try await backend.revokeSessions(ofUser: Int64(user))
             let run = try await articles(backend, "list")
             #expect(run.oneError?.hasPrefix("articles: the session is over; sign in with") == true)
             #expect(run.status == 77)
-            #expect(!FileManager.default.fileExists(atPath: file.path))
+            let kept = String(decoding: try Data(contentsOf: home.tokenFile()), as: UTF8.self)
+            for secret in secrets { #expect(!kept.contains(secret)) }
         }
     }
 
-    @Test func aRunThatIsAboutToEndBeginsNoRefreshItCouldNotFinish() async throws {
+    @Test func statusSaysHowTheLastSessionEndedInEveryLaterRun() async throws {
+        try await DevBackend.withServer { backend in
+            let login = try await signIn(backend)
+            let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? Int)
+            let before = try await articles(backend, "status", "--json").object()
+            #expect(before["expiresAt"] is String)
+            #expect(before["lastEnding"] == nil && before["storeFailure"] == nil)
+
+            try await backend.revokeSessions(ofUser: Int64(user))
+            try await backend.expireAccessTokens()
+            #expect(try await articles(backend, "list").status == 77)
+            let refused = try #require(backend.journal.last { $0.path.hasSuffix("/auth/refresh") })
+            for _ in 0..<2 {
+                let status = try await articles(backend, "status", "--json")
+                #expect(status.status == 77)
+                let object = try status.object()
+                #expect(object["state"] as? String == "expired")
+                let ending = try #require(object["lastEnding"] as? [String: Any])
+                #expect(ending["reason"] as? String == "expired")
+                #expect(ending["httpStatus"] as? Int == 401)
+                #expect(ending["code"] as? String == "SESSION_REVOKED")
+                #expect(ending["requestId"] as? String == refused.requestID)
+                #expect(ending["date"] is String && ending["process"] is String)
+            }
+            let line = try await articles(backend, "status").output.split(separator: "\n").first {
+                $0.hasPrefix("ended")
+            }
+            #expect(line?.contains("expired, HTTP 401, SESSION_REVOKED, request \(refused.requestID)") == true)
+        }
+    }
+
+    @Test func aLoginOverTheSessionOfAnotherUserSaysWhomItReplaces() async throws {
+        try await DevBackend.withServer { backend in
+            let login = ["login", "social", "--provider", "apple", "--development-name"]
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            #expect(try await home.run(login + ["Ada"] + base).output == "signed in as Ada (user 2)\n")
+            let again = try await home.run(login + ["Ada"] + base)
+            #expect(again.output == "signed in as Ada (user 2)\n", "the same user is not replaced")
+            let other = try await home.run(login + ["Grace"] + base)
+            #expect(
+                other.output == "note: this replaces the session of Ada (user 2)\nsigned in as Grace (user 3)\n",
+                "\(other.everything)")
+            let json = try await home.run(login + ["Ada", "--json"] + base).object()
+            let replaced = (json["replaced"] as? [String: Any])?["user"] as? [String: Any]
+            #expect(replaced?["name"] as? String == "Grace")
+            // Each session that was replaced is revoked, and no other one.
+            #expect(backend.statistics.logouts == 3)
+            #expect(try await home.run(["list"] + base).status == 0)
+        }
+    }
+
+    @Test func anErrorObjectNamesTheResponse() async throws {
         try await DevBackend.withServer { backend in
             _ = try await signIn(backend)
-            // The token looks as if it had half a minute left, in which requests go out with it.
-            let file = try home.tokenFile()
-            let soon = Int(Date().timeIntervalSinceReferenceDate) + 30
-            let stored = String(decoding: try Data(contentsOf: file), as: UTF8.self)
-            let changed = stored.replacing(/"expiresAt":[0-9.]+/, with: "\"expiresAt\":\(soon)")
-            #expect(changed != stored)
-            try FileHandle(forWritingTo: file).write(contentsOf: Data(changed.utf8))
-            try FileHandle(forWritingTo: file).truncate(atOffset: UInt64(changed.utf8.count))
+            let run = try await articles(backend, "show", "9999", "--json")
+            let error = try #require(try run.object()["error"] as? [String: Any])
+            #expect(error["httpStatus"] as? Int == 404)
+            #expect(error["code"] as? String == "NOT_FOUND")
+            #expect(error["requestId"] as? String == backend.journal.last?.requestID)
 
-            #expect(try await articles(backend, "list").status == 0)
-            #expect(backend.statistics.refreshes.received == 0)
+            backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .respond(status: 503), times: 1)])
+            try await backend.expireAccessTokens()
+            let unavailable = try await articles(backend, "list", "--json")
+            #expect(unavailable.status == 75)
+            let refresh = try #require(try unavailable.object()["error"] as? [String: Any])
+            #expect(refresh["httpStatus"] as? Int == 503)
+            let refused = try #require(backend.journal.last { $0.path.hasSuffix("/auth/refresh") })
+            #expect(refresh["requestId"] as? String == refused.requestID)
         }
+    }
+
+    @Test func serveNamesTheOAuthClientItKnows() async throws {
+        let output = try await home.firstOutput(["serve", "--port", "0", "--json"])
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
+        #expect(object["oauth2ClientID"] as? String == "latchkey-dev")
+        #expect((object["baseURL"] as? String)?.hasPrefix("http://127.0.0.1:") == true)
+        let text = try await home.firstOutput(["serve", "--port", "0"])
+        #expect(text.contains("Listening on http://127.0.0.1:"))
     }
 
     @Test func theDevelopmentProviderSignsIn() async throws {

@@ -38,29 +38,29 @@ import Testing
         }
     }
 
-    @Test func aBrokenFileIsKeptUntilSomebodySignsInAndThenSetAside() async throws {
+    @Test func aBrokenFileIsKeptUntilASignInReplacesIt() async throws {
         try await withSignedIn { base, file, _ in
             let broken = Data("{\"accessToken\":".utf8)
             try FileHandle(forWritingTo: file).truncate(atOffset: 0)
             try FileHandle(forWritingTo: file).write(contentsOf: broken)
             for command in ["list", "status"] {
                 let run = try await home.run([command] + base)
-                #expect(run.oneError?.contains("is not a token file") == true)
+                #expect(run.oneError?.contains("is no token file") == true)
                 #expect(run.status == 74)
             }
             #expect(try Data(contentsOf: file) == broken)
 
             let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
             #expect(try await home.run(login + base).status == 0)
+            // No copy stays that would keep tokens after a sign-out.
             let folder = file.deletingLastPathComponent()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            let aside = try #require(names.first { $0.contains(".corrupt-") })
-            #expect(try Data(contentsOf: folder.appending(path: aside)) == broken)
+            #expect(names.filter { $0.hasSuffix(".json") || $0.contains("corrupt") } == [file.lastPathComponent])
             #expect(try await home.run(["list"] + base).status == 0)
         }
     }
 
-    @Test func whoeverWantsToLeaveIsNotKeptByABrokenFile() async throws {
+    @Test func aSignOutIsNotKeptByABrokenFile() async throws {
         try await withSignedIn { base, file, _ in
             try FileHandle(forWritingTo: file).truncate(atOffset: 3)
             let run = try await home.run(["logout"] + base)
@@ -78,6 +78,20 @@ import Testing
             let status = try await home.run(["status", "--json"] + base)
             #expect(try status.object()["state"] as? String == "unverified")
             #expect(FileManager.default.fileExists(atPath: file.path))
+        }
+    }
+
+    @Test func statusNamesTheFailureOfTheStoreInItsObject() async throws {
+        try await withSignedIn { base, file, _ in
+            try FileHandle(forWritingTo: file).truncate(atOffset: 3)
+            let status = try await home.run(["status", "--json"] + base)
+            #expect(status.status == 74)
+            let object = try status.object()
+            #expect(object["state"] as? String == "unknown")
+            let failure = try #require(object["storeFailure"] as? [String: Any])
+            #expect(failure["code"] as? String == "corrupt")
+            #expect((failure["reason"] as? String)?.contains("is no token file") == true)
+            #expect(try await home.run(["status"] + base).output.contains("problem  \(file.path)"))
         }
     }
 }

@@ -4,6 +4,7 @@ import DataAPI
 import Foundation
 import NetworkCore
 import Testing
+import TokenRefresh
 
 /// The whole graph over a transport that answers by the path, and keeps what it was sent.
 @Suite struct AppGraphTests {
@@ -87,5 +88,44 @@ import Testing
             TokenRefreshResult(accessToken: Recorder.expired, refreshToken: "fixture-refresh"))
         let error = await #expect(throws: NetworkError.self) { try await graph.auth.me() }
         #expect(error?.status == 401, "401 means something else here, and nothing is refreshed for it")
+    }
+
+    @Test("a lost response is asked for once more with the same key, where the server is said to know keys")
+    func lostResponse() async throws {
+        var configuration = try configuration("https://api.example.com/api/v1")
+        configuration.store = .memory
+        for (replay, calls) in [(ReplayTolerance.sameKey, 2), (.none, 1)] {
+            configuration.replay = replay
+            let recorder = Recorder(losingRefreshResponses: 1)
+            let graph = AppGraph(configuration, transport: recorder)
+            try await graph.session.signIn(
+                TokenRefreshResult(accessToken: Recorder.expired, refreshToken: "fixture-refresh"))
+            let user = try? await graph.auth.me()
+            #expect((user != nil) == (calls == 2))
+            #expect(recorder.keys.count == calls)
+            #expect(Set(recorder.keys).count == 1 && recorder.keys.first?.isEmpty == false)
+        }
+    }
+
+    @Test func theObserverIsNotifiedAndTheReportSaysWhatIsKnown() async throws {
+        var configuration = try configuration("https://api.example.com/api/v1")
+        configuration.store = .memory
+        let (events, event) = AsyncStream.makeStream(of: SessionEvent.self)
+        let graph = AppGraph(configuration, transport: Recorder(), observer: { event.yield($0) })
+        #expect(graph.report.state == .unknown)
+        try await graph.session.signIn(tokens)
+        #expect(graph.report.isRefreshable && graph.report.lastEnding == nil)
+        try await graph.session.signOut()
+        try await graph.settle()
+        #expect(graph.report.lastEnding == .byUser)
+        event.finish()
+        let kinds = await events.reduce(into: [String]()) { kinds, event in
+            switch event {
+            case .signedIn: kinds.append("signedIn")
+            case .signedOut(.byUser): kinds.append("signedOut")
+            default: break
+            }
+        }
+        #expect(kinds == ["signedIn", "signedOut"])
     }
 }

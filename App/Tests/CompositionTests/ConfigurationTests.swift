@@ -1,3 +1,4 @@
+import AuthInterface
 import Composition
 import DataAPI
 import Foundation
@@ -19,6 +20,7 @@ import Testing
         #expect(configuration.baseURL.absoluteString == AppConfiguration.defaultBaseURL)
         #expect(configuration.store == .file(folder: nil))
         #expect(configuration.refresh == .rest)
+        #expect(configuration.replay == .sameKey)
         #expect(configuration.expiredStatus == 401)
     }
 
@@ -56,6 +58,19 @@ import Testing
         #expect(Setting.clientSecret.flag == nil, "other users of a machine see a process's arguments")
     }
 
+    @Test(
+        "what the server forgives is read from a flag, the environment and the file",
+        arguments: [("none", ReplayTolerance.none), ("key", .sameKey), ("30", .within(.seconds(30)))])
+    func replay(_ text: String, _ tolerance: ReplayTolerance) throws {
+        let environment = try environment()
+        let number = Int(text).map(String.init) ?? "\"\(text)\""
+        #expect(try AppConfiguration.read(flags: [.replay: text], environment: environment).replay == tolerance)
+        let variable = environment.merging(["LATCHKEY_REPLAY": text]) { own, _ in own }
+        #expect(try AppConfiguration.read(environment: variable).replay == tolerance)
+        let file = try self.environment("{\"replay\":\(number)}")
+        #expect(try AppConfiguration.read(environment: file).replay == tolerance)
+    }
+
     static let mistakes: [(flags: [Setting: String], words: String)] = [
         ([.baseURL: "ftp://example.com"], "--base-url must be an http or https address"),
         ([.baseURL: "not an address"], "--base-url must be"),
@@ -65,6 +80,8 @@ import Testing
         ([.store: "keychain"], "--store must be file or memory"),
         ([.storePath: ""], "--store-path must name a folder"),
         ([.refresh: "magic"], "--refresh must be rest or oauth2"),
+        ([.replay: "0"], "--replay must be none, key, or the server's grace period in seconds"),
+        ([.replay: "for ever"], "--replay must be none, key"),
         ([.refresh: "oauth2"], "set --client-id or LATCHKEY_CLIENT_ID"),
         ([.expiredStatus: "200"], "--expired-status must be a status from 400 to 499"),
         ([.expiredStatus: "many"], "--expired-status must be"),

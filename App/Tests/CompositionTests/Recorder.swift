@@ -7,6 +7,18 @@ final class Recorder: HTTPTransport, @unchecked Sendable {  // every access to `
 
     private let lock = NSLock()
     private var kept: [String] = []
+    private var keptKeys: [String] = []
+    private var responsesToLose: Int
+
+    /// Creates a server.
+    ///
+    /// - Parameter count: How many responses to a refresh are lost on their way.
+    init(losingRefreshResponses count: Int = 0) {
+        responsesToLose = count
+    }
+
+    /// The idempotency keys of the refresh calls.
+    var keys: [String] { lock.withLock { keptKeys } }
 
     /// Method, path and credentials of every request.
     var lines: [String] { lock.withLock { kept } }
@@ -21,6 +33,12 @@ final class Recorder: HTTPTransport, @unchecked Sendable {  // every access to `
         case ("me", _):
             return response(200, #"{"success":true,"data":{"id":1,"name":"Ada"}}"#)
         case ("refresh", _):
+            let isLost = lock.withLock {
+                keptKeys.append(request.head.value(forHTTPHeaderField: "Idempotency-Key") ?? "")
+                responsesToLose -= 1
+                return responsesToLose >= 0
+            }
+            if isLost { throw HTTPTransportError(.connectionFailed, reason: "cut off") }
             return response(200, #"{"success":true,"data":{"accessToken":"fixture-next"}}"#)
         case ("token", _):
             return response(200, #"{"access_token":"fixture-next","token_type":"Bearer"}"#)

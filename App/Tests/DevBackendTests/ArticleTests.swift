@@ -2,7 +2,7 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite struct ArticleTests {
+@Suite(.untilStuck) struct ArticleTests {
     private func create(
         _ client: TestClient, _ token: String, title: String = "Title", key: String? = nil
     ) async throws -> Answer {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DevBackend
 
-@Suite struct FaultPlanTests {
+@Suite(.untilStuck) struct FaultPlanTests {
     @Test(arguments: [
         ("/articles", "/articles", true), ("/articles", "/articles/", true), ("/articles", "/articles/7", false),
         ("/articles/*", "/articles/7", true), ("/articles/*", "/articles", false), ("/articles/*", "/users/7", false),
@@ -20,6 +20,8 @@ import Testing
             .delay(.milliseconds(20)), .jitter(upTo: .milliseconds(200)), .respond(status: 503),
             .respond(status: 429, retryAfter: .seconds(2), code: "SLOW_DOWN"), .refuseToken,
             .redirect(to: url, status: 308), .closeBeforeHandler, .closeAfterHandler,
+            .delayResponse(.seconds(35)), .jitterResponse(upTo: .milliseconds(200)), .gateway(.forbidden),
+            .gateway(.emptyUnauthorized),
         ]
         let plan = FaultPlan(actions.map { FaultRule("GET", "/x", $0, times: 3) }, strictRotation: true, seed: 9)
         #expect(try JSONDecoder().decode(FaultPlan.self, from: JSONEncoder().encode(plan)) == plan)
@@ -35,6 +37,8 @@ import Testing
     @Test(arguments: [
         #"{"kind": "explode"}"#, #"{"kind": "delay"}"#, #"{"kind": "delay", "milliseconds": -1}"#,
         #"{"kind": "respond", "status": 99}"#, #"{"kind": "redirect", "url": "http://h", "status": 200}"#,
+        #"{"kind": "gateway"}"#, #"{"kind": "gateway", "response": {"status": 99, "body": ""}}"#,
+        #"{"kind": "delayResponse", "milliseconds": 600001}"#,
     ])
     func anActionThatMakesNoSenseIsRefused(json: String) {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(FaultAction.self, from: Data(json.utf8)) }
@@ -54,6 +58,17 @@ import Testing
         #expect(second == .init(delay: .milliseconds(5), losesAnswer: true))
         #expect(injector.verdict(method: "GET", path: "/a") == .init(losesAnswer: true))
         #expect(injector.plan.rules.map(\.remaining) == [0, 0, nil])
+    }
+
+    @Test func aDelayOfTheResponseDoesNotDelayTheHandler() {
+        let rules = [
+            FaultRule(nil, "/a", .delayResponse(.seconds(35))),
+            FaultRule(nil, "/a", .jitterResponse(upTo: .milliseconds(200))),
+        ]
+        let verdict = FaultInjector(plan: FaultPlan(rules)).verdict(method: "POST", path: "/a")
+        #expect(verdict.delay == .zero)
+        #expect(verdict.interruption == nil)
+        #expect((.seconds(35)...(.milliseconds(35_200))).contains(verdict.responseDelay))
     }
 
     @Test func jitterIsTheSameForTheSameSeedAndStaysInItsBounds() {

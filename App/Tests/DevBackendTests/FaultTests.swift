@@ -2,7 +2,7 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FaultTests {
+@Suite(.untilStuck) struct FaultTests {
     @Test func anAnswerAskedForTakesTheHandlersPlaceAndIsUsedUp() async throws {
         var configuration = DevBackend.Configuration()
         configuration.faults = FaultPlan([

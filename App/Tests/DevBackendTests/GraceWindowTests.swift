@@ -2,7 +2,7 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite struct GraceWindowTests {
+@Suite(.untilStuck) struct GraceWindowTests {
     private let clock = ManualClock()
 
     private var configuration: DevBackend.Configuration {

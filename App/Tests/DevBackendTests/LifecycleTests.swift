@@ -4,7 +4,7 @@ import Logging
 import NIOConcurrencyHelpers
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LifecycleTests {
+@Suite(.untilStuck) struct LifecycleTests {
     @Test func aServerChoosesAFreePortAndSaysWhich() async throws {
         try await DevBackend.withServer { first in
             try await DevBackend.withServer { second in
@@ -14,6 +14,39 @@ import Testing
                 #expect(answer.status == 404)
                 #expect(first.statistics.requests == 0)
             }
+        }
+    }
+
+    @Test func aServerDescribesItselfAndItsOAuth2ClientWithoutTheSecret() async throws {
+        var configuration = DevBackend.Configuration()
+        configuration.accessTokenLifetime = .seconds(2)
+        try await DevBackend.withServer(configuration) { backend in
+            let description = backend.serverDescription
+            #expect(description.baseURL == backend.baseURL)
+            #expect(description.oauth2ClientID == "latchkey-dev")
+            #expect(description.oauth2ClientAuthentication == ["client_secret_basic", "client_secret_post"])
+            #expect(description.accessTokenLifetimeSeconds == 2)
+            #expect(!description.allowsDevEndpoints)
+            let client = TestClient(backend)
+            for (endpoint, path) in [
+                (description.tokenEndpoint, "/oauth2/token"), (description.revocationEndpoint, "/oauth2/revoke"),
+            ] {
+                #expect(endpoint.absoluteString == backend.baseURL.absoluteString + path)
+                #expect(try await client.post(path, form: "").member("error") == "invalid_client")
+            }
+            let secret = try configuration.oauth2Client.secret.required("a secret")
+            let written = String(decoding: try JSONEncoder().encode(description), as: UTF8.self)
+            #expect(!written.contains(secret) && !"\(description)".contains(secret))
+        }
+    }
+
+    @Test func aPublicClientHasNoAuthentication() async throws {
+        var configuration = DevBackend.Configuration()
+        configuration.oauth2Client = DevBackend.OAuth2Client(id: "app", secret: nil)
+        try await DevBackend.withServer(configuration) { backend in
+            let description = backend.serverDescription
+            #expect(description.oauth2ClientID == "app")
+            #expect(description.oauth2ClientAuthentication == ["none"])
         }
     }
 

@@ -2,7 +2,7 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2)), .serialized) struct LoadTests {
+@Suite(.untilStuck, .serialized) struct LoadTests {
     private func request(_ token: String) -> String {
         "GET /api/v1/articles?limit=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n"
     }

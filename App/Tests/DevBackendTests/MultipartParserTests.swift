@@ -3,7 +3,7 @@ import Testing
 
 @testable import DevBackend
 
-@Suite struct MultipartParserTests {
+@Suite(.untilStuck) struct MultipartParserTests {
     private func parse(
         _ text: String, boundary: String = "b", maximumParts: Int = 4, maximumHeaderBytes: Int = 200
     ) throws -> [MultipartPart] {

@@ -2,7 +2,7 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite struct OAuth2Tests {
+@Suite(.untilStuck) struct OAuth2Tests {
     private let client = "client_id=latchkey-dev&client_secret=development-only"
     private let basic = ["Authorization": "Basic " + Data("latchkey-dev:development-only".utf8).base64EncodedString()]
 

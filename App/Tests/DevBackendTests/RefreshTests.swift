@@ -2,7 +2,7 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite struct RefreshTests {
+@Suite(.untilStuck) struct RefreshTests {
     @Test func aRefreshRotatesBothTokensAndBothWork() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)

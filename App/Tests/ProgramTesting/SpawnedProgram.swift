@@ -94,11 +94,23 @@ package final class SpawnedProgram: Sendable {
         // The pipes of programs that were started at the same time; one that is not open does no harm.
         for number in 3..<Int32(4_096) { posix_spawn_file_actions_addclose(&actions, number) }
         #endif
+        #if canImport(Glibc)
+        var attributes = posix_spawnattr_t()
+        #else
+        var attributes: posix_spawnattr_t?
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // The threads that tasks run on block all signals, and a child inherits that: it could not be asked to end.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var arguments = words.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
         var identifier: pid_t = 0
-        let failure = posix_spawn(&identifier, words[0], &actions, nil, &arguments, &variables)
+        let failure = posix_spawn(&identifier, words[0], &actions, &attributes, &arguments, &variables)
         guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .ENOENT) }
         return identifier
     }

@@ -26,12 +26,36 @@ public protocol AuthSession: Sendable {
     ///   the session there was is left alone.
     func signIn(_ tokens: TokenRefreshResult) async throws
 
-    /// Ends the session at the user's wish.
+    /// Refreshes the tokens now, whatever their expiry says: on a splash screen, or after the user's rights changed.
     ///
-    /// In this process the session is over when the call is made, whatever it throws. The tokens are then deleted
-    /// from the store, and revoked at the server where a revocation handler was given.
+    /// It joins a refresh that is under way. With a shared store it takes over newer tokens of another process in place
+    /// of a call of its own.
     ///
+    /// - Returns: The state afterwards: `signedOut` when there is no session, or when the server rejected the refresh
+    ///   token.
+    /// - Throws: ``AuthenticationError`` with code `refreshUnavailable` or `storeUnavailable` when the refresh could not
+    ///   be made now: the session stays. `noRefreshToken` when there is none. `CancellationError` at once when the task
+    ///   is cancelled.
+    @discardableResult
+    func refresh() async throws -> SessionState
+
+    /// Ends the session.
+    ///
+    /// In this process the session is over when the call is made, even if it throws. The tokens are then deleted from
+    /// the store, and revoked at the server where a revocation handler was given. It never waits for a refresh, in this
+    /// process or another one.
+    ///
+    /// - Parameter reason: Why: the user's wish, or a reason of the application.
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable` when the tokens could not be deleted yet. The
     ///   deletion is tried again while the process lives.
-    func signOut() async throws
+    func signOut(reason: SignOutReason) async throws
+}
+
+extension AuthSession {
+    /// Ends the session at the user's wish.
+    ///
+    /// - Throws: As ``signOut(reason:)``.
+    public func signOut() async throws {
+        try await signOut(reason: .byUser)
+    }
 }

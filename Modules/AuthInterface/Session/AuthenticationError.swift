@@ -30,6 +30,9 @@ public struct AuthenticationError: Error, Sendable {
         /// The store cannot answer now (locked, absent, unreadable). The session stays.
         public static let storeUnavailable = Code(rawValue: "storeUnavailable")
 
+        /// The refresh handler asked the session that it refreshes for a token: it would wait for itself (G20).
+        public static let insideRefresh = Code(rawValue: "insideRefresh")
+
         /// A login returned tokens that no request can carry.
         public static let invalidTokens = Code(rawValue: "invalidTokens")
 
@@ -81,6 +84,8 @@ extension AuthenticationError: SecretBearing {
         case .noRefreshToken: "the access token is no longer good and there is no refresh token; sign in again"
         case .refreshUnavailable: "the token could not be refreshed now; the session stays, try again later"
         case .storeUnavailable: "the token store cannot answer now; nothing was lost, try again later"
+        case .insideRefresh:
+            "the refresh handler must not use the session it refreshes; give it a service without tokens"
         case .invalidTokens: "the access token is empty or has characters no header field can carry"
         default: "see the documentation of the code"
         }

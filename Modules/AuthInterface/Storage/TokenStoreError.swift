@@ -56,6 +56,19 @@ public struct TokenStoreError: Error, Sendable {
     }
 }
 
+extension TokenStoreError: Hashable {
+    /// Compares the code and the reason; causes are not compared.
+    public static func == (first: TokenStoreError, second: TokenStoreError) -> Bool {
+        first.code == second.code && first.reason == second.reason
+    }
+
+    /// Feeds the code and the reason.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(reason)
+    }
+}
+
 extension TokenStoreError: SecretBearing {
     /// One line without a secret.
     public var description: String { "token store \(code): \(reason)" }

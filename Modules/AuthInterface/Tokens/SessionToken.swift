@@ -1,9 +1,9 @@
 /// The token one request carries, and where it came from.
 ///
-/// A request that is refused hands its token back to ``TokenProvider/replacement(for:)``. From ``session`` and
+/// A request that is refused hands its token back to ``TokenProvider/replacement(after:)``. From ``session`` and
 /// ``generation`` the provider tells a token that was refused *late* from one that is refused *now*, and a request of
 /// the user who left from one of the user who is here.
-public struct SessionToken: Sendable, Hashable {
+public struct SessionToken: Sendable {
     /// The access token.
     public let value: String
 
@@ -15,6 +15,23 @@ public struct SessionToken: Sendable, Hashable {
 
     /// The generation of the bundle the token came from.
     public let generation: Int
+
+    /// When and how the engine handed the token out. Equality ignores it.
+    package var handout = Handout()
+
+    /// What the engine recognizes a token's request by when the server refuses it.
+    package struct Handout: Sendable, Hashable {
+        /// How many refreshes of the session had failed in this process.
+        package var failures = 0
+
+        /// When the token was given in place of a refused one, on the engine's monotonic clock. `nil`: it was not.
+        package var replacedAt: Duration?
+
+        package init(failures: Int = 0, replacedAt: Duration? = nil) {
+            self.failures = failures
+            self.replacedAt = replacedAt
+        }
+    }
 
     /// Creates a token.
     ///
@@ -28,6 +45,21 @@ public struct SessionToken: Sendable, Hashable {
         self.refreshToken = refreshToken
         self.session = session
         self.generation = generation
+    }
+}
+
+extension SessionToken: Hashable {
+    /// Compares what a request carries and where it came from.
+    public static func == (first: SessionToken, second: SessionToken) -> Bool {
+        first.generation == second.generation && first.value == second.value
+            && first.refreshToken == second.refreshToken && first.session == second.session
+    }
+
+    /// Feeds what equality compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(value)
+        hasher.combine(generation)
+        hasher.combine(session)
     }
 }
 

@@ -11,7 +11,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// The token that requests carry.
     public let accessToken: String
 
-    /// The token that buys the next access token, where the server gave one.
+    /// The token that is exchanged for the next access token, where the server gave one.
     public let refreshToken: String?
 
     /// When the access token expires, on the server's clock as far as it is known. `nil`: the server did not say.
@@ -27,6 +27,15 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// How many refreshes lie between the sign-in (0) and this bundle.
     public let generation: Int
 
+    /// When the access token was received, on the same clock as ``expiresAt``. `nil`: not known.
+    ///
+    /// With ``expiresAt`` it gives the token's ``lifetime``, which decides when the token is refreshed in every process
+    /// that uses it, however the process came by it (G3).
+    public let receivedAt: Date?
+
+    /// The refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`: none.
+    public let pendingRefresh: RefreshIntent?
+
     /// Creates a bundle from its parts.
     ///
     /// - Parameters:
@@ -36,13 +45,17 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///   - clockSkew: The server's clock minus the device's at receipt, in seconds.
     ///   - session: The login the tokens belong to.
     ///   - generation: The number of refreshes since the sign-in.
+    ///   - receivedAt: When the access token was received, on the clock of `expiresAt`.
+    ///   - pendingRefresh: The refresh that is about to be made with the refresh token.
     public init(
         accessToken: String,
         refreshToken: String?,
         expiresAt: Date? = nil,
         clockSkew: TimeInterval = 0,
         session: SessionID = SessionID(),
-        generation: Int = 0
+        generation: Int = 0,
+        receivedAt: Date? = nil,
+        pendingRefresh: RefreshIntent? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -50,6 +63,43 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.clockSkew = clockSkew
         self.session = session
         self.generation = generation
+        self.receivedAt = receivedAt
+        self.pendingRefresh = pendingRefresh
+    }
+
+    /// How long the access token is valid from its receipt. `nil` where one of the two instants is not known, or their
+    /// difference is no lifetime.
+    public var lifetime: Duration? {
+        guard let expiresAt, let receivedAt else { return nil }
+        let seconds = expiresAt.timeIntervalSince(receivedAt)
+        return seconds > 0 && seconds < 4e9 ? .seconds(seconds) : nil
+    }
+
+    /// The same tokens, with another record of a pending refresh.
+    ///
+    /// - Parameter intent: The refresh that is about to be made; `nil` for none.
+    /// - Returns: The bundle.
+    public func with(pendingRefresh intent: RefreshIntent?) -> TokenBundle {
+        TokenBundle(
+            accessToken: accessToken,
+            refreshToken: refreshToken,
+            expiresAt: expiresAt,
+            clockSkew: clockSkew,
+            session: session,
+            generation: generation,
+            receivedAt: receivedAt,
+            pendingRefresh: intent
+        )
+    }
+
+    /// Whether another bundle is the same generation of the same login with the same tokens, whatever the record of a
+    /// pending refresh says.
+    ///
+    /// - Parameter other: The bundle to compare with.
+    /// - Returns: `true` when the tokens are the same.
+    public func hasSameTokens(as other: TokenBundle) -> Bool {
+        session == other.session && generation == other.generation && accessToken == other.accessToken
+            && refreshToken == other.refreshToken
     }
 
     /// Whether the access token has expired at an instant of the server's clock.

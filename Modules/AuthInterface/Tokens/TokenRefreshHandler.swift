@@ -1,29 +1,100 @@
-/// Buys new tokens with a refresh token: the one call that differs between servers.
+/// Exchanges a refresh token for new tokens: the one call that differs between servers.
 ///
-/// This is the seam to swap. The engine that calls it makes sure that it is called once however many requests wait,
-/// that its result outlives whoever asked for it, and that it is given up on when it hangs; an implementation only
-/// makes the call and says what the answer means.
+/// The engine calls it once however many requests wait, keeps its result when they are all cancelled, and abandons a
+/// call that does not end. An implementation makes the call and says what the response means.
 ///
 /// ```swift
 /// struct PartnerRefresh: TokenRefreshHandler {
-///     func refresh(refreshToken: String) async throws -> TokenRefreshResult {
-///         let pair = try await partner.renew(refreshToken)
+///     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+///         let pair = try await partner.renew(request.refreshToken)
 ///         return TokenRefreshResult(accessToken: pair.access, refreshToken: pair.refresh)
 ///     }
 /// }
 /// ```
 ///
+/// - Important: The call spends the refresh token, so it must not be sent twice. Use a connection of its own with a
+///   short time-out and no automatic retry, never `URLSession.shared`: on Linux that hangs on a warm connection which
+///   the server closes, and sends the call a second time. <doc:WritingARefreshHandler> has a handler to copy.
+///
 /// Run the contract suite of `AuthTesting` against every implementation.
 public protocol TokenRefreshHandler: Sendable {
     /// Exchanges a refresh token for new tokens.
     ///
-    /// The call may be cancelled after its deadline has passed; an implementation that notices may throw anything.
-    /// It must not ask a ``TokenProvider`` for a token: it would wait for itself.
+    /// The cancellation of requests does not reach the call. Its task is cancelled only when it has passed its last
+    /// limit; it should then end soon, with any error.
     ///
-    /// - Parameter refreshToken: The current refresh token. It is never empty.
-    /// - Returns: The new tokens.
-    /// - Throws: ``TokenRefreshError`` with code `rejected` if, and only if, the authorisation server itself said no
-    ///   to this refresh token: that ends the session. Anything else thrown, of whatever type, means *unavailable*:
-    ///   the session stays and the refresh is tried again later.
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult
+    /// It must not ask a ``TokenProvider`` for a token: that fails at once, as it would wait for itself (G20).
+    ///
+    /// - Parameter request: What the call needs.
+    /// - Returns: The new tokens. A new refresh token is returned even where the access token beside it is empty: the
+    ///   server has spent the old one.
+    /// - Throws: ``TokenRefreshError`` with code `rejected` if, and only if, the authorization server itself refused
+    ///   this refresh token: that ends the session. `ambiguous` for a refusal that may come from something else, such
+    ///   as a bare 401. Any other error, of any type, means *unavailable*: the session stays and the refresh is tried
+    ///   again later. An error without a status means that no whole response arrived: the engine treats the response as
+    ///   lost.
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult
+
+    /// What the server forgives when the same refresh token comes again because a response was lost (G12).
+    ///
+    /// Declare only what the server does: a second use that it does not forgive ends the session. The default is
+    /// ``ReplayTolerance/none``.
+    var replayTolerance: ReplayTolerance { get }
+}
+
+extension TokenRefreshHandler {
+    /// The server is not known to forgive anything.
+    public var replayTolerance: ReplayTolerance { .none }
+}
+
+/// What a refresh is made with.
+public struct TokenRefreshRequest: Sendable, Hashable {
+    /// The current refresh token. It is never empty.
+    public let refreshToken: String
+
+    /// The access token that is to be replaced: some servers want both.
+    public let accessToken: String
+
+    /// The login that the tokens belong to.
+    public let session: SessionID
+
+    /// A random text that stays the same until a response has been applied, through lost responses and restarts. A
+    /// server that is sent it with the call, as `Idempotency-Key` for example, can return its first result again.
+    public let idempotencyKey: String
+
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - refreshToken: The current refresh token.
+    ///   - accessToken: The access token that is to be replaced.
+    ///   - session: The login that the tokens belong to.
+    ///   - idempotencyKey: The key that stays the same until a response has been applied.
+    public init(
+        refreshToken: String,
+        accessToken: String = "",
+        session: SessionID = SessionID(),
+        idempotencyKey: String = ""
+    ) {
+        self.refreshToken = refreshToken
+        self.accessToken = accessToken
+        self.session = session
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+extension TokenRefreshRequest: SecretBearing {
+    /// The session; never a token or the key.
+    public var description: String { "TokenRefreshRequest(session: \(session))" }
+}
+
+/// What a server forgives when it is sent a refresh token that it has already replaced.
+public enum ReplayTolerance: Sendable, Hashable {
+    /// Nothing: a second use may end the session.
+    case none
+
+    /// A second use within a time after the first.
+    case within(Duration)
+
+    /// A second use with the same idempotency key: the server returns its first result again.
+    case sameKey
 }

@@ -1,6 +1,6 @@
 public import struct Foundation.Date
 
-/// The tokens a server has just issued: the answer to a refresh, or to a login.
+/// The tokens that a server has just issued: the response to a refresh, or to a login.
 ///
 /// Only the access token is certain. A server that does not rotate refresh tokens sends none, and the old one stays
 /// (RFC 6749 §6); one that says nothing of the lifetime leaves it to the token itself, if that is a JWT.
@@ -8,13 +8,17 @@ public struct TokenRefreshResult: Sendable, Hashable {
     /// The new access token.
     public var accessToken: String
 
-    /// The new refresh token. `nil`: the one that was used stays good.
+    /// The new refresh token. `nil`: the one that was used stays valid.
     public var refreshToken: String?
 
-    /// How long the access token is good from its receipt (`expires_in`, RFC 6749 §5.1). `nil`: not said.
+    /// How long the access token is valid from its receipt (`expires_in`, RFC 6749 §5.1). `nil`: not said.
     public var expiresIn: Duration?
 
-    /// The instant of the answer on the server's clock (the `Date` header field, RFC 9110 §6.6.1), where known.
+    /// When the access token expires, on the server's clock, for a server that sends an instant in place of a lifetime.
+    /// ``expiresIn`` wins where both are given. `nil`: not said.
+    public var expiresAt: Date?
+
+    /// The instant of the response on the server's clock (the `Date` header field, RFC 9110 §6.6.1), where known.
     public var serverDate: Date?
 
     /// Creates a result.
@@ -22,17 +26,20 @@ public struct TokenRefreshResult: Sendable, Hashable {
     /// - Parameters:
     ///   - accessToken: The new access token.
     ///   - refreshToken: The new refresh token, or `nil` to keep the old one.
-    ///   - expiresIn: How long the access token is good from its receipt.
-    ///   - serverDate: The instant of the answer on the server's clock.
+    ///   - expiresIn: How long the access token is valid from its receipt.
+    ///   - expiresAt: When the access token expires, on the server's clock. `expiresIn` wins where both are given.
+    ///   - serverDate: The instant of the response on the server's clock.
     public init(
         accessToken: String,
         refreshToken: String? = nil,
         expiresIn: Duration? = nil,
+        expiresAt: Date? = nil,
         serverDate: Date? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.expiresIn = expiresIn
+        self.expiresAt = expiresAt
         self.serverDate = serverDate
     }
 }
@@ -40,7 +47,7 @@ public struct TokenRefreshResult: Sendable, Hashable {
 extension TokenRefreshResult: SecretBearing {
     /// What was issued; never a token.
     public var description: String {
-        let lifetime = expiresIn.map { "\($0)" } ?? "unknown"
+        let lifetime = expiresIn.map { "\($0)" } ?? expiresAt.map { "until \($0.formatted(.iso8601))" } ?? "unknown"
         return "TokenRefreshResult(expiresIn: \(lifetime), rotated: \(refreshToken != nil))"
     }
 }

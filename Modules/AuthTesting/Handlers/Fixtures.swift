@@ -1,4 +1,5 @@
 public import AuthInterface
+
 public import struct Foundation.Date
 
 extension TokenBundle {

@@ -1,6 +1,6 @@
 public import AuthInterface
 
-/// Your authorisation server (a sandbox, or a stub of your transport) as ``TokenRefreshHandlerContract`` drives it.
+/// Your authorization server (a sandbox, or a stub of your transport) as ``TokenRefreshHandlerContract`` drives it.
 ///
 /// ```swift
 /// struct PartnerBackend: RefreshBackend {
@@ -11,7 +11,9 @@ public import AuthInterface
 ///         switch answer {
 ///         case .tokens: partner.status = 200
 ///         case .rejected: partner.respond(400, body: #"{"error":"invalid_grant"}"#)
+///         case .ambiguous: partner.respond(401, body: "")
 ///         case .unavailable: partner.status = 503
+///         case .lostResponse: partner.cutsConnectionAfterWork = true
 ///         default: return false
 ///         }
 ///         return true
@@ -22,22 +24,22 @@ public protocol RefreshBackend: Sendable {
     /// The handler under test.
     associatedtype Handler: TokenRefreshHandler
 
-    /// The handler under test, talking to this backend. It may be asked for more than once.
+    /// The handler under test, talking to this backend. It is read several times.
     var handler: Handler { get }
 
     /// Whether a refresh brings a new refresh token. The default is `true`.
     var rotatesRefreshTokens: Bool { get }
 
-    /// Begins a session that nobody else uses.
+    /// Begins a session of its own.
     ///
-    /// - Returns: Its tokens. The refresh token must be there, and good.
+    /// - Returns: Its tokens. The refresh token must be there, and valid.
     /// - Throws: Anything; the rule that needs the session then counts as broken.
     func signIn() async throws -> TokenRefreshResult
 
     /// Makes the backend answer every refresh in this way from now on. It begins with
     /// ``RefreshBackendAnswer/tokens``.
     ///
-    /// - Parameter answer: The way.
+    /// - Parameter answer: The way. The set grows: return `false` for those that you do not know.
     /// - Returns: `false` if the backend cannot be made to; the rules that need it are then left out.
     /// - Throws: Anything; the rule that needs the answer then counts as broken.
     func answer(_ answer: RefreshBackendAnswer) async throws -> Bool
@@ -49,6 +51,15 @@ public protocol RefreshBackend: Sendable {
     func session(of accessToken: String) -> String?
 }
 
+/// A backend that can tell which idempotency keys came with the refresh calls. Without it, the rule on keys is left out.
+public protocol KeyRecordingRefreshBackend: RefreshBackend {
+    /// The idempotency keys of the refresh calls so far, in order.
+    ///
+    /// - Returns: The keys; `nil` for a call without one.
+    /// - Throws: Anything; the rule on keys then counts as broken.
+    func receivedKeys() async throws -> [String?]
+}
+
 extension RefreshBackend {
     /// Most servers rotate (RFC 9700 §2.2.2).
     public var rotatesRefreshTokens: Bool { true }
@@ -58,31 +69,4 @@ extension RefreshBackend {
     /// - Parameter accessToken: An access token the backend has issued.
     /// - Returns: `nil`.
     public func session(of accessToken: String) -> String? { nil }
-}
-
-/// A way in which an authorisation server answers a refresh.
-public enum RefreshBackendAnswer: Sendable, Hashable, CaseIterable {
-    /// New tokens for a good refresh token.
-    case tokens
-
-    /// A final no to the refresh token itself: `invalid_grant` (RFC 6749 §5.2), or whatever your server says.
-    case rejected
-
-    /// A server in trouble: 503, or its like.
-    case unavailable
-
-    /// Too many requests: 429 with `Retry-After: 7`, or its like.
-    case tooManyRequests
-
-    /// A cut connection, or nobody at the other end.
-    case unreachable
-
-    /// Success, with something in it that is no answer to a refresh. Put the refresh token into it if you can.
-    case garbage
-
-    /// Success, with an empty access token.
-    case emptyAccessToken
-
-    /// Nothing at all, until the caller gives up.
-    case nothing
 }

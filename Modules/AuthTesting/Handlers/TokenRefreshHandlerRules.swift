@@ -1,14 +1,16 @@
 import AuthInterface
 
+import struct Foundation.UUID
+
 /// The rules of ``TokenRefreshHandlerContract``.
 enum TokenRefreshHandlerRules {
-    static let all = tokens + verdicts + calls
+    static let all = tokens + verdicts + calls + replays
 
     /// How long a call is given to get under way before it is cancelled. No rule passes because of it.
     private static let brief: Duration = .milliseconds(50)
 
     private static let tokens: [ContractRule<any RefreshBackend>] = [
-        ContractRule("a good refresh token buys an access token that a header field can carry") { backend in
+        ContractRule("a valid refresh token brings an access token that a header field can carry") { backend in
             let result = try await backend.refreshed(try await backend.signIn())
             try expect(!result.accessToken.isEmpty, otherwise: "the access token is empty")
             let isPrintable = result.accessToken.utf8.allSatisfy { (0x21...0x7E).contains($0) }
@@ -29,18 +31,41 @@ enum TokenRefreshHandlerRules {
             let third = try await backend.refreshed(second, orWith: first.refreshToken)
             try expect(!third.accessToken.isEmpty, otherwise: "the next access token is empty")
         },
-        ContractRule("an answer with an empty access token is an error, and not a rejection") { backend in
+        ContractRule("an empty access token alone is an error, and not a rejection") { backend in
             try await backend.expectUnavailable(after: .emptyAccessToken)
+        },
+        ContractRule("a new refresh token is returned even beside an empty access token") { backend in
+            let issued = try await backend.signIn()
+            guard try await backend.answer(.emptyAccessTokenAndNewRefreshToken) else { return }
+            let result: TokenRefreshResult
+            do {
+                result = try await backend.refreshed(issued)
+            } catch {
+                throw RuleBroken("it threw \(type(of: error)), and the new refresh token is lost")
+            }
+            try expect(result.refreshToken?.isEmpty == false, otherwise: "the new refresh token is missing")
+            try expect(result.refreshToken != issued.refreshToken, otherwise: "it carries the spent refresh token")
+            try expect(result.accessToken != issued.accessToken, otherwise: "it carries the old access token")
         },
     ]
 
     private static let verdicts: [ContractRule<any RefreshBackend>] = [
-        ContractRule("G4: the server's own no is TokenRefreshError with code rejected") { backend in
+        ContractRule("G4: a refused refresh token is TokenRefreshError with code rejected") { backend in
             guard let error = try await backend.error(after: .rejected) else { return }
             guard let verdict = error as? TokenRefreshError else {
-                throw RuleBroken("it threw \(type(of: error)), which leaves a dead session alive")
+                throw RuleBroken("it threw \(type(of: error)), which keeps a dead session")
             }
             try expect(verdict.code == .rejected, otherwise: "its code is \(verdict.code)")
+        },
+        ContractRule("G4: a bare 401 is no rejection") { backend in
+            try await backend.expectUnavailable(after: .ambiguous)
+        },
+        ContractRule("G4: a gateway's 403 is no rejection") { backend in
+            try await backend.expectUnavailable(after: .forbidden)
+            try await backend.expectUnavailable(after: .emptyForbidden)
+        },
+        ContractRule("G4: a page of HTML is an error, and no rejection, with any status") { backend in
+            for page in RefreshBackendAnswer.pages { try await backend.expectUnavailable(after: page) }
         },
         ContractRule("G4: a server in trouble is no rejection") { backend in
             try await backend.expectUnavailable(after: .unavailable)
@@ -56,24 +81,25 @@ enum TokenRefreshHandlerRules {
         ContractRule("G4: a cut connection is no rejection") { backend in
             try await backend.expectUnavailable(after: .unreachable)
         },
-        ContractRule("G4: an answer that cannot be read is an error, and no rejection") { backend in
+        ContractRule("G4: a response that cannot be read is an error, and no rejection") { backend in
             try await backend.expectUnavailable(after: .garbage)
         },
         ContractRule("a failure is not remembered: the next call asks the server again") { backend in
-            for answer in [RefreshBackendAnswer.unavailable, .unreachable, .garbage, .rejected] {
+            for answer in [RefreshBackendAnswer.unavailable, .unreachable, .garbage, .ambiguous, .page, .rejected] {
                 guard try await backend.error(after: answer) != nil else { continue }
                 _ = try await backend.answer(.tokens)
                 let result = try await backend.refreshed(try await backend.signIn())
                 try expect(!result.accessToken.isEmpty, otherwise: "after \(answer) it has no access token")
             }
         },
-        ContractRule("G17: no error shows a token, in words or in a dump") { backend in
-            for answer in RefreshBackendAnswer.allCases where answer != .tokens && answer != .nothing {
-                let issued = try await backend.signIn()
-                guard let error = try await backend.error(after: answer, with: issued) else { continue }
-                let bundle = TokenBundle(accessToken: issued.accessToken, refreshToken: issued.refreshToken)
-                if let view = leak(of: bundle, in: error) {
-                    throw RuleBroken("the \(view) of its error after \(answer) shows a token")
+        ContractRule("G17: no error shows a token or the key, in words or in a dump") { backend in
+            for answer in RefreshBackendAnswer.failures {
+                let request = TokenRefreshRequest(renewing: try await backend.signIn())
+                guard let error = try await backend.error(after: answer, to: request) else { continue }
+                let tokens = TokenBundle(accessToken: request.accessToken, refreshToken: request.refreshToken)
+                let key = TokenBundle(accessToken: request.idempotencyKey, refreshToken: nil)
+                if let view = leak(of: tokens, in: error) ?? leak(of: key, in: error) {
+                    throw RuleBroken("the \(view) of its error after \(answer) shows a secret")
                 }
             }
         },
@@ -84,11 +110,11 @@ enum TokenRefreshHandlerRules {
             guard try await backend.answer(.nothing) else { return }
             let (issued, handler) = (try await backend.signIn(), backend.handler)
             for isUnderWay in [false, true] {
-                let call = Task { try await handler.refresh(refreshToken: issued.refreshToken ?? "") }
+                let call = Task { try await handler.refresh(TokenRefreshRequest(renewing: issued)) }
                 if isUnderWay { try await Task.sleep(for: brief) }
                 call.cancel()
                 switch await call.result {
-                case .success: throw RuleBroken("it returned tokens that nobody issued")
+                case .success: throw RuleBroken("it returned tokens that were not issued")
                 case .failure(let error): try expectNoRejection(error, "being cancelled")
                 }
             }
@@ -101,9 +127,7 @@ enum TokenRefreshHandlerRules {
             let handler = backend.handler
             let results = try await withThrowingTaskGroup(of: (Int, TokenRefreshResult).self) { group in
                 for (index, session) in sessions.enumerated() {
-                    group.addTask {
-                        (index, try await handler.refresh(refreshToken: session.refreshToken ?? ""))
-                    }
+                    group.addTask { (index, try await handler.refresh(TokenRefreshRequest(renewing: session))) }
                 }
                 return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
@@ -123,30 +147,37 @@ enum TokenRefreshHandlerRules {
     }
 }
 
+extension TokenRefreshRequest {
+    /// The request that an engine would make of issued tokens, with a key of its own.
+    init(renewing tokens: TokenRefreshResult, orWith older: String? = nil) {
+        self.init(
+            refreshToken: tokens.refreshToken ?? older ?? "",
+            accessToken: tokens.accessToken,
+            idempotencyKey: UUID().uuidString
+        )
+    }
+}
+
 extension RefreshBackend {
-    /// Refreshes with the refresh token of an earlier answer, or with the one before if that brought none.
-    fileprivate func refreshed(
-        _ tokens: TokenRefreshResult,
-        orWith older: String? = nil
-    ) async throws -> TokenRefreshResult {
-        guard let refreshToken = tokens.refreshToken ?? older else {
+    /// Refreshes with the refresh token of an earlier response, or with the one before if that brought none.
+    func refreshed(_ tokens: TokenRefreshResult, orWith older: String? = nil) async throws -> TokenRefreshResult {
+        guard tokens.refreshToken ?? older != nil else {
             throw RuleBroken("the backend signed in without a refresh token")
         }
-        return try await handler.refresh(refreshToken: refreshToken)
+        return try await handler.refresh(TokenRefreshRequest(renewing: tokens, orWith: older))
     }
 
     /// What the handler throws when the backend answers in a way; `nil` if it cannot be made to.
-    fileprivate func error(
+    func error(
         after way: RefreshBackendAnswer,
-        with issued: TokenRefreshResult? = nil
+        to request: TokenRefreshRequest? = nil
     ) async throws -> (any Error)? {
-        let issued = if let issued { issued } else { try await signIn() }
+        let request = if let request { request } else { TokenRefreshRequest(renewing: try await signIn()) }
+        guard !request.refreshToken.isEmpty else { throw RuleBroken("the backend signed in without a refresh token") }
         guard try await answer(way) else { return nil }
         let result: TokenRefreshResult
         do {
-            result = try await refreshed(issued)
-        } catch let error as RuleBroken {
-            throw error
+            result = try await handler.refresh(request)
         } catch {
             return error
         }

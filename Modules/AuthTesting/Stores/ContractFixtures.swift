@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 
 extension TokenBundle {
-    /// A bundle whose tokens say which one it is, in both.
+    /// A bundle whose tokens both contain its number.
     static func numbered(_ number: Int, session: SessionID = SessionID(), generation: Int = 0) -> TokenBundle {
         TokenBundle(
             accessToken: "contract-access-\(number)",
@@ -12,7 +12,7 @@ extension TokenBundle {
         )
     }
 
-    /// A bundle of 16 KB that is mixed up with another one only where that can be seen.
+    /// A bundle of 16 KB, of which every part names the bundle.
     static func bulky(_ number: Int) -> TokenBundle {
         TokenBundle(
             accessToken: String(repeating: "a\(number).", count: 8_192 / "a\(number).".count),
@@ -26,17 +26,8 @@ extension TokenBundle {
         ("plain", .numbered(1)),
         ("no refresh token", TokenBundle(accessToken: "contract-access", refreshToken: nil)),
         ("empty refresh token", TokenBundle(accessToken: "contract-access", refreshToken: "")),
-        (
-            "every field",
-            TokenBundle(
-                accessToken: "contract-access",
-                refreshToken: "contract-refresh",
-                expiresAt: Date(timeIntervalSince1970: 1_900_000_000.625),
-                clockSkew: -12.5,
-                session: SessionID(rawValue: "contract-session"),
-                generation: 1_000_000
-            )
-        ),
+        ("every field", .complete(isAbandoned: false)),
+        ("a pending refresh that was given up", .complete(isAbandoned: true)),
         (
             "characters that need care",
             TokenBundle(
@@ -48,24 +39,71 @@ extension TokenBundle {
         ("tokens of 8 KB", .bulky(7)),
     ]
 
+    private static func complete(isAbandoned: Bool) -> TokenBundle {
+        TokenBundle(
+            accessToken: "contract-access",
+            refreshToken: "contract-refresh",
+            expiresAt: Date(timeIntervalSince1970: 1_900_000_000.625),
+            clockSkew: -12.5,
+            session: SessionID(rawValue: "contract-session"),
+            generation: 1_000_000,
+            receivedAt: Date(timeIntervalSince1970: 1_899_996_400.375),
+            pendingRefresh: RefreshIntent(
+                idempotencyKey: "contract-key \"\u{e9}\"",
+                owner: ProcessIdentity(host: "contract-host", process: "4711-contract"),
+                date: Date(timeIntervalSince1970: 1_899_999_000.875),
+                isAbandoned: isAbandoned
+            )
+        )
+    }
+
     /// The fields in which a loaded bundle differs from the saved one, by name: their values stay out of messages.
     ///
-    /// Texts are compared byte by byte, for a server does. Dates may be a millisecond apart.
+    /// Texts are compared byte by byte, as a server compares them. Dates may differ by a millisecond.
     func fieldsThatDiffer(from other: TokenBundle) -> [String] {
         var fields: [String] = []
-        if !accessToken.utf8.elementsEqual(other.accessToken.utf8) { fields.append("accessToken") }
+        if !accessToken.hasSameBytes(as: other.accessToken) { fields.append("accessToken") }
         if refreshToken.map({ Array($0.utf8) }) != other.refreshToken.map({ Array($0.utf8) }) {
             fields.append("refreshToken")
         }
-        switch (expiresAt, other.expiresAt) {
-        case (nil, nil): break
-        case (let one?, let two?) where abs(one.timeIntervalSince(two)) < 0.001: break
-        default: fields.append("expiresAt")
-        }
+        if !expiresAt.isSame(as: other.expiresAt) { fields.append("expiresAt") }
+        if !receivedAt.isSame(as: other.receivedAt) { fields.append("receivedAt") }
         if abs(clockSkew - other.clockSkew) >= 0.001 { fields.append("clockSkew") }
-        if !session.rawValue.utf8.elementsEqual(other.session.rawValue.utf8) { fields.append("session") }
+        if !session.rawValue.hasSameBytes(as: other.session.rawValue) { fields.append("session") }
         if generation != other.generation { fields.append("generation") }
+        switch (pendingRefresh, other.pendingRefresh) {
+        case (nil, nil): break
+        case (let one?, let two?): fields += one.fieldsThatDiffer(from: two).map { "pendingRefresh.\($0)" }
+        default: fields.append("pendingRefresh")
+        }
         return fields
+    }
+}
+
+extension RefreshIntent {
+    fileprivate func fieldsThatDiffer(from other: RefreshIntent) -> [String] {
+        var fields: [String] = []
+        if !idempotencyKey.hasSameBytes(as: other.idempotencyKey) { fields.append("idempotencyKey") }
+        if owner != other.owner { fields.append("owner") }
+        if !Optional(date).isSame(as: other.date) { fields.append("date") }
+        if isAbandoned != other.isAbandoned { fields.append("isAbandoned") }
+        return fields
+    }
+}
+
+extension String {
+    /// Whether two texts are the same to a server: the same bytes, not only the same characters.
+    func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
+extension Date? {
+    /// Whether two dates are less than a millisecond apart, or both missing.
+    func isSame(as other: Date?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let one?, let two?): abs(one.timeIntervalSince(two)) < 0.001
+        default: false
+        }
     }
 }
 
@@ -74,8 +112,8 @@ extension TokenStore {
     func expectStored(_ bundle: TokenBundle?, _ occasion: String) async throws {
         switch (try await load(), bundle) {
         case (nil, nil): return
-        case (nil, _?): throw RuleBroken("\(occasion), the store answers none")
-        case (let loaded?, nil): throw RuleBroken("\(occasion), the store still answers \(loaded)")
+        case (nil, _?): throw RuleBroken("\(occasion), load returns none")
+        case (let loaded?, nil): throw RuleBroken("\(occasion), load still returns \(loaded)")
         case (let loaded?, let bundle?):
             let fields = loaded.fieldsThatDiffer(from: bundle).joined(separator: ", ")
             try expect(fields.isEmpty, otherwise: "\(occasion), these fields are not as saved: \(fields)")
@@ -83,9 +121,9 @@ extension TokenStore {
     }
 }
 
-/// Where a value shows one of the tokens of a bundle.
+/// Where a value shows one of the secrets of a bundle.
 ///
-/// - Returns: The way it was shown, or `nil` if it shows none.
+/// - Returns: The way in which it is shown, or `nil` if none is.
 func leak(of bundle: TokenBundle, in value: Any) -> String? {
     var dumped = ""
     dump(value, to: &dumped)
@@ -95,6 +133,12 @@ func leak(of bundle: TokenBundle, in value: Any) -> String? {
         ("dump", dumped),
         ("localized description", (value as? any Error).map(\.localizedDescription) ?? ""),
     ]
-    let tokens = [bundle.accessToken, bundle.refreshToken].compactMap(\.self)
-    return views.first { view in tokens.contains { view.1.contains($0) } }?.0
+    return views.first { view in bundle.secrets.contains { view.1.contains($0) } }?.0
+}
+
+extension TokenBundle {
+    /// What must not be shown: the tokens, and the key of a pending refresh.
+    var secrets: [String] {
+        [accessToken, refreshToken, pendingRefresh?.idempotencyKey].compactMap(\.self)
+    }
 }

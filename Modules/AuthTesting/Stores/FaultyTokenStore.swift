@@ -76,7 +76,7 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     /// - Parameter bundle: The bundle to store.
     /// - Throws: What was scripted, or what the store underneath throws.
     public func save(_ bundle: TokenBundle) async throws {
-        try await faults.perform(.save) { try await base.save(bundle) }
+        try await faults.perform(bundle.pendingRefresh == nil ? .save : .record) { try await base.save(bundle) }
     }
 
     /// Deletes from the store underneath, if nothing else was scripted.
@@ -88,6 +88,34 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
 }
 
 extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
+    /// Reads from the store underneath, if nothing else was scripted for ``StoreOperation/load``.
+    ///
+    /// - Returns: What is stored underneath.
+    /// - Throws: What was scripted, or what the store underneath throws.
+    public func read() async throws -> StoredSession {
+        try await faults.perform(.load) { try await base.read() }
+    }
+
+    /// Writes to the store underneath, if nothing else was scripted for what the change would write to an empty store:
+    /// ``StoreOperation/save``, ``StoreOperation/record`` or ``StoreOperation/delete``.
+    ///
+    /// - Parameter change: Decides what to store.
+    /// - Throws: What was scripted, or what the store underneath throws.
+    public func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async throws {
+        let operation: StoreOperation =
+            switch change(.success(.empty)) {
+            case .active(let bundle): bundle.pendingRefresh == nil ? .save : .record
+            case .ended, .empty: .delete
+            case nil: .save
+            }
+        try await faults.perform(operation) { try await base.update(change) }
+    }
+
+    /// What the store underneath reports.
+    public var changes: AsyncStream<Void> { base.changes }
+
     /// Takes the store underneath, if nothing else was scripted.
     ///
     /// - Parameter limit: How long to wait at most, once past the gate.
@@ -101,11 +129,13 @@ extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
 
 /// What can be asked of a store.
 public enum StoreOperation: Sendable, Hashable, CaseIterable {
-    /// ``TokenStore/load()``
+    /// ``TokenStore/load()`` and ``SharedTokenStore/read()``
     case load
-    /// ``TokenStore/save(_:)``
+    /// ``TokenStore/save(_:)``, and a ``SharedTokenStore/update(_:)`` that does the same
     case save
-    /// ``TokenStore/delete()``
+    /// A save of a bundle whose refresh is about to be made
+    case record
+    /// ``TokenStore/delete()``, and an update that stores the note of an ended session
     case delete
     /// ``SharedTokenStore/lease(waitingAtMost:)``
     case lease
@@ -130,17 +160,7 @@ private final class FaultyLease: TokenStoreLease {
         self.faults = faults
     }
 
-    func load() async throws -> TokenBundle? {
-        try await faults.perform(.load) { try await base.load() }
-    }
-
-    func save(_ bundle: TokenBundle) async throws {
-        try await faults.perform(.save) { try await base.save(bundle) }
-    }
-
-    func delete() async throws {
-        try await faults.perform(.delete) { try await base.delete() }
-    }
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { base.mayStillCall(owner) }
 
     func release() async {
         await faults.pass(.release, .before)

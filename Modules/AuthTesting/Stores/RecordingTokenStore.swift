@@ -7,10 +7,12 @@ public import AuthInterface
 public final class RecordingTokenStore: SharedTokenStore {
     /// Something that was asked of the store, when it was done.
     public enum Event: Sendable, Hashable {
-        /// A load, and its answer.
+        /// A read, and the bundle that was there.
         case load(TokenBundle?)
         /// A save.
         case save(TokenBundle)
+        /// The note of an ended session.
+        case end(EndedSession)
         /// A delete.
         case delete
         /// A lease that was taken.
@@ -20,7 +22,7 @@ public final class RecordingTokenStore: SharedTokenStore {
     }
 
     private struct State {
-        var bundle: TokenBundle?
+        var content: StoredSession
         var events: [Event] = []
         var isHeld = false
         var line: [Gate] = []
@@ -28,6 +30,7 @@ public final class RecordingTokenStore: SharedTokenStore {
 
     private let state: Locked<State>
     private let time: any TimeSource
+    private let broadcast = Broadcast<Void>()
 
     /// Creates a store.
     ///
@@ -35,7 +38,7 @@ public final class RecordingTokenStore: SharedTokenStore {
     ///   - bundle: What the store holds to begin with.
     ///   - time: The clock that limits the wait for a lease.
     public init(holding bundle: TokenBundle? = nil, time: any TimeSource = SystemTimeSource()) {
-        state = Locked(State(bundle: bundle))
+        state = Locked(State(content: bundle.map { .active($0) } ?? .empty))
         self.time = time
     }
 
@@ -43,35 +46,61 @@ public final class RecordingTokenStore: SharedTokenStore {
     public var events: [Event] { state.withLock { $0.events } }
 
     /// What the store holds. Looking is no event.
-    public var bundle: TokenBundle? { state.withLock { $0.bundle } }
+    public var content: StoredSession { state.withLock { $0.content } }
+
+    /// The bundle that the store holds. Looking is no event.
+    public var bundle: TokenBundle? { content.bundle }
+
+    /// Reads what is stored.
+    ///
+    /// - Returns: What is stored.
+    public func read() async -> StoredSession {
+        state.withLock { state in
+            state.events.append(.load(state.content.bundle))
+            return state.content
+        }
+    }
 
     /// Reads the bundle.
     ///
     /// - Returns: The bundle, if there is one.
     public func load() async -> TokenBundle? {
-        state.withLock { state in
-            state.events.append(.load(state.bundle))
-            return state.bundle
-        }
+        await read().bundle
     }
 
-    /// Stores a bundle.
+    /// Stores a bundle, whatever is there.
     ///
     /// - Parameter bundle: The bundle.
     public func save(_ bundle: TokenBundle) async {
-        state.withLock { state in
-            state.bundle = bundle
-            state.events.append(.save(bundle))
-        }
+        await update { _ in .active(bundle) }
     }
 
-    /// Removes the bundle.
+    /// Removes what is stored.
     public func delete() async {
-        state.withLock { state in
-            state.bundle = nil
-            state.events.append(.delete)
-        }
+        await update { _ in .empty }
     }
+
+    /// Decides and writes, as one step. A decision to leave everything as it is is no event.
+    ///
+    /// - Parameter change: Decides what to store.
+    public func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async {
+        let isChanged = state.withLock { state in
+            guard let new = change(.success(state.content)) else { return false }
+            state.content = new
+            switch new {
+            case .empty: state.events.append(.delete)
+            case .active(let bundle): state.events.append(.save(bundle))
+            case .ended(let ended): state.events.append(.end(ended))
+            }
+            return true
+        }
+        if isChanged { broadcast.send(()) }
+    }
+
+    /// A stream that reports every write.
+    public var changes: AsyncStream<Void> { broadcast.stream() }
 
     /// Waits for the turn of the caller, in the order of the calls.
     ///
@@ -141,20 +170,8 @@ private final class RecordingLease: TokenStoreLease {
 
     deinit { releaseOnce() }
 
-    func load() async throws -> TokenBundle? {
-        try checkIsHeld()
-        return await store.load()
-    }
-
-    func save(_ bundle: TokenBundle) async throws {
-        try checkIsHeld()
-        await store.save(bundle)
-    }
-
-    func delete() async throws {
-        try checkIsHeld()
-        await store.delete()
-    }
+    /// Its owners are coordinators of one process: one that released the lease has no call under way.
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { false }
 
     func release() async { releaseOnce() }
 
@@ -164,9 +181,5 @@ private final class RecordingLease: TokenStoreLease {
             return !isReleased
         }
         if isFirst { store.noteRelease() }
-    }
-
-    private func checkIsHeld() throws(TokenStoreError) {
-        guard !isReleased.withLock({ $0 }) else { throw TokenStoreError(.unavailable, reason: "the lease is over") }
     }
 }

@@ -10,9 +10,13 @@ public import AuthInterface
 ///     )
 /// }
 /// ```
-/// Two things the suite cannot bring about in a store it does not know; it asks for them, and leaves their rules out
-/// when they are not given: another view of the same place (`reopen`), and a place that cannot be used (`unavailable`).
+/// The suite cannot make two things for a store it does not know: another view of the same place (`reopen`), and a
+/// place that cannot be used (`unavailable`). It leaves their rules out when they are not given.
 public enum TokenStoreContract {
+    /// How long a rule may take by default: 5 minutes. Only a store that hangs takes longer, whatever the machine does
+    /// besides.
+    public static let patience: Duration = .seconds(300)
+
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { TokenStoreRules.all.map(\.name) }
 
@@ -28,7 +32,7 @@ public enum TokenStoreContract {
     public static func check<Store: TokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,
         unavailable: (@Sendable (Store) async throws -> Store)? = nil,
-        patience: Duration = .seconds(30),
+        patience: Duration = patience,
         makeEmptyStore: () async throws -> Store
     ) async throws {
         try await ContractViolation.check("TokenStoreContract", rules: TokenStoreRules.all, patience: patience) {

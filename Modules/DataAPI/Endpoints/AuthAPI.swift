@@ -1,14 +1,14 @@
 public import Foundation
 public import NetworkCore
 
-// The calls that begin, renew and end sessions. None of them takes an access token: they are how one is got, and a
-// client must be able to leave with an expired one.
+// The calls that begin, renew and end sessions. None of them needs an access token: they are how a client obtains one,
+// and it must be able to sign out with an expired one.
 
 extension Endpoint where Response == SignedIn {
     /// Signs in a new guest (row F1).
     ///
     /// - Parameters:
-    ///   - name: What the guest is to be called.
+    ///   - name: The display name of the guest.
     ///   - photo: The guest's picture: a JPEG of at most 5 MB. `Imaging` makes one of any photo.
     /// - Returns: The endpoint.
     public static func registerGuest(name: String, photo: Data) -> Self {
@@ -18,10 +18,10 @@ extension Endpoint where Response == SignedIn {
         return .post("auth/guest/register", body: .multipart(form)).unauthenticatedTokens()
     }
 
-    /// Signs in somebody whom a provider vouches for (row F2).
+    /// Signs in a user of an identity provider (row F2).
     ///
     /// - Parameters:
-    ///   - provider: The provider.
+    ///   - provider: The identity provider.
     ///   - token: The provider's token. It goes into the body and nowhere else.
     /// - Returns: The endpoint.
     public static func socialLogin(_ provider: SocialProvider, token: String) -> Self {
@@ -30,15 +30,18 @@ extension Endpoint where Response == SignedIn {
 }
 
 extension Endpoint where Response == IssuedTokens {
-    /// Exchanges a refresh token for new tokens. `RESTTokenRefreshHandler` makes this call; nobody else should.
+    /// Exchanges a refresh token for new tokens. `RESTTokenRefreshHandler` makes this call; nothing else should.
     ///
-    /// It has no idempotency key, so it is never sent twice by a retry policy: a rotating server would take the second
-    /// for a theft.
+    /// It is not idempotent for a retry policy, which therefore never sends it twice: a server that rotates refresh
+    /// tokens would take the second call for a theft.
     ///
-    /// - Parameter refreshToken: The refresh token.
+    /// - Parameters:
+    ///   - refreshToken: The refresh token.
+    ///   - accessToken: The access token that is replaced, for a server that wants both in the body.
     /// - Returns: The endpoint.
-    public static func refresh(_ refreshToken: String) -> Self {
-        .post("auth/refresh", json: RefreshTokenBody(refreshToken: refreshToken)).unauthenticatedTokens()
+    public static func refresh(_ refreshToken: String, accessToken: String? = nil) -> Self {
+        .post("auth/refresh", json: RefreshBody(refreshToken: refreshToken, accessToken: accessToken))
+            .unauthenticatedTokens()
     }
 }
 
@@ -48,7 +51,7 @@ extension Endpoint where Response == Void {
     /// - Parameter refreshToken: The session's refresh token.
     /// - Returns: The endpoint.
     public static func logout(refreshToken: String) -> Self {
-        .post("auth/logout", json: RefreshTokenBody(refreshToken: refreshToken)).withoutAuthentication()
+        .post("auth/logout", json: RefreshBody(refreshToken: refreshToken)).withoutAuthentication()
     }
 }
 
@@ -68,6 +71,7 @@ private struct SocialLoginBody: Encodable, Sendable {
     let token: String
 }
 
-private struct RefreshTokenBody: Encodable, Sendable {
+private struct RefreshBody: Encodable, Sendable {
     let refreshToken: String
+    var accessToken: String?
 }

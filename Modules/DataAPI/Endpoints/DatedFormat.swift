@@ -1,24 +1,24 @@
 public import Foundation
 public import NetworkCore
 
-/// Reads answers as another format does, and lets a value see when its server says that it answered.
+/// Reads responses as another format does, and tells the value when the server sent its response.
 ///
-/// Tokens need it: how long one is good counts from that instant, whatever clock the device has (G19).
+/// Tokens need it: the lifetime of one counts from that instant, on any clock of the device (G19).
 public struct DatedFormat: ResponseFormat {
     private let base: any ResponseFormat
 
     /// Creates a format.
     ///
-    /// - Parameter base: How answers are wrapped.
+    /// - Parameter base: How responses are wrapped.
     public init(_ base: any ResponseFormat) {
         self.base = base
     }
 
-    /// Reads the value of an accepted answer.
+    /// Reads the value of an accepted response.
     ///
     /// - Parameters:
     ///   - type: The value's type.
-    ///   - response: The answer.
+    ///   - response: The response.
     ///   - decoder: The decoder of the configuration.
     /// - Returns: The value.
     /// - Throws: What the format underneath throws.
@@ -31,20 +31,20 @@ public struct DatedFormat: ResponseFormat {
         return try base.value(type, from: response, using: decoder)
     }
 
-    /// Checks an accepted answer of which no value is wanted.
+    /// Checks an accepted response of which no value is wanted.
     ///
     /// - Parameters:
-    ///   - response: The answer.
+    ///   - response: The response.
     ///   - decoder: The decoder of the configuration.
     /// - Throws: What the format underneath throws.
     public func check(_ response: HTTPResponse, using decoder: JSONDecoder) throws {
         try base.check(response, using: decoder)
     }
 
-    /// Reads what a refused answer says about the error.
+    /// Reads what a refused response says about the error.
     ///
     /// - Parameters:
-    ///   - response: The answer.
+    ///   - response: The response.
     ///   - decoder: The decoder of the configuration.
     /// - Returns: What the format underneath makes of it.
     public func failure(from response: HTTPResponse, using decoder: JSONDecoder) -> ErrorEnvelope? {
@@ -53,29 +53,18 @@ public struct DatedFormat: ResponseFormat {
 }
 
 extension ResponseFormat where Self == DatedFormat {
-    /// Reads answers as another format does, and lets a value see when its server says that it answered.
+    /// Reads responses as another format does, and tells the value when the server sent its response.
     ///
-    /// - Parameter base: How answers are wrapped.
+    /// - Parameter base: How responses are wrapped.
     /// - Returns: The format.
     public static func dated(_ base: any ResponseFormat) -> DatedFormat { DatedFormat(base) }
 }
 
 extension Decoder {
-    /// When the server says that it answered, where ``DatedFormat`` reads the answer.
+    /// The time of the response on the server's clock, where ``DatedFormat`` reads it.
     var answeredAt: Date? { CodingUserInfoKey.answeredAt.flatMap { userInfo[$0] as? Date } }
 }
 
 extension CodingUserInfoKey {
     fileprivate static let answeredAt = CodingUserInfoKey(rawValue: "latchkey.answeredAt")
-}
-
-extension KeyedDecodingContainer {
-    /// Reads a lifetime in seconds, written as a number, or as a text as some servers do. What is neither counts as
-    /// not said: an odd lifetime beside good tokens must not cost the session.
-    func decodeLifetimeIfPresent(forKey key: Key) -> Duration? {
-        let number = try? decodeIfPresent(Double.self, forKey: key)
-        let text = try? decodeIfPresent(String.self, forKey: key)
-        guard let seconds = number ?? text.flatMap({ Double($0) }), seconds > 0, seconds < 1e9 else { return nil }
-        return .seconds(seconds)
-    }
 }

@@ -1,8 +1,9 @@
 public import AuthInterface
 
-/// The tokens in an answer of our server: to a login, or to a refresh.
+/// The tokens in a response of the server: to a login, or to a refresh.
 ///
-/// An access token that is empty is an answer that cannot be read, and not one that signs anybody in.
+/// A response with a refresh token and no usable access token is read too, with an empty access token: after a rotation
+/// the refresh token must not be lost. `AuthSession.signIn(_:)` refuses such tokens.
 public struct IssuedTokens: Sendable, Hashable, Decodable {
     /// What the session is to be given.
     public let result: TokenRefreshResult
@@ -15,26 +16,22 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case accessToken, refreshToken, expiresIn
+        case accessToken, refreshToken, expiresIn, expiresAt
     }
 
-    /// Reads tokens: `accessToken`, and where they are there `refreshToken` and `expiresIn` (seconds from the answer).
+    /// Reads tokens: `accessToken`, and where they are there `refreshToken`, `expiresIn` (seconds from the response) and
+    /// `expiresAt` (an ISO 8601 date, or seconds or milliseconds since 1970, on the server's clock).
     ///
-    /// - Parameter decoder: Where to read from; ``DatedFormat`` puts the time of the answer there too.
-    /// - Throws: `DecodingError` when there is no access token.
+    /// - Parameter decoder: The decoder. ``DatedFormat`` adds the time of the response.
+    /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
-        let accessToken = try object.decode(String.self, forKey: .accessToken)
-        guard !accessToken.isEmpty else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .accessToken, in: object, debugDescription: "the access token is empty"
-            )
-        }
-        let refreshToken = try object.decodeIfPresent(String.self, forKey: .refreshToken)
+        let refreshToken = object.decodeTextIfPresent(forKey: .refreshToken)
         result = TokenRefreshResult(
-            accessToken: accessToken,
-            refreshToken: refreshToken.flatMap { $0.isEmpty ? nil : $0 },
+            accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
+            refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
+            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt),
             serverDate: decoder.answeredAt
         )
     }

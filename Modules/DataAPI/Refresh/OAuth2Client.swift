@@ -2,7 +2,7 @@ public import AuthInterface
 import Foundation
 import NetworkCore
 
-/// How a client proves to an OAuth 2.0 server who it is (RFC 6749 §2.3.1).
+/// How a client authenticates at an OAuth 2.0 server (RFC 6749 §2.3.1).
 public struct OAuth2Client: Sendable, Hashable {
     private enum Method: Hashable {
         case basic(secret: String)
@@ -40,7 +40,7 @@ public struct OAuth2Client: Sendable, Hashable {
         OAuth2Client(id: id, method: .body(secret: secret))
     }
 
-    /// Not at all: a public client, such as an app that anybody can take apart, only says who it is.
+    /// Not at all: a public client, such as an app, cannot keep a secret, and sends its identifier only.
     ///
     /// - Parameter id: The client identifier.
     /// - Returns: The client.
@@ -53,7 +53,7 @@ public struct OAuth2Client: Sendable, Hashable {
     /// - Parameters:
     ///   - parameters: The parameters of the call's form.
     ///   - make: Makes the call of a form.
-    /// - Returns: The call, without tokens, its answer read as plain JSON.
+    /// - Returns: The call, without tokens, its response read as plain JSON.
     func call<Response>(
         _ parameters: QueryItems,
         make: (RequestBody) -> Endpoint<Response>
@@ -62,8 +62,7 @@ public struct OAuth2Client: Sendable, Hashable {
         var authorization: String?
         switch method {
         case .basic(let secret):
-            let pair = "\(id.formEncoded):\(secret.formEncoded)"
-            authorization = "Basic \(Data(pair.utf8).base64EncodedString())"
+            authorization = "Basic \(basicCredential(secret))"
         case .body(let secret):
             parameters.append("client_id", id)
             parameters.append("client_secret", secret)
@@ -72,6 +71,19 @@ public struct OAuth2Client: Sendable, Hashable {
         }
         let endpoint = make(.form(parameters)).withoutAuthentication().format(.dated(.json))
         return authorization.map { endpoint.header("Authorization", $0) } ?? endpoint
+    }
+
+    /// What a server must not be quoted with: the secret, and the credential it is sent in.
+    var secrets: [String?] {
+        switch method {
+        case .basic(let secret): [secret, basicCredential(secret)]
+        case .body(let secret): [secret]
+        case .none: []
+        }
+    }
+
+    private func basicCredential(_ secret: String) -> String {
+        Data("\(id.formEncoded):\(secret.formEncoded)".utf8).base64EncodedString()
     }
 }
 

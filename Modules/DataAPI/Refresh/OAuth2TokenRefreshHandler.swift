@@ -5,77 +5,107 @@ public import NetworkCore
 /// Refreshes as RFC 6749 §6 has it, and revokes as RFC 7009 has it.
 ///
 /// It takes an `OpenNetworkService`, so it cannot be given a client that would wait for this very refresh (G20).
+///
+/// What a failed call means (G4):
+///
+/// | response | verdict |
+/// |---|---|
+/// | `invalid_grant` in a JSON object, with 400, 401 or 403 | rejected |
+/// | everything else: another error of RFC 6749 §5.2, another status, a page, no response | unavailable |
+///
+/// Of the errors of RFC 6749 §5.2 only `invalid_grant` refuses the refresh token. The others refuse the client or the
+/// call: they are a mistake in the configuration, and the sessions outlive it. So does a 401, which refuses the client
+/// (`invalid_client`).
 public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandler {
+    /// What the server forgives when the same refresh token comes again because a response was lost (G12).
+    public let replayTolerance: ReplayTolerance
+
+    /// Whether the revocation endpoint ends the session of the revoked token alone (G9).
+    public let affectsRevokedSessionOnly: Bool
+
     private let tokenEndpoint: URL
     private let revocationEndpoint: URL?
     private let client: OAuth2Client
     private let network: any OpenNetworkService
+    private let idempotencyKeyField: String?
 
     /// Creates a handler.
     ///
     /// - Parameters:
     ///   - tokenEndpoint: The server's token endpoint (RFC 6749 §3.2), with scheme `https` unless it is loopback.
-    ///   - revocationEndpoint: The server's revocation endpoint (RFC 7009 §2). `nil`: it has none, and is not told.
-    ///   - client: How the client proves who it is, at both.
+    ///   - revocationEndpoint: The server's revocation endpoint (RFC 7009 §2). `nil`: it has none, and no token is
+    ///     revoked.
+    ///   - client: How the client authenticates, at both.
     ///   - network: Sends the calls, without tokens.
+    ///   - replayTolerance: What the server forgives when the same refresh token comes again. Many providers have a
+    ///     grace period: `.within(.seconds(10))`. `.sameKey` needs `idempotencyKeyField`.
+    ///   - idempotencyKeyField: The header field that carries the idempotency key. A server that does not know it
+    ///     ignores it. `nil` sends none.
+    ///   - revocationAffectsSessionOnly: Whether revoking a token ends one session alone. RFC 7009 §2.1 lets a server
+    ///     end all sessions of the user with this client; say `true` only if yours does not.
     public init(
         tokenEndpoint: URL,
         revocationEndpoint: URL? = nil,
         client: OAuth2Client,
-        network: any OpenNetworkService
+        network: any OpenNetworkService,
+        replayTolerance: ReplayTolerance = .none,
+        idempotencyKeyField: String? = RESTTokenRefreshHandler.defaultIdempotencyKeyField,
+        revocationAffectsSessionOnly: Bool = false
     ) {
         self.tokenEndpoint = tokenEndpoint
         self.revocationEndpoint = revocationEndpoint
         self.client = client
         self.network = network
+        self.replayTolerance = replayTolerance
+        self.idempotencyKeyField = idempotencyKeyField
+        affectsRevokedSessionOnly = revocationAffectsSessionOnly
     }
 
     /// Exchanges a refresh token for new tokens. The call is made once.
     ///
-    /// - Parameter refreshToken: The current refresh token.
-    /// - Returns: The new tokens.
-    /// - Throws: `TokenRefreshError` with the verdict of ``verdict(on:)``; `CancellationError`.
-    public func refresh(refreshToken: String) async throws -> TokenRefreshResult {
-        let parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": refreshToken]
-        let call: Endpoint<TokenAnswer> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
+    /// - Parameter request: What the call needs.
+    /// - Returns: The new tokens. A new refresh token is returned even where the access token beside it cannot be used.
+    /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
+    public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
+        let call: Endpoint<OAuth2TokenResponse> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
+        let format = ObservedFormat(.dated(.json))
         do {
-            let answer = try await network.send(call)
-            guard answer.isBearer else {
-                // RFC 6749 §7.1: a client must not use a token of a type it does not understand.
-                throw TokenRefreshError(.unavailable, reason: "the server issues tokens that are no bearer tokens")
-            }
-            return answer.result
+            let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField).allowingLateResponse()
+            let response = try await network.send(keyed.format(format))
+            return try response.usable(after: request, status: format.status)
         } catch let error as NetworkError {
-            throw Self.verdict(on: error.withoutQuoting(refreshToken))
+            let secrets = [request.refreshToken, request.accessToken, request.idempotencyKey] + client.secrets
+            throw Self.verdict(on: error.withoutQuoting(secrets), body: format.refused)
         }
     }
 
-    /// What a failed token call means (G4).
+    /// What a failed token call means.
     ///
-    /// Of the errors of RFC 6749 §5.2 only `invalid_grant` speaks of the refresh token. The others speak of the client
-    /// and of the call: they are a mistake in the configuration, and signing every user out would not mend it. A
-    /// server in trouble (408, 425, 429, 5xx) is not believed even in that.
-    ///
-    /// - Parameter error: Why the call failed.
-    /// - Returns: *rejected* for `invalid_grant`; otherwise *unavailable*, with the time the server asked for.
-    public static func verdict(on error: NetworkError) -> TokenRefreshError {
-        guard error.code == .unacceptableStatus, let status = error.status, [400, 401, 403].contains(status) else {
-            return TokenRefreshError(unavailable: error)
-        }
-        switch error.envelope?.code {
+    /// - Parameters:
+    ///   - error: Why the call failed, without the call's secrets.
+    ///   - body: The body of the response; `nil` where it was not kept.
+    /// - Returns: *rejected* for `invalid_grant`; otherwise *unavailable*, with the pause that the server requests.
+    static func verdict(on error: NetworkError, body: RefusedBody?) -> TokenRefreshError {
+        let body = body ?? RefusedBody(error)
+        guard error.isRefusalOfTheCall, let status = error.statusOfWholeResponse, [400, 401, 403].contains(status),
+            !body.isPage
+        else { return TokenRefreshError(.unavailable, error) }
+        switch body.error {
         case "invalid_grant":
-            return TokenRefreshError(rejected: error)
+            return TokenRefreshError(.rejected, error, serverCode: "invalid_grant")
         case "invalid_client", "unauthorized_client":
-            return TokenRefreshError(unavailable: error, hint: "check the client's identifier and secret")
+            return TokenRefreshError(.unavailable, error, hint: "check the client's identifier and secret")
         case "invalid_request", "unsupported_grant_type", "invalid_scope":
-            return TokenRefreshError(unavailable: error, hint: "check the token endpoint and what it expects")
+            return TokenRefreshError(.unavailable, error, hint: "check the token endpoint and what it expects")
         default:
-            return TokenRefreshError(unavailable: error)
+            let hint = "a 401 refuses the client (RFC 6749 §5.2); check its identifier and secret"
+            return TokenRefreshError(.unavailable, error, hint: status == 401 ? hint : nil)
         }
     }
 
     /// Revokes the refresh token, and with it the access tokens made from it (RFC 7009 §2.1); where there is none, the
-    /// access token. A token the server does not know is no error to it.
+    /// access token. A token that the server does not know is no error.
     ///
     /// - Parameter tokens: The tokens of the session.
     /// - Throws: `NetworkError`, or `CancellationError`.
@@ -88,44 +118,10 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
                 ["token": tokens.accessToken, "token_type_hint": "access_token"]
             }
         let call: Endpoint<Void> = client.call(parameters) { .post(.url(revocationEndpoint), body: $0) }
-        try await network.send(call)
-    }
-}
-
-/// A successful answer of a token endpoint (RFC 6749 §5.1).
-private struct TokenAnswer: Decodable, Sendable {
-    let result: TokenRefreshResult
-
-    /// Whether the tokens are bearer tokens. A server that does not say means them (RFC 6750 came to be the rule).
-    let isBearer: Bool
-
-    private enum CodingKeys: String, CodingKey {
-        case accessToken = "access_token"
-        case tokenType = "token_type"
-        case expiresIn = "expires_in"
-        case refreshToken = "refresh_token"
-    }
-
-    init(from decoder: any Decoder) throws {
-        let object = try decoder.container(keyedBy: CodingKeys.self)
-        let accessToken = try object.decode(String.self, forKey: .accessToken)
-        guard !accessToken.isEmpty else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .accessToken, in: object, debugDescription: "the access token is empty"
-            )
+        do {
+            try await network.send(call)
+        } catch let error as NetworkError {
+            throw error.withoutQuoting([tokens.refreshToken, tokens.accessToken] + client.secrets)
         }
-        let refreshToken = try object.decodeIfPresent(String.self, forKey: .refreshToken)
-        let type = try object.decodeIfPresent(String.self, forKey: .tokenType)
-        isBearer = type.map { $0.lowercased() == "bearer" } ?? true
-        result = TokenRefreshResult(
-            accessToken: accessToken,
-            refreshToken: refreshToken.flatMap { $0.isEmpty ? nil : $0 },
-            expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
-            serverDate: decoder.answeredAt
-        )
     }
-}
-
-extension TokenAnswer: SecretBearing {
-    var description: String { "TokenAnswer(\(result))" }
 }

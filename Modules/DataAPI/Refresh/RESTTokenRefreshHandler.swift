@@ -4,101 +4,146 @@ public import NetworkCore
 /// Refreshes by `POST auth/refresh {refreshToken}`, and revokes by `POST auth/logout {refreshToken}`.
 ///
 /// It takes an `OpenNetworkService`, so it cannot be given a client that would wait for this very refresh (G20).
+///
+/// ```swift
+/// let refresh = RESTTokenRefreshHandler(network: open, replayTolerance: .sameKey)
+/// ```
 public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandler {
+    /// The header field that carries the idempotency key, unless configured otherwise.
+    public static let defaultIdempotencyKeyField = "Idempotency-Key"
+
+    /// What the server forgives when the same refresh token comes again because a response was lost (G12).
+    public let replayTolerance: ReplayTolerance
+
+    /// Whether `auth/logout` ends the session of the refresh token alone, and no other session of the user (G9).
+    public let affectsRevokedSessionOnly: Bool
+
     private let network: any OpenNetworkService
     private let rejection: RESTRejection
+    private let idempotencyKeyField: String?
+    private let accessToken: RefreshAccessTokenPlacement
 
     /// Creates a handler.
     ///
     /// - Parameters:
     ///   - network: Sends the calls, without tokens.
-    ///   - rejection: Which answers mean that the server refuses the refresh token itself.
-    public init(network: any OpenNetworkService, rejection: RESTRejection = RESTRejection()) {
+    ///   - rejection: Which responses mean that the server refuses the refresh token itself.
+    ///   - replayTolerance: What the server forgives when the same refresh token comes again. `.sameKey` needs
+    ///     `idempotencyKeyField`.
+    ///   - idempotencyKeyField: The header field that carries the idempotency key. `nil` sends none.
+    ///   - accessToken: Where the call carries the access token that it replaces, for a server that wants both tokens.
+    ///   - logoutAffectsSessionOnly: Whether `auth/logout` ends one session alone. Say `true` only if it leaves the
+    ///     user's sessions on other devices, and a newer session on this one, as they are: old tokens are then revoked
+    ///     even while another session is signed in.
+    public init(
+        network: any OpenNetworkService,
+        rejection: RESTRejection = RESTRejection(),
+        replayTolerance: ReplayTolerance = .none,
+        idempotencyKeyField: String? = defaultIdempotencyKeyField,
+        accessToken: RefreshAccessTokenPlacement = .omitted,
+        logoutAffectsSessionOnly: Bool = false
+    ) {
         self.network = network
         self.rejection = rejection
+        self.replayTolerance = replayTolerance
+        self.idempotencyKeyField = idempotencyKeyField
+        self.accessToken = accessToken
+        affectsRevokedSessionOnly = logoutAffectsSessionOnly
     }
 
     /// Exchanges a refresh token for new tokens. The call is made once.
     ///
-    /// - Parameter refreshToken: The current refresh token.
-    /// - Returns: The new tokens.
-    /// - Throws: `TokenRefreshError` with the verdict of ``RESTRejection/verdict(on:)``; `CancellationError`.
-    public func refresh(refreshToken: String) async throws -> TokenRefreshResult {
+    /// - Parameter request: What the call needs.
+    /// - Returns: The new tokens. A new refresh token is returned even where the access token beside it is empty.
+    /// - Throws: `TokenRefreshError` with the verdict of ``RESTRejection``; its status is `nil` when no whole response
+    ///   arrived. `CancellationError`.
+    public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let format = ObservedFormat(.dated(.envelope))
         do {
-            return try await network.send(.refresh(refreshToken)).result
+            let tokens = try await network.send(call(for: request).format(format))
+            return try tokens.result.usable(after: request, status: format.status)
         } catch let error as NetworkError {
-            throw rejection.verdict(on: error.withoutQuoting(refreshToken))
+            let secrets = [request.refreshToken, request.accessToken, request.idempotencyKey]
+            throw rejection.verdict(on: error.withoutQuoting(secrets), body: format.refused)
         }
     }
 
-    /// Tells the server that a session is over. A session without a refresh token cannot be told of, and is not.
+    private func call(for request: TokenRefreshRequest) -> Endpoint<IssuedTokens> {
+        let body = accessToken.isInBody ? request.accessToken : nil
+        let call = Endpoint.refresh(request.refreshToken, accessToken: body)
+        return accessToken.place(request.accessToken, in: call)
+            .idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
+            .allowingLateResponse()
+    }
+
+    /// Tells the server that a session is over. A session without a refresh token is not sent.
     ///
     /// - Parameter tokens: The tokens of the session.
     /// - Throws: `NetworkError`, or `CancellationError`.
     public func revoke(_ tokens: TokenBundle) async throws {
         guard let refreshToken = tokens.refreshToken else { return }
-        try await network.send(.logout(refreshToken: refreshToken))
+        do {
+            try await network.send(.logout(refreshToken: refreshToken))
+        } catch let error as NetworkError {
+            throw error.withoutQuoting([refreshToken, tokens.accessToken])
+        }
     }
 }
 
-/// Which answers of the refresh call mean that the server refuses the refresh token itself (G4).
-///
-/// The rule, in order:
-///
-/// | answer | verdict |
-/// |---|---|
-/// | none: no connection, time-out, cut off | unavailable |
-/// | a page instead of an answer: a proxy's, a firewall's, a hotel's | unavailable |
-/// | 400, 401, 403, or `"success": false`, with a code of ``refreshTokenCodes`` | rejected |
-/// | 401 or 403 without a code, or with one of ``statusCodes`` | rejected |
-/// | 400, 401 or 403 with any other code: the client is at fault, or the app is too old | unavailable |
-/// | every other status, whatever the code: 404, 408, 425, 429, 5xx, … | unavailable |
-/// | a good status that cannot be read | unavailable |
-///
-/// In doubt the session stays: a request that fails can be sent again, and a user who was signed out cannot be signed
-/// in again without being asked.
-public struct RESTRejection: Sendable, Hashable {
-    /// The codes that speak of the refresh token or its session.
-    public var refreshTokenCodes: Set<String> = [
-        "REFRESH_TOKEN_INVALID", "REFRESH_TOKEN_EXPIRED", "REFRESH_TOKEN_REUSED", "REFRESH_TOKEN_REVOKED",
-        "REFRESH_TOKEN_NOT_FOUND", "SESSION_REVOKED", "SESSION_EXPIRED",
-    ]
-
-    /// The codes that say no more than the status 401 or 403 does. The refresh token is the call's only credential, so
-    /// it is what was refused.
-    public var statusCodes: Set<String> = [
-        "401", "403", "UNAUTHORIZED", "UNAUTHENTICATED", "FORBIDDEN", "TOKEN_INVALID", "TOKEN_EXPIRED",
-        "INVALID_TOKEN", "EXPIRED_TOKEN",
-    ]
-
-    /// Creates the documented rule. Add the codes of a server that has its own.
-    public init() {}
-
-    /// What a failed refresh call means.
-    ///
-    /// - Parameter error: Why the call failed.
-    /// - Returns: *rejected* when the server has refused the refresh token itself; otherwise *unavailable*, with the
-    ///   time the server asked for.
-    public func verdict(on error: NetworkError) -> TokenRefreshError {
-        guard let status = error.status, isAnswer(error) else { return TokenRefreshError(unavailable: error) }
-        let code = error.envelope?.code
-        switch (error.code, status) {
-        case (.unsuccessful, _), (.unacceptableStatus, 400), (.unacceptableStatus, 401), (.unacceptableStatus, 403):
-            if let code, refreshTokenCodes.contains(code) { return TokenRefreshError(rejected: error) }
-            guard status == 401 || status == 403 else { return TokenRefreshError(unavailable: error) }
-            guard let code, !statusCodes.contains(code) else { return TokenRefreshError(rejected: error) }
-            return TokenRefreshError(
-                unavailable: error, hint: "the code does not speak of the refresh token, so the session stays"
-            )
-        default:
-            return TokenRefreshError(unavailable: error)
-        }
+/// Where a refresh call carries the access token that it replaces.
+public struct RefreshAccessTokenPlacement: Sendable, Hashable {
+    private enum Kind: Hashable {
+        case omitted
+        case body
+        case field(name: String, prefix: String)
     }
 
-    /// Whether the API itself has answered. What stands in front of it answers with pages, and those say nothing about
-    /// a token.
-    private func isAnswer(_ error: NetworkError) -> Bool {
-        guard error.envelope == nil, let type = error.response?.headers["Content-Type"] else { return true }
-        return type.lowercased().contains("json")
+    private let kind: Kind
+
+    /// Nowhere: the refresh token is the call's only credential.
+    public static let omitted = RefreshAccessTokenPlacement(kind: .omitted)
+
+    /// In the body, as `accessToken` beside `refreshToken`.
+    public static let body = RefreshAccessTokenPlacement(kind: .body)
+
+    /// In a header field, `Authorization: Bearer …`.
+    public static let bearer = RefreshAccessTokenPlacement(kind: .field(name: "Authorization", prefix: "Bearer "))
+
+    /// In a header field of the server's own.
+    ///
+    /// - Parameter name: The name of the field.
+    /// - Returns: The placement.
+    public static func field(_ name: String) -> RefreshAccessTokenPlacement {
+        RefreshAccessTokenPlacement(kind: .field(name: name, prefix: ""))
+    }
+
+    var isInBody: Bool { kind == .body }
+
+    /// Adds the header field. A token that no field can carry is left out: it must not keep the session from a new one.
+    func place<Response>(_ token: String, in call: Endpoint<Response>) -> Endpoint<Response> {
+        guard case .field(let name, let prefix) = kind, token.fitsHeaderField else { return call }
+        return call.header(name, prefix + token)
+    }
+}
+
+extension Endpoint {
+    /// The same call with a time-out as long as the engine's last limit, by default. A response that comes after the
+    /// time-out of other requests still holds the only valid refresh token (G8).
+    ///
+    /// - Returns: The changed endpoint.
+    func allowingLateResponse() -> Self { timeout(.seconds(120)) }
+
+    /// The same call with an idempotency key in a header field.
+    ///
+    /// The key is for a repetition that the refresh engine decides on. The endpoint's own `idempotencyKey` would tell
+    /// retry policies that they may send the call again.
+    ///
+    /// - Parameters:
+    ///   - key: The key. One that no header field can carry is left out.
+    ///   - field: The name of the field; `nil` leaves the call as it is.
+    /// - Returns: The changed endpoint.
+    func idempotencyKey(_ key: String, in field: String?) -> Self {
+        guard let field, key.fitsHeaderField else { return self }
+        return header(field, key)
     }
 }

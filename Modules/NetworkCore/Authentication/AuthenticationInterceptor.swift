@@ -1,18 +1,23 @@
 import AuthInterface
 
-/// Places tokens, and gets a better one when the server refuses one. It lives for one call.
+/// Places tokens, and asks for another one when the server refuses one. It lives for one call.
 ///
 /// It is not public: only ``NetworkClient/authenticated(by:policy:)`` makes one, so that none can end up in the client
 /// a refresh goes through (G20).
 struct AuthenticationInterceptor: RequestInterceptor {
+    /// How often one call is given another token. Once serves a call whose token was old. A second time serves one whose
+    /// replacement was replaced in its turn, by another process, before it arrived (a strict server refuses it then).
+    /// The provider itself says `unauthorized` when a new token is refused for any other reason (G10).
+    static let replacementLimit = 2
+
     private struct State {
-        /// The session the call began with. It stays with that session whatever becomes of it (G23).
+        /// The session the call began with. It stays with that session (G23).
         var session: SessionID?
         /// The token of the attempt under way. `nil`: the attempt went without.
         var carried: SessionToken?
         /// The token to try next, after a refusal.
         var replacement: SessionToken?
-        var wasReplaced = false
+        var replacements = 0
     }
 
     private let provider: any TokenProvider
@@ -54,7 +59,7 @@ struct AuthenticationInterceptor: RequestInterceptor {
         do {
             token = if let replacement { replacement } else { try await provider.token() }
         } catch let error as AuthenticationError where error.code == .notSignedIn && session != nil {
-            // The user left between two attempts. That nobody is here now is not this call's news.
+            // The user signed out between two attempts: this call's session is over.
             throw NetworkError(AuthenticationError(.sessionEnded, cause: error))
         } catch {
             throw try NetworkError(describing: error, otherwise: .authenticationFailed)
@@ -67,24 +72,25 @@ struct AuthenticationInterceptor: RequestInterceptor {
     }
 
     func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
-        let (carried, wasReplaced) = state.withLock { ($0.carried, $0.wasReplaced) }
+        let (carried, replacements) = state.withLock { ($0.carried, $0.replacements) }
         guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried else {
             return .doNotRetry
         }
-        guard !wasReplaced else {
+        guard replacements < Self.replacementLimit else {
             let error = AuthenticationError(.unauthorized)
             throw NetworkError(error, response: failure.response, envelope: failure.envelope)
         }
+        let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
         guard context.isReplayable else {
-            // This call is lost. The next one should not be, so the token is replaced now, and nobody waits for it.
-            Task { [provider] in _ = try? await provider.replacement(for: refused) }
+            // This call is lost. The next one should not be, so the token is replaced now, without waiting for it.
+            Task { [provider] in _ = try? await provider.replacement(after: refusal) }
             throw failure.becauseOfOneShotBody()
         }
         do {
-            let replacement = try await provider.replacement(for: refused)
+            let replacement = try await provider.replacement(after: refusal)
             state.withLock { state in
                 state.replacement = replacement
-                state.wasReplaced = true
+                state.replacements += 1
             }
             return .retry(after: .zero)
         } catch let error as AuthenticationError {
@@ -94,8 +100,8 @@ struct AuthenticationInterceptor: RequestInterceptor {
         }
     }
 
-    /// Tells the provider the time on the server's clock. Only an answer to a request with a token counts: another
-    /// origin has no say in how long a session's tokens live.
+    /// Tells the provider the time on the server's clock. Only a response to a request with a token counts: another
+    /// origin does not decide how long a session's tokens are valid.
     func note(_ head: HTTPResponseHead) {
         if let date = head.serverDate { provider.noteServerDate(date) }
     }

@@ -7,7 +7,7 @@ enum AccountName {
     ///
     /// Small letters, digits, `-` and `_` stand for themselves, every other byte of the UTF-8 for `%` and two small
     /// hexadecimal digits. So no two accounts share a file, not even where `A` and `a`, or two spellings of `é`, are
-    /// one name; and no account is a path, a hidden file or one of ours (`.lock`, `.lease`, `.tmp-`, `.corrupt-`).
+    /// one name; and no account is a path, a hidden file or one of ours (`.lock`, `.lease`, `.queue`, `.tmp`).
     static func fileName(for account: String) -> String {
         account.isEmpty ? "%.json" : account.utf8.map(encoded).joined() + ".json"
     }

@@ -3,24 +3,28 @@ import Foundation
 
 /// What a file or folder must be before a token is read from it or written beside it.
 ///
-/// Nothing here is ever mended silently: whoever could read a token once may have done so, and only its owner can say
-/// whether that matters. Each refusal names the one command that mends it.
-enum FileSafety {
-    case folder
-    case file
+/// Nothing is fixed silently: another user may have read a token already, and only its owner can say whether that
+/// matters. Each refusal names the command that fixes it.
+struct FileSafety {
+    enum Kind {
+        case folder, file
+    }
+
+    let kind: Kind
+    var access = FolderAccess.owner
+
+    static let folder = FileSafety(kind: .folder)
+    static let file = FileSafety(kind: .file)
 
     private var type: mode_t {
-        switch self {
+        switch kind {
         case .folder: S_IFDIR
         case .file: S_IFREG
         }
     }
 
     private var mode: String {
-        switch self {
-        case .folder: "700"
-        case .file: "600"
-        }
+        String(kind == .folder ? access.folderMode : access.fileMode, radix: 8)
     }
 
     /// Checks the type and the owner.
@@ -29,29 +33,47 @@ enum FileSafety {
     func checkOwner(_ status: stat, _ path: String) throws(TokenStoreError) {
         let shown = path.quotedForShell
         guard status.st_mode & S_IFMT == type else {
-            let kind = self == .folder ? "a folder" : "a regular file"
+            let kind = kind == .folder ? "a folder" : "a regular file"
             throw insecure("\(path) is not \(kind); move it away: mv \(shown) \((path + ".old").quotedForShell)")
         }
-        guard status.st_uid == geteuid() else {
+        guard access.admits(status) else {
             throw insecure("\(path) belongs to user \(status.st_uid); take it over: sudo chown \(geteuid()) \(shown)")
         }
     }
 
-    /// Checks that nobody but the owner has any right. Where there are access control lists, the group's bits of the
-    /// mode are the upper bound of what they grant.
+    /// Checks that no other user has any right. Where there are access control lists, the group's bits of the mode are
+    /// the upper bound of what they grant.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkMode(_ status: stat, _ path: String) throws(TokenStoreError) {
         let permissions = status.st_mode & 0o777
-        guard permissions & 0o077 == 0 else {
+        guard permissions & access.refusedPermissions == 0 else {
             let octal = String(permissions, radix: 8)
             throw insecure("others have rights on \(path) (mode \(octal)); run: chmod \(mode) \(path.quotedForShell)")
         }
     }
 
-    /// The refusal to follow a symbolic link: whoever may change the link decides where tokens go.
+    /// Checks that no other user can rename the folder away and put another in its place: neither its parent nor any
+    /// folder above may be writable by all users, unless its sticky bit is set.
+    ///
+    /// - Throws: ``TokenStoreError`` with code `insecure`.
+    static func checkParents(of path: String) throws(TokenStoreError) {
+        var parent = path
+        while let slash = parent.lastIndex(of: "/"), parent.count > 1 {
+            parent = slash == parent.startIndex ? "/" : String(parent[..<slash])
+            var status = stat()
+            if stat(parent, &status) == 0, status.st_mode & S_IWOTH != 0, status.st_mode & S_ISVTX == 0 {
+                throw TokenStoreError(
+                    .insecure,
+                    reason: "all users can replace what is in \(parent); run: chmod o-w \(parent.quotedForShell)"
+                )
+            }
+        }
+    }
+
+    /// The refusal to follow a symbolic link: a user who may change the link decides where tokens go.
     func symbolicLink(_ path: String) -> TokenStoreError {
-        let kind = self == .folder ? "the folder" : "the file"
+        let kind = kind == .folder ? "the folder" : "the file"
         return insecure("\(path) is a symbolic link; put \(kind) itself there: rm \(path.quotedForShell)")
     }
 

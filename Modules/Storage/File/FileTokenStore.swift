@@ -1,27 +1,28 @@
 public import AuthInterface
 public import Foundation
 
-/// Keeps the tokens of one account in a file that only its owner can read, shared by all processes of that user.
+/// Keeps the session of one account in a file that only its owner can read, shared by all processes of that user.
 ///
-/// **The file.** `FOLDER/ACCOUNT.json`, mode 0600, in a folder of mode 0700 that is made when it is missing. A file or
-/// folder that anybody else has a right on, that belongs to somebody else or is a symbolic link is refused with code
-/// `insecure` and the command that mends it. It is never mended silently, and never deleted because of it.
+/// **The file.** `FOLDER/ACCOUNT.json`, mode 0600, in a folder of mode 0700 that the first sign-in makes. A file or
+/// folder that other users have a right on, that belongs to another user or is a symbolic link is refused with code
+/// `insecure` and the command that fixes it. It is never changed silently, and never deleted because of it.
 ///
-/// **Writing** is atomic and durable (G12): a new file, on the disk before it takes the old one's name. Calls run to
-/// their end on a thread of their own, even when the task that waits for them is cancelled, and two processes that
-/// save at once do so one after the other.
+/// **A folder that is away** is `unavailable`, never empty (G14): one that this store has used and that is gone or
+/// replaced, one whose parent (or `HOME`, or `XDG_STATE_HOME`) does not exist, and one on another disk that is not
+/// mounted. Only a sign-in makes a folder, and only where its parent exists.
 ///
-/// **A file that cannot be read as tokens** is reported with code `corrupt` by every ``load()``, in this process and
-/// all others, until somebody who knows better comes: ``save(_:)`` sets it aside as `ACCOUNT.json.corrupt-DATE`, kept
-/// for whoever wants to look, and stores the new tokens; ``delete()`` removes it. So it never turns into "nobody is
-/// signed in" by itself, and the user can sign in again at once. A file of a later version (`unsupportedVersion`) is
-/// touched by nothing but ``delete()``.
+/// **Writing** is atomic and durable (G12): a new file, on the disk before it takes the old one's name, under a lock
+/// that is held for milliseconds. Calls run to their end on a thread of their own, even when the task that waits for
+/// them is cancelled.
 ///
-/// **Sharing** (G13): a lease is an exclusive `flock` on `ACCOUNT.json.lease`; the system lets go of it when its holder
-/// dies. It keeps other leases out, not plain calls: a user can sign out while another process refreshes.
+/// **A file that cannot be read as a session** is `corrupt` to every read, in this process and all others, until an
+/// update replaces it. No copy is kept: it would keep tokens after a sign-out. A checksum finds every flipped bit.
 ///
-/// It protects against other users of the machine, not against other programs of the same user, nor against whoever
-/// reads the disk or a backup of it: for those there are the Keychain and the Secret Service.
+/// **Sharing** (G13): a lease is an exclusive `flock` on `ACCOUNT.json.lease`; the system releases it when its holder
+/// dies. It excludes other leases only: an update never waits for it.
+///
+/// It protects against other users of the machine, not against other programs of the same user, nor against a thief of
+/// the disk or of a backup: for those there are the Keychain and the Secret Service.
 public struct FileTokenStore: SharedTokenStore {
     /// The file.
     public let file: URL
@@ -29,18 +30,25 @@ public struct FileTokenStore: SharedTokenStore {
     private let tokens: TokenFile
     private let time: any TimeSource
 
-    // Apart, so that a load never waits for a save that waits for another process.
+    // Apart, so that a read never waits for an update that waits for another process.
     private let reading = BlockingQueue(label: "token-file-reading")
     private let writing = BlockingQueue(label: "token-file-writing")
+    private let leasing = BlockingQueue(label: "token-file-leasing")
 
     /// Creates a store in a folder of your choice. Nothing is touched before the first call.
     ///
     /// - Parameters:
-    ///   - folder: A folder of its own for tokens. It is made (mode 0700) at the first save.
+    ///   - folder: A folder of its own for tokens. The first sign-in makes it; its parent must exist.
     ///   - account: Tells the accounts of one folder apart. Any text will do.
-    ///   - time: The clocks that limit the wait for a lease and date a file that is set aside.
-    public init(folder: URL, account: String = "default", time: any TimeSource = SystemTimeSource()) {
-        self.init(folder: folder, account: account, anchor: nil, time: time)
+    ///   - access: Who may use the folder and the files in it.
+    ///   - time: The clock that limits the wait for a lease.
+    public init(
+        folder: URL,
+        account: String = "default",
+        access: FolderAccess = .owner,
+        time: any TimeSource = SystemTimeSource()
+    ) {
+        self.init(folder: folder, account: account, anchor: nil, access: access, time: time)
     }
 
     /// Creates a store in the usual folder of an application. Nothing is touched before the first call.
@@ -48,65 +56,87 @@ public struct FileTokenStore: SharedTokenStore {
     /// - Parameters:
     ///   - application: The name of the application's folder, such as `articles` or `org.example.articles`.
     ///   - account: Tells the accounts of the application apart. Any text will do.
-    ///   - time: The clocks that limit the wait for a lease and date a file that is set aside.
+    ///   - time: The clock that limits the wait for a lease.
     public init(application: String, account: String = "default", time: any TimeSource = SystemTimeSource()) {
         let location = TokenFolderLocation.standard(application: application)
         self.init(folder: location.folder, account: account, anchor: location.anchor, time: time)
     }
 
-    private init(folder: URL, account: String, anchor: URL?, time: any TimeSource) {
+    init(
+        folder: URL,
+        account: String = "default",
+        anchor: URL?,
+        access: FolderAccess = .owner,
+        known: KnownFolders? = nil,
+        time: any TimeSource = SystemTimeSource()
+    ) {
+        let folder = folder.standardizedFileURL
         tokens = TokenFile(
-            folder: folder.standardizedFileURL.path,
-            name: AccountName.fileName(for: account),
-            anchor: anchor?.path
+            folder: TokenFolder(
+                path: folder.path,
+                anchor: (anchor ?? folder.deletingLastPathComponent()).path,
+                access: access,
+                known: known ?? KnownFolders(stateFolder: TokenFolderLocation.state().folder.path)
+            ),
+            name: AccountName.fileName(for: account)
         )
         file = folder.appendingPathComponent(tokens.name)
         self.time = time
     }
 
-    /// Reads the stored bundle.
+    /// Reads what is stored.
     ///
-    /// - Returns: The bundle, or `nil` if there is no file.
+    /// - Returns: What is stored; `.empty` only when that is certain.
     /// - Throws: ``TokenStoreError`` with code `insecure`, `corrupt`, `unsupportedVersion` or `unavailable`.
-    public func load() async throws -> TokenBundle? {
-        try await reading.run { [tokens] () throws(TokenStoreError) in try tokens.load() }
+    public func read() async throws -> StoredSession {
+        try await reading.run { [tokens] () throws(TokenStoreError) in try tokens.read() }
     }
 
-    /// Stores a bundle in place of any that is there.
+    /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
-    /// - Parameter bundle: The bundle to store.
-    /// - Throws: ``TokenStoreError``, with what was stored before still there: `superseded` when a later bundle of the
-    ///   same session is there; `insecure`; `unsupportedVersion`; `busy` when another process has been saving for 5
-    ///   seconds; `unavailable`. Only when the system could not promise that the bundle survives a power failure is
-    ///   the new one there in spite of an error.
-    public func save(_ bundle: TokenBundle) async throws {
-        try await writing.run { [tokens, time] () throws(TokenStoreError) in try tokens.save(bundle, at: time.date) }
+    /// - Parameter change: Decides what to store. It is called on a thread of the store.
+    /// - Throws: ``TokenStoreError``, with what was stored before still there: `insecure`; `unsupportedVersion`; `busy`
+    ///   when another process has kept the write lock for 5 seconds, as one does that is stopped in the middle of a
+    ///   write; `unavailable`. Only when the system could not promise that the new content survives a power failure is
+    ///   it there in spite of an error.
+    public func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async throws {
+        try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.update(change) }
     }
 
-    /// Removes the file, and what killed writers have left of it. Files that were set aside stay.
+    /// Removes the file, whatever is in it and whatever its mode, with all that earlier versions have left of it.
     ///
-    /// - Throws: ``TokenStoreError``: `insecure` when it is a symbolic link, no regular file or somebody else's; a
-    ///   wrong mode is no reason to leave it there. `busy` when another process has been saving for 5 seconds;
-    ///   `unavailable`.
+    /// - Throws: ``TokenStoreError``: `insecure` when it is a symbolic link, no regular file or another user's; `busy`
+    ///   as for ``update(_:)``; `unavailable`.
     public func delete() async throws {
         try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.delete() }
     }
 
-    /// Waits until no other holder has the store, and takes it.
+    /// Waits until no other holder has the lease, and takes it.
     ///
-    /// A lease is let go of when it is released, dropped, or its process dies. Waiters ask again and again, every
-    /// twentieth of a second in the end; who comes first is left to chance.
+    /// A lease is released by its holder, when it is dropped, or when its process dies. Waiters of all processes get it
+    /// in the order in which they came, but for one that is stopped or gone.
     ///
     /// - Parameter limit: How long to wait at most.
-    /// - Returns: The store as its holder uses it.
-    /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure`; `unavailable`.
-    ///   `CancellationError` when the task is cancelled while it waits.
+    /// - Returns: The lease.
+    /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
+    ///   folder does not exist yet: a lease makes none. `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        let lock = try await LeasePolling(time: time).wait(atMost: limit) {
-            try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.tryLease() }
+        let request = LeaseRequest()
+        let lock = try await LeasePolling(time: time).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
+            try await leasing.run { [tokens] () throws(TokenStoreError) in try tokens.tryLease(request) }
         }
-        return LockedTokenStoreLease(store: self, lock: lock)
+        return LockedTokenStoreLease(lock: lock)
     }
+
+    /// A stream of its own that reports writes of this process and others.
+    ///
+    /// One descriptor of the process watches all folders (inotify; on Apple's systems a source for each stream). The
+    /// stream ends when the folder is removed, renamed or unmounted, and has ended at once on a network file system,
+    /// where changes of other hosts are not reported. A disk that is unmounted while a program uses it, or that was
+    /// mounted at a second place, goes without a report.
+    public var changes: AsyncStream<Void> { FileChanges.stream(of: tokens.name, in: tokens.folder) }
 }
 
 extension FileTokenStore: CustomStringConvertible {

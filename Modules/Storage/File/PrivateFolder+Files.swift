@@ -22,8 +22,8 @@ extension PrivateFolder {
         let file = Descriptor(number: number)
         let path = path(of: name)
         let status = try attempt("look at", path) { () throws(SystemCallError) in try file.status() }
-        try FileSafety.file.checkOwner(status, path)
-        try FileSafety.file.checkMode(status, path)
+        try safety.checkOwner(status, path)
+        try safety.checkMode(status, path)
         guard status.st_size <= limit else { return .tooLarge }
         let size = Int(status.st_size)
         return .bytes(try attempt("read", path) { () throws(SystemCallError) in try file.read(atMost: size) })
@@ -31,21 +31,23 @@ extension PrivateFolder {
 
     /// Puts a file in place of another, or of none, at once and for good.
     ///
-    /// The bytes go into a new file (mode 0600) and onto the disk, the new file takes the name, and the name goes onto
-    /// the disk. Whoever reads, and whoever comes after a crash, finds the old file or the new one.
+    /// The bytes go into a new file and onto the disk, the new file takes the name, and the name goes onto the disk. A
+    /// reader finds the old file or the new one, after a crash too.
+    ///
+    /// The new file has one fixed name until then, so that what a killed writer has left is replaced without a search.
     ///
     /// The caller holds the folder's lock for `name`.
     ///
     /// - Throws: ``TokenStoreError`` with code `unavailable`.
     func replace(_ name: String, with data: Data) throws(TokenStoreError) {
-        removeLeftovers(of: name)
         let temporary = Self.temporaryName(of: name)
         do {
             try attempt("write", path(of: temporary)) { () throws(SystemCallError) in
+                unlinkat(descriptor.number, temporary, 0)
                 let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-                let number = try uninterrupted { openat(descriptor.number, temporary, flags, 0o600) }
+                let number = try uninterrupted { openat(descriptor.number, temporary, flags, access.fileMode) }
                 let file = Descriptor(number: number)
-                try uninterrupted { fchmod(file.number, 0o600) }  // whatever the umask
+                try uninterrupted { fchmod(file.number, access.fileMode) }  // the umask may have removed bits
                 try file.writeAll(data)
                 try file.synchronise()
             }
@@ -59,64 +61,73 @@ extension PrivateFolder {
         try synchroniseNames()
     }
 
-    /// Removes a file, whatever is in it, and what killed writers have left of it.
+    /// Removes a file without reading it, and what a killed writer has left of it.
     ///
-    /// Its mode does not matter: to take a token away from others is never wrong.
+    /// Its mode does not matter: other users may have a right on it, and removing it takes that right away.
     ///
     /// The caller holds the folder's lock for `name`.
     ///
-    /// - Throws: ``TokenStoreError`` with code `insecure` when it is a symbolic link, no regular file or somebody
-    ///   else's; `unavailable`.
+    /// - Throws: ``TokenStoreError`` with code `insecure` when it is a symbolic link, no regular file or another
+    ///   user's; `unavailable`.
     func remove(_ name: String) throws(TokenStoreError) {
-        removeLeftovers(of: name)
+        unlinkat(descriptor.number, Self.temporaryName(of: name), 0)
         guard let status = try status(of: name) else { return }
         let path = path(of: name)
-        if status.st_mode & S_IFMT == S_IFLNK { throw FileSafety.file.symbolicLink(path) }
-        try FileSafety.file.checkOwner(status, path)
+        if status.st_mode & S_IFMT == S_IFLNK { throw safety.symbolicLink(path) }
+        try safety.checkOwner(status, path)
         try attempt("remove", path) { () throws(SystemCallError) in
             try uninterrupted { unlinkat(descriptor.number, name, 0) }
         }
         try synchroniseNames()
     }
 
-    /// Gives a file a second name, under which it stays when ``replace(_:with:)`` takes the first one away.
+    /// The name of a file that is about to be renamed to `name`.
+    static func temporaryName(of name: String) -> String { name + ".tmp" }
+
+    /// Removes the copies of a file that earlier versions made: those set aside as corrupt and those of killed writers.
+    /// They contain tokens. A copy that cannot be removed now stays until the next call.
     ///
-    /// There is no instant at which the file is gone and its successor not yet there. A file system without links has
-    /// such an instant: there the file is renamed.
-    ///
-    /// - Parameters:
-    ///   - name: The file.
-    ///   - suffix: What is put behind its name; a number follows if that is taken.
-    /// - Throws: ``TokenStoreError`` with code `unavailable`.
-    func setAside(_ name: String, suffix: String) throws(TokenStoreError) {
-        var aside = name + suffix
-        var number = 1
-        while try status(of: aside) != nil {
-            number += 1
-            aside = "\(name)\(suffix)-\(number)"
-        }
-        try attempt("set aside", path(of: name)) { () throws(SystemCallError) in
-            let folder = descriptor.number
-            if linkat(folder, name, folder, aside, 0) == 0 { return }
-            try uninterrupted { renameat(folder, name, folder, aside) }
+    /// - Complexity: It lists the folder.
+    func removeEarlierCopies(of name: String) {
+        for copy in names() where copy.hasPrefix(name + ".corrupt-") || copy.hasPrefix(name + ".tmp-") {
+            unlinkat(descriptor.number, copy, 0)
         }
     }
 
-    /// The path of a file in the folder, for messages.
-    func path(of name: String) -> String {
-        (path as NSString).appendingPathComponent(name)
+    /// The names in the folder, or none if it cannot be listed.
+    private func names() -> [String] {
+        let number = openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0 else { return [] }
+        guard let listing = fdopendir(number) else {
+            close(number)
+            return []
+        }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
+            }
+            names.append(name)
+        }
+        return names
     }
+
+    private var safety: FileSafety { FileSafety(kind: .file, access: access) }
+
+    /// The path of a file in the folder, for messages.
+    func path(of name: String) -> String { path + "/" + name }
 
     /// Opens a file for reading. `nil`: there is none.
     private func open(_ name: String) throws(TokenStoreError) -> Int32? {
         do {
-            // O_NONBLOCK: a pipe under this name must be found out, not waited for.
+            // O_NONBLOCK: a pipe under this name must be recognized, not waited for.
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
             return try uninterrupted { openat(descriptor.number, name, flags) }
         } catch {
             switch error.number {
             case ENOENT: return nil
-            case ELOOP: throw FileSafety.file.symbolicLink(path(of: name))
+            case ELOOP: throw safety.symbolicLink(path(of: name))
             default: throw refusal(of: name, error)
             }
         }
@@ -138,7 +149,7 @@ extension PrivateFolder {
     /// Says why a file would not open: sockets and devices without a driver fail before they can be looked at.
     private func refusal(of name: String, _ error: SystemCallError) -> TokenStoreError {
         do {
-            if let status = try status(of: name) { try FileSafety.file.checkOwner(status, path(of: name)) }
+            if let status = try status(of: name) { try safety.checkOwner(status, path(of: name)) }
         } catch {
             return error
         }

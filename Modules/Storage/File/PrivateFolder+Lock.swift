@@ -3,13 +3,13 @@ import Foundation
 
 /// An exclusive `flock` on a file of its own, until ``release()`` or the death of the process.
 ///
-/// It is never put on the file with the tokens: every save puts another file in that one's place, and two processes
-/// would hold "the" lock on two files. A lock file stays empty and stays where it is; to remove it while somebody
-/// waits for it would split the lock in the same way.
+/// It is never a lock on the file with the tokens: every save puts another file in its place, and two processes would
+/// hold "the" lock on two files. A lock file stays empty and stays where it is; removing it while a process waits for
+/// it would split the lock in the same way.
 final class FolderLock: Sendable {
     private let number: Locked<Int32?>
 
-    fileprivate init(number: Int32) {
+    init(number: Int32) {
         self.number = Locked(number)
     }
 
@@ -18,7 +18,7 @@ final class FolderLock: Sendable {
     /// Whether ``release()`` has not been called yet.
     var isHeld: Bool { number.withLock { $0 != nil } }
 
-    /// Lets the next one have the lock. A second call does nothing.
+    /// Releases the lock. A second call does nothing.
     func release() {
         number.withLock { number in
             if let open = number {
@@ -32,18 +32,18 @@ final class FolderLock: Sendable {
 }
 
 extension PrivateFolder {
-    /// Takes a lock if nobody has it.
+    /// Takes a lock if it is free.
     ///
     /// - Parameter name: The lock file. It is made if it is missing.
-    /// - Returns: The lock, or `nil` if somebody has it, be it another process or another lock of this one.
-    /// - Throws: ``TokenStoreError`` with code `insecure` when the lock file is a link, no regular file or somebody
-    ///   else's; `unavailable`.
+    /// - Returns: The lock, or `nil` if it is held, by another process or by another lock of this one.
+    /// - Throws: ``TokenStoreError`` with code `insecure` when the lock file is a link, no regular file or another
+    ///   user's; `unavailable`.
     func tryLock(_ name: String) throws(TokenStoreError) -> FolderLock? {
         let path = path(of: name)
         while true {
             let lock = try open(lockFile: name, path)
             let status = try attempt("look at", path) { () throws(SystemCallError) in try lock.status() }
-            try FileSafety.file.checkOwner(status, path)
+            try FileSafety(kind: .file, access: access).checkOwner(status, path)
             do {
                 try uninterrupted { flock(lock.number, LOCK_EX | LOCK_NB) }
             } catch let error where error.number == EWOULDBLOCK {
@@ -51,7 +51,7 @@ extension PrivateFolder {
             } catch {
                 throw .system(error, "lock", path)
             }
-            // Somebody may have removed the file since it was opened: the lock on it would exclude nobody.
+            // The file may have been removed since it was opened: a lock on it would exclude no other process.
             if isStill(status, at: name) { return FolderLock(number: lock.takeNumber()) }
         }
     }
@@ -66,17 +66,50 @@ extension PrivateFolder {
         let deadline = ContinuousClock.now + limit
         while true {
             if let lock = try tryLock(name) { return lock }
-            guard ContinuousClock.now < deadline else {
-                throw TokenStoreError(.busy, reason: "another process has kept \(path(of: name)) locked for \(limit)")
-            }
-            usleep(500)
+            try Self.pause(before: deadline, path(of: name), limit)
         }
+    }
+
+    /// Locks a folder itself, in which nothing need be made for that.
+    ///
+    /// It blocks the thread, as ``lock(_:waitingAtMost:)`` does. On a file system that cannot lock folders, such as
+    /// NFS, the lock excludes no other process.
+    ///
+    /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `unavailable` when there is no such folder.
+    static func lockFolder(_ path: String, waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
+        let deadline = ContinuousClock.now + limit
+        let folder = try attempt("open the folder", path) { () throws(SystemCallError) in
+            Descriptor(number: try uninterrupted { systemOpen(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+        }
+        while flock(folder.number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
+            try pause(before: deadline, path, limit)
+        }
+        return FolderLock(number: folder.takeNumber())
+    }
+
+    /// Waits half a millisecond: the work of a holder takes a few.
+    private static func pause(
+        before deadline: ContinuousClock.Instant,
+        _ path: String,
+        _ limit: Duration
+    ) throws(TokenStoreError) {
+        guard ContinuousClock.now < deadline else {
+            throw TokenStoreError(
+                .busy,
+                reason: "another process has kept \(path) locked for \(limit.inWords): it may be stopped; continue or "
+                    + "end it"
+            )
+        }
+        usleep(500)
     }
 
     private func open(lockFile name: String, _ path: String) throws(TokenStoreError) -> Descriptor {
         do {
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-            return Descriptor(number: try uninterrupted { openat(descriptor.number, name, flags, 0o600) })
+            let lock = Descriptor(number: try uninterrupted { openat(descriptor.number, name, flags, access.fileMode) })
+            // The umask may have removed the group's bits. A file that another user made has its bits already.
+            if access == .group { fchmod(lock.number, access.fileMode) }
+            return lock
         } catch let error where error.number == ELOOP {
             throw FileSafety.file.symbolicLink(path)
         } catch {

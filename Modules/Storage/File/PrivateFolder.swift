@@ -1,22 +1,29 @@
 import AuthInterface
 import Foundation
 
-/// A folder that only its owner can look into, held open.
+/// A folder that only its owner, or its group, can look into, held open.
 ///
 /// Its safety is checked on the open folder, and everything in it is reached through the open folder, never through
-/// its path: nobody can put another folder in its place between the check and the use.
+/// its path: another folder that takes its place between the check and the use is not used.
 struct PrivateFolder: ~Copyable {
     let path: String
     let descriptor: Descriptor
+    let access: FolderAccess
+    let identity: FolderIdentity
 
     /// Opens a folder.
     ///
     /// - Parameters:
     ///   - path: The folder.
     ///   - isModeChecked: Whether a folder that others have rights on is refused.
+    ///   - access: Who may use it.
     /// - Returns: The folder, or `nil` if there is none.
-    /// - Throws: ``TokenStoreError`` with code `insecure` when somebody else has any right on it; `unavailable`.
-    static func open(_ path: String, isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder? {
+    /// - Throws: ``TokenStoreError`` with code `insecure` when another user has any right on it; `unavailable`.
+    static func open(
+        _ path: String,
+        isModeChecked: Bool = true,
+        access: FolderAccess = .owner
+    ) throws(TokenStoreError) -> PrivateFolder? {
         let number: Int32
         do {
             number = try uninterrupted { systemOpen(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
@@ -29,9 +36,11 @@ struct PrivateFolder: ~Copyable {
         }
         let descriptor = Descriptor(number: number)
         let status = try attempt("look at", path) { () throws(SystemCallError) in try descriptor.status() }
-        try FileSafety.folder.checkOwner(status, path)
-        if isModeChecked { try FileSafety.folder.checkMode(status, path) }
-        return PrivateFolder(path: path, descriptor: descriptor)
+        let safety = FileSafety(kind: .folder, access: access)
+        try safety.checkOwner(status, path)
+        if isModeChecked { try safety.checkMode(status, path) }
+        let identity = FolderIdentity(status, fileSystem: descriptor.fileSystem())
+        return PrivateFolder(path: path, descriptor: descriptor, access: access, identity: identity)
     }
 
     /// Opens a folder, and makes it (mode 0700) and those above it if they are missing.
@@ -46,20 +55,25 @@ struct PrivateFolder: ~Copyable {
         return folder
     }
 
-    /// Makes a folder for its owner alone, and those above it. One that is there by now is as good.
-    private static func create(_ path: String) throws(SystemCallError) {
+    /// Makes a folder, and those above it. One that exists by now is as good.
+    static func create(_ path: String, mode: mode_t = 0o700) throws(SystemCallError) {
         let parent = (path as NSString).deletingLastPathComponent
         do {
-            try uninterrupted { mkdir(path, 0o700) }
+            try uninterrupted { mkdir(path, mode) }
         } catch let error where error.number == EEXIST {
             return
         } catch let error where error.number == ENOENT && parent != path && !parent.isEmpty {
-            try create(parent)
-            return try create(path)
+            try create(parent, mode: mode)
+            return try create(path, mode: mode)
         }
-        // The new name is on the disk only when the folder that has it is.
-        let above = Descriptor(number: try uninterrupted { systemOpen(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
-        try above.synchronise()
+        try uninterrupted { chmod(path, mode) }  // the umask may have removed bits
+        try synchroniseNames(in: parent)
+    }
+
+    /// Waits until the names in a folder are on the disk: a new name is there only then.
+    static func synchroniseNames(in folder: String) throws(SystemCallError) {
+        let folder = Descriptor(number: try uninterrupted { systemOpen(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+        try folder.synchronise()
     }
 
     /// Says whether a folder that would not open is a link, or no folder at all.

@@ -118,6 +118,12 @@ struct Descriptor: ~Copyable {
         try uninterrupted { fsync(number) }
     }
 
+    /// The file system of the open file, as far as the system can name it: the same after it is mounted again.
+    func fileSystem() -> UInt {
+        var status = statvfs()
+        return fstatvfs(number, &status) == 0 ? UInt(status.f_fsid) : 0
+    }
+
     /// What the system knows of the open file.
     func status() throws(SystemCallError) -> stat {
         var status = stat()

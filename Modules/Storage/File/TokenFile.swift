@@ -1,119 +1,142 @@
 import AuthInterface
 import Foundation
 
-/// The file of one account: the rules of ``FileTokenStore``, on whatever thread they are called.
+/// The file of one account: the rules of ``FileTokenStore``, on the thread that calls them.
 struct TokenFile: Sendable {
     /// The most that is read from a file, and so the most that is written to one: 1 MB. A bundle has a few kilobytes.
     static let sizeLimit = 1 << 20
 
-    /// How long a write usually waits for the write of another process.
+    /// How long a write waits by default for the write of another process, which takes a few milliseconds.
     static let saveLimit: Duration = .seconds(5)
 
-    let folder: String
+    let folder: TokenFolder
     let name: String
-
-    /// A folder without which the whole place is missing, not only the tokens: the user's home.
-    let anchor: String?
 
     /// How long a write waits for the write of another process.
     let writeLimit: Duration
 
     private let envelope = TokenEnvelope()
 
-    init(folder: String, name: String, anchor: String?, writeLimit: Duration = saveLimit) {
+    init(folder: TokenFolder, name: String, writeLimit: Duration = saveLimit) {
         self.folder = folder
         self.name = name
-        self.anchor = anchor
         self.writeLimit = writeLimit
     }
 
     /// What is stored.
-    func load() throws(TokenStoreError) -> TokenBundle? {
+    func read() throws(TokenStoreError) -> StoredSession {
         try checkName()
-        guard let folder = try PrivateFolder.open(folder) else {
-            try checkAnchor()
-            return nil
-        }
-        switch try read(folder) {
-        case nil: return nil
-        case .bundle(let bundle): return bundle
-        case .newer(let version): throw newer(version)
-        case .unreadable: throw corrupt
-        }
+        guard let folder = try folder.open() else { return .empty }
+        return try content(of: folder)
     }
 
-    /// Stores a bundle. `date` names the file that is set aside, if one is.
-    func save(_ bundle: TokenBundle, at date: Date) throws(TokenStoreError) {
+    /// Reads, decides and writes under the write lock of the account.
+    func update(
+        _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) throws(TokenStoreError) {
         try checkName()
-        let data = try envelope.encode(bundle)
-        guard data.count <= Self.sizeLimit else {
-            throw TokenStoreError(.unavailable, reason: "the bundle is larger than \(Self.sizeLimit) bytes")
-        }
-        try checkAnchor()
-        let folder = try PrivateFolder.openOrCreate(folder)
-        let lock = try folder.lock(name + ".lock", waitingAtMost: writeLimit)
+        guard let folder = try folder.open() else { return try updateInNewFolder(change) }
+        let lock = try folder.lock(lockName, waitingAtMost: writeLimit)
         defer { lock.release() }
-        switch try read(folder) {
-        case nil: break
-        case .bundle(let stored): try bundle.checkMayReplace(stored)
-        case .newer(let version): throw newer(version)
-        case .unreadable: try folder.setAside(name, suffix: Self.suffix(at: date))
+        let found: Result<StoredSession, TokenStoreError>
+        do {
+            found = .success(try content(of: folder))
+        } catch let error where error.code == .corrupt {
+            found = .failure(error)
         }
-        try folder.replace(name, with: data)
+        try store(change(found), in: folder)
     }
 
-    /// Removes what is stored, without looking at it.
+    /// Removes what is stored, without reading it.
     func delete() throws(TokenStoreError) {
         try checkName()
-        guard let folder = try PrivateFolder.open(folder, isModeChecked: false) else { return try checkAnchor() }
-        let lock = try folder.lock(name + ".lock", waitingAtMost: writeLimit)
+        guard let folder = try folder.open(isModeChecked: false) else { return }
+        let lock = try folder.lock(lockName, waitingAtMost: writeLimit)
         defer { lock.release() }
-        try folder.remove(name)
+        try remove(from: folder)
     }
 
-    /// Takes the lease if nobody has it.
-    func tryLease() throws(TokenStoreError) -> FolderLock? {
+    /// Takes the lease if it is free and no other waiter comes first.
+    func tryLease(_ request: LeaseRequest = LeaseRequest()) throws(TokenStoreError) -> FolderLock? {
         try checkName()
-        try checkAnchor()
-        return try PrivateFolder.openOrCreate(folder).tryLock(name + ".lease")
+        guard let folder = try folder.open() else {
+            throw TokenStoreError(
+                .unavailable,
+                reason: "\(folder.path) does not exist yet: nothing is stored that could be refreshed"
+            )
+        }
+        return try request.attempt(in: folder, name + ".lease")
     }
 
-    private func read(_ folder: borrowing PrivateFolder) throws(TokenStoreError) -> TokenEnvelope.Reading? {
-        switch try folder.read(name, atMost: Self.sizeLimit) {
-        case .nothing: nil
-        case .bytes(let data): envelope.decode(data)
-        case .tooLarge: .unreadable
+    /// Decides and writes where no folder is. It is made only if there is something to store.
+    private func updateInNewFolder(
+        _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) throws(TokenStoreError) {
+        let creation = try folder.lockCreation(waitingAtMost: writeLimit)
+        defer { creation.release() }
+        if try folder.open() != nil {
+            creation.release()
+            return try update(change)
+        }
+        let new = change(.success(.empty))
+        guard let new, new != .empty else { return }
+        try folder.create(locking: lockName) { (folder) throws(TokenStoreError) in try store(new, in: folder) }
+    }
+
+    private func store(_ new: StoredSession?, in folder: borrowing PrivateFolder) throws(TokenStoreError) {
+        switch new {
+        case nil: return
+        case .empty?: try remove(from: folder)
+        case .active?, .ended?:
+            guard let new else { return }
+            let data = try envelope.encode(new)
+            guard data.count <= Self.sizeLimit else {
+                throw TokenStoreError(.unavailable, reason: "the session is larger than \(Self.sizeLimit) bytes")
+            }
+            self.folder.record(folder)
+            try folder.replace(name, with: data)
+            self.folder.remember(folder)
+            if new.bundle == nil { folder.removeEarlierCopies(of: name) }
         }
     }
 
-    private var path: String { (folder as NSString).appendingPathComponent(name) }
-
-    private var corrupt: TokenStoreError {
-        TokenStoreError(
-            .corrupt,
-            reason: "\(path) is not a token file; it is left as it is until you sign in again, and then set aside as "
-                + "\(name).corrupt-DATE"
-        )
+    private func remove(from folder: borrowing PrivateFolder) throws(TokenStoreError) {
+        try folder.remove(name)
+        folder.removeEarlierCopies(of: name)
     }
 
-    private func newer(_ version: Int) -> TokenStoreError {
+    private func content(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> StoredSession {
+        let contents = try folder.read(name, atMost: Self.sizeLimit)
+        if contents != .nothing { self.folder.remember(folder) }
+        switch contents {
+        case .nothing: return .empty
+        case .tooLarge: throw corrupt("is larger than \(Self.sizeLimit) bytes")
+        case .bytes(let data):
+            do {
+                return try envelope.decode(data)
+            } catch {
+                throw error.code == .corrupt ? corrupt("is no token file: \(error.reason)") : newer(error.reason)
+            }
+        }
+    }
+
+    private var lockName: String { name + ".lock" }
+
+    private var path: String { folder.path + "/" + name }
+
+    private func corrupt(_ what: String) -> TokenStoreError {
+        TokenStoreError(.corrupt, reason: "\(path) \(what); the next sign-in replaces it, a sign-out removes it")
+    }
+
+    private func newer(_ what: String) -> TokenStoreError {
         TokenStoreError(
             .unsupportedVersion,
-            reason: "\(path) has version \(version) of the format; update this program, or sign out to remove the file"
+            reason: "\(path): \(what); update this program, or remove the file to sign in again"
         )
-    }
-
-    private func checkAnchor() throws(TokenStoreError) {
-        guard let anchor, access(anchor, F_OK) != 0 else { return }
-        throw .system(SystemCallError(number: errno), "find the home folder", anchor)
     }
 
     private func checkName() throws(TokenStoreError) {
         guard name.utf8.count > AccountName.limit else { return }
         throw TokenStoreError(.unavailable, reason: "the account name is too long for a file name")
-    }
-
-    private static func suffix(at date: Date) -> String {
-        ".corrupt-" + date.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The four calls of the Keychain, in our words: the seam between the rules, which are tested everywhere, and the
-/// system, which is not everywhere.
+/// The four calls of the Keychain: the seam between the rules, which are tested on every system, and Apple's.
 ///
 /// The calls block, for another process answers them. Items that iCloud synchronises are never meant.
 protocol KeychainItems: Sendable {
@@ -38,7 +37,7 @@ struct KeychainQuery: Sendable, Hashable {
         case all
     }
 
-    let place: KeychainPlace
+    let location: KeychainLocation
 
     /// Whether the data is wanted. The attributes always are.
     var returnsData = false

@@ -1,7 +1,7 @@
 import AuthInterface
 import Foundation
 
-/// The file by which processes that share an item keep out of each other's way, and one beside it.
+/// The file by which processes that share an item exclude each other, and one beside it.
 ///
 /// The file itself is locked by the holder of a lease; the other one, with `.writing` behind its name, for the moment
 /// between the look at what is stored and the write.
@@ -19,7 +19,7 @@ struct KeychainLockFile: Sendable {
         self.writingLimit = writingLimit
     }
 
-    /// Takes the lease if nobody has it.
+    /// Takes the lease if it is free.
     func tryLease() throws(TokenStoreError) -> FolderLock? {
         try open().tryLock(name)
     }

@@ -10,8 +10,8 @@ public struct KeychainPredecessor: Sendable {
     typealias Reader = @Sendable (Data) throws -> TokenBundle
 
     enum Layout: Sendable {
-        case item(KeychainPlace, Reader?)
-        case separateTokens(access: KeychainPlace, refresh: KeychainPlace)
+        case item(KeychainLocation, Reader?)
+        case separateTokens(access: KeychainLocation, refresh: KeychainLocation)
     }
 
     let layout: Layout
@@ -20,24 +20,24 @@ public struct KeychainPredecessor: Sendable {
     ///
     /// It may be the same service and account without the access group that the store has now.
     ///
-    /// - Parameter place: Where it is.
+    /// - Parameter location: Where it is.
     /// - Returns: The predecessor.
-    public static func bundle(at place: KeychainPlace) -> KeychainPredecessor {
-        KeychainPredecessor(layout: .item(place, nil))
+    public static func bundle(at location: KeychainLocation) -> KeychainPredecessor {
+        KeychainPredecessor(layout: .item(location, nil))
     }
 
     /// One item in a format of your own. It may be in the place where the store is now: then it is changed there.
     ///
     /// - Parameters:
-    ///   - place: Where it is.
+    ///   - location: Where it is.
     ///   - reader: Makes a bundle of its data. What it throws makes the item `corrupt`, and is not passed on: it might
     ///     quote the data.
     /// - Returns: The predecessor.
     public static func bundle(
-        at place: KeychainPlace,
+        at location: KeychainLocation,
         readBy reader: @escaping @Sendable (Data) throws -> TokenBundle
     ) -> KeychainPredecessor {
-        KeychainPredecessor(layout: .item(place, reader))
+        KeychainPredecessor(layout: .item(location, reader))
     }
 
     /// Two items, each with one token as UTF-8.
@@ -49,23 +49,23 @@ public struct KeychainPredecessor: Sendable {
     ///   - access: Where the access token is.
     ///   - refresh: Where the refresh token is.
     /// - Returns: The predecessor.
-    public static func separateTokens(access: KeychainPlace, refresh: KeychainPlace) -> KeychainPredecessor {
+    public static func separateTokens(access: KeychainLocation, refresh: KeychainLocation) -> KeychainPredecessor {
         KeychainPredecessor(layout: .separateTokens(access: access, refresh: refresh))
     }
 
     /// The items in the order in which they are removed. The refresh token goes last: as long as it is there, so is
     /// the session, whole; and when it is gone, nothing else is left.
-    var places: [KeychainPlace] {
+    var locations: [KeychainLocation] {
         switch layout {
-        case .item(let place, _): [place]
+        case .item(let location, _): [location]
         case .separateTokens(let access, let refresh): [access, refresh]
         }
     }
 
     /// The predecessor with other names for its places.
-    func renamed(_ rename: (KeychainPlace) -> KeychainPlace) -> KeychainPredecessor {
+    func renamed(_ rename: (KeychainLocation) -> KeychainLocation) -> KeychainPredecessor {
         switch layout {
-        case .item(let place, let reader): KeychainPredecessor(layout: .item(rename(place), reader))
+        case .item(let location, let reader): KeychainPredecessor(layout: .item(rename(location), reader))
         case .separateTokens(let access, let refresh):
             KeychainPredecessor(layout: .separateTokens(access: rename(access), refresh: rename(refresh)))
         }

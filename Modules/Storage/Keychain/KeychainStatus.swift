@@ -24,7 +24,7 @@ public struct KeychainStatus: Error, Sendable, Hashable, RawRepresentable {
     /// The question makes no sense to the Keychain: `errSecParam`, -50.
     public static let invalidParameter = KeychainStatus(rawValue: -50)
 
-    /// Somebody was asked, and said no: `errSecUserCanceled`, -128.
+    /// The user was asked, and refused: `errSecUserCanceled`, -128.
     public static let userCancelled = KeychainStatus(rawValue: -128)
 
     /// There is no Keychain, or its service is not there: `errSecNotAvailable`, -25291.
@@ -42,7 +42,7 @@ public struct KeychainStatus: Error, Sendable, Hashable, RawRepresentable {
     /// The item is locked until the device is unlocked: `errSecInteractionNotAllowed`, -25308.
     public static let interactionNotAllowed = KeychainStatus(rawValue: -25308)
 
-    /// The item is locked, and nobody can be asked: `errSecInteractionRequired`, -25315.
+    /// The item is locked, and the user cannot be asked: `errSecInteractionRequired`, -25315.
     public static let interactionRequired = KeychainStatus(rawValue: -25315)
 
     /// The Mac has woken for a moment, with its screen dark: `errSecInDarkWake`, -25320.
@@ -73,7 +73,7 @@ extension KeychainStatus: CustomStringConvertible {
         case .duplicateItem: ("errSecDuplicateItem", "an item that no search finds is in its place")
         case .itemNotFound: ("errSecItemNotFound", "there is no such item")
         case .interactionNotAllowed: ("errSecInteractionNotAllowed", "it is locked until the device is unlocked")
-        case .interactionRequired: ("errSecInteractionRequired", "it is locked, and nobody can be asked")
+        case .interactionRequired: ("errSecInteractionRequired", "it is locked, and the user cannot be asked")
         case .inDarkWake: ("errSecInDarkWake", "it is locked until the Mac wakes")
         case .decodingFailed: ("errSecDecode", "the Keychain cannot decrypt it")
         case .missingEntitlement:
@@ -86,27 +86,28 @@ extension KeychainStatus: CustomStringConvertible {
 extension TokenStoreError {
     /// What a status means to a session: the store cannot say now, whichever it is (G14).
     ///
-    /// `errSecItemNotFound` and `errSecDuplicateItem` are answers and not errors where they are expected; here they
+    /// `errSecItemNotFound` and `errSecDuplicateItem` are results and not errors where they are expected; here they
     /// come from where they are not.
     ///
     /// - Parameters:
     ///   - status: What the Keychain answered.
     ///   - attempt: What was tried, as in "could not … the Keychain item PLACE".
-    ///   - place: The item.
+    ///   - location: The item.
     /// - Returns: The error, with code `unavailable`.
-    static func keychain(_ status: KeychainStatus, _ attempt: String, _ place: KeychainPlace) -> TokenStoreError {
+    static func keychain(_ status: KeychainStatus, _ attempt: String, _ location: KeychainLocation) -> TokenStoreError {
         TokenStoreError(
             .unavailable,
-            reason: "could not \(attempt) the Keychain item \(place): \(status.meaning), \(status)",
+            reason: "could not \(attempt) the Keychain item \(location): \(status.meaning), \(status)",
             cause: status
         )
     }
 
     /// "Not found" from a Keychain that may not have been opened yet.
-    static func notCertain(_ place: KeychainPlace) -> TokenStoreError {
+    static func notCertain(_ location: KeychainLocation) -> TokenStoreError {
         TokenStoreError(
             .unavailable,
-            reason: "the Keychain item \(place) was not found, but protected data is not available, so that it may be "
+            reason:
+                "the Keychain item \(location) was not found, but protected data is not available, so that it may be "
                 + "there; try again when the device is unlocked",
             cause: KeychainStatus.itemNotFound
         )

@@ -4,14 +4,14 @@ public import Foundation
 /// Keeps the tokens of one account in the Keychain of an Apple device.
 ///
 /// **The item** is a generic password under a service and an account, readable from the first unlock on and on this
-/// device only, in the data-protection Keychain unless its ``KeychainPlace`` says otherwise. What is in it has a
+/// device only, in the data-protection Keychain unless its ``KeychainLocation`` says otherwise. What is in it has a
 /// version: an item of a later one (`unsupportedVersion`) is touched by nothing but ``delete()``.
 ///
 /// **Writing** updates the item, and adds one only if there is none. It never deletes in order to add, so a process
 /// that is killed leaves the old bundle or the new one (G12). Calls run to their end on a thread of their own, even
 /// when the task that waits for them is cancelled.
 ///
-/// **Three answers** (G14). Whatever the Keychain says besides "found" and "not found" is *unavailable*: locked,
+/// **Three answers** (G14). Every status besides "found" and "not found" is *unavailable*: locked,
 /// denied, not entitled, not decrypted. And "not found" is *none* only if protected data was available before the
 /// Keychain was asked, for an application that iOS starts ahead of time, before the first unlock, finds nothing.
 ///
@@ -22,7 +22,7 @@ public import Foundation
 /// around: all copies are the same store.
 public struct KeychainTokenStore: TokenStore {
     /// Where the item is.
-    public var place: KeychainPlace { item.place }
+    public var location: KeychainLocation { item.location }
 
     let item: TokenItem
 
@@ -43,16 +43,35 @@ public struct KeychainTokenStore: TokenStore {
     /// - Throws: ``TokenStoreError`` with code `corrupt`, `unsupportedVersion`, or `unavailable` with a
     ///   ``KeychainStatus`` as its cause: any but `errSecSuccess`, and `errSecItemNotFound` while protected data is not
     ///   available; if it is shared, also `busy` and `insecure` for the lock file.
-    public func load() async throws -> TokenBundle? {
+    public func load() async throws -> TokenBundle? { try await read().bundle }
+
+    /// As ``load()``, with the note of an ended session.
+    func read() async throws -> StoredSession {
         try await settleInstall()
         switch try await reading.run({ [item] () throws(TokenStoreError) in try item.look() }) {
-        case .bundle(let bundle): return bundle
+        case .session(let session): return session
         case .olderFormat: break
         case .notFound:
             // Asked first, and the Keychain again: the other way round, the device may be unlocked in between.
-            guard await isProtectedDataAvailable() else { throw TokenStoreError.notCertain(place) }
+            guard await isProtectedDataAvailable() else { throw TokenStoreError.notCertain(location) }
         }
-        return try await writing.run { [item] () throws(TokenStoreError) in try item.loadOrMove() }
+        return try await writing.run { [item] () throws(TokenStoreError) in try item.readOrMove() }
+    }
+
+    /// Reads, decides and writes as one step.
+    ///
+    /// Protected data is asked for only if nothing is found, and before the Keychain is asked again.
+    func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async throws {
+        try await settleInstall()
+        for isAsked in [false, true] {
+            let isAvailable = isAsked ? await isProtectedDataAvailable() : nil
+            let isDone = try await writing.run { [item] () throws(TokenStoreError) in
+                try item.update(isProtectedDataAvailable: isAvailable, change)
+            }
+            if isDone { return }
+        }
     }
 
     /// Stores a bundle in place of any that is there.
@@ -67,7 +86,7 @@ public struct KeychainTokenStore: TokenStore {
         try await writing.run { [item] () throws(TokenStoreError) in try item.save(bundle) }
     }
 
-    /// Removes the stored bundle, whatever is in it, and what is left where it was before.
+    /// Removes the item without reading it, and what is left where it was before.
     ///
     /// - Throws: ``TokenStoreError``, with the stored bundle still there: `unavailable` with a ``KeychainStatus`` as
     ///   its cause, as for ``load()``; if it is shared, also `busy` and `insecure` for the lock file.
@@ -89,16 +108,29 @@ public struct KeychainTokenStore: TokenStore {
         lockFile: URL,
         time: any TimeSource = SystemTimeSource()
     ) -> SharedKeychainTokenStore {
+        shared(lockFile: lockFile, clock: time, signal: Self.signal(for: location))
+    }
+
+    func shared(lockFile: URL, clock: any TimeSource, signal: any ChangeSignal) -> SharedKeychainTokenStore {
         var item = item
         item.lockFile = KeychainLockFile(lockFile)
         return SharedKeychainTokenStore(
             store: KeychainTokenStore(item: item, isProtectedDataAvailable: isProtectedDataAvailable),
             lockFile: lockFile,
-            time: time
+            clock: clock,
+            signal: signal
         )
     }
 
-    /// Sees to what an earlier installation has left. Protected data is asked for first: only then does a marker that
+    private static func signal(for location: KeychainLocation) -> any ChangeSignal {
+        #if canImport(notify)
+        DarwinChangeSignal(name: ChangeName.of(location))
+        #else
+        AbsentChangeSignal()
+        #endif
+    }
+
+    /// Removes what an earlier installation has left. Protected data is asked for first: only then does a marker that
     /// is not found say anything.
     private func settleInstall() async throws {
         guard item.needsSettling else { return }
@@ -111,8 +143,8 @@ public struct KeychainTokenStore: TokenStore {
 
 extension KeychainTokenStore: CustomStringConvertible, CustomReflectable {
     /// Where the item is.
-    public var description: String { "KeychainTokenStore(\(place))" }
+    public var description: String { "KeychainTokenStore(\(location))" }
 
     /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["place": "\(place)"], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(self, children: ["location": "\(location)"], displayStyle: .struct) }
 }

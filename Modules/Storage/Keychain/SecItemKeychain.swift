@@ -2,8 +2,7 @@
 import Foundation
 import Security
 
-/// The Keychain of the system. Nothing is decided here: each call is put into the system's words and its answer into
-/// ours.
+/// The Keychain of the system. Nothing is decided here: each call is translated for the system, and its result back.
 struct SecItemKeychain: KeychainItems {
     #if os(macOS)
     let hasFileBasedKeychain = true
@@ -46,11 +45,11 @@ extension KeychainQuery {
     fileprivate var dictionary: [String: Any] {
         var dictionary: [String: Any] = [
             kSecClass as String: kSecClassGenericPassword,
-            kSecAttrService as String: place.service,
-            kSecAttrAccount as String: place.account,
+            kSecAttrService as String: location.service,
+            kSecAttrAccount as String: location.account,
         ]
-        dictionary[kSecAttrAccessGroup as String] = place.accessGroup
-        if place.keychain == .dataProtection { dictionary[kSecUseDataProtectionKeychain as String] = true }
+        dictionary[kSecAttrAccessGroup as String] = location.accessGroup
+        if location.keychain == .dataProtection { dictionary[kSecUseDataProtectionKeychain as String] = true }
         if returnsData { dictionary[kSecReturnData as String] = true }
         switch limit {
         case .one: dictionary[kSecMatchLimit as String] = kSecMatchLimitOne

@@ -3,71 +3,101 @@ public import Foundation
 
 /// A ``KeychainTokenStore`` for an application and its extensions: one refresh for all of them (G13).
 ///
-/// A lease is an exclusive `flock` on a file they have in common; the system lets go of it when its holder dies. It
-/// keeps other leases out, not plain calls: a user can sign out while an extension refreshes. A bundle that another
-/// process has overtaken is not saved, lease or no lease.
+/// **The lease** is an exclusive `flock` on a file they have in common; the kernel releases it when its holder dies. It
+/// keeps other leases out, not updates: a user can sign out while an extension refreshes.
+///
+/// **An update** holds a second such lock from its read to its write, so that two processes update one after the other.
+/// A session that ends leaves a note in the item in place of its tokens, which the other processes read.
+///
+/// **Changes** are reported to the other processes by a Darwin notification. A process that is suspended is told when it
+/// runs again, which may be later than its first request: call `restore()` of the session when the application becomes
+/// active.
 ///
 /// - Important: iOS ends a process that is suspended while it holds a lock in the container of an app group (exception
-///   code `0xdead10cc`). No token is lost by that, and the lock is let go; to avoid it, ask the system for background
-///   time around work that may refresh.
+///   code `0xdead10cc`). See <doc:KeychainTokenStore> for what the engine does about it.
 public struct SharedKeychainTokenStore: SharedTokenStore {
     /// Where the item is.
-    public var place: KeychainPlace { store.place }
+    public var location: KeychainLocation { store.location }
 
     /// The file that is locked.
     public let lockFile: URL
 
     let store: KeychainTokenStore
 
-    private let time: any TimeSource
+    private let clock: any TimeSource
+    private let signal: any ChangeSignal
     private let leasing = BlockingQueue(label: "token-item-leasing")
 
-    init(store: KeychainTokenStore, lockFile: URL, time: any TimeSource) {
+    init(store: KeychainTokenStore, lockFile: URL, clock: any TimeSource, signal: any ChangeSignal) {
         self.store = store
         self.lockFile = lockFile
-        self.time = time
+        self.clock = clock
+        self.signal = signal
     }
 
-    /// Reads the stored bundle.
+    /// Reads what is stored, the note of an ended session included, after having moved it here from where it was
+    /// before, if need be.
     ///
-    /// - Returns: The bundle, or `nil` if it is certain that there is none.
+    /// - Returns: What is stored; `.empty` if it is certain that nothing is.
     /// - Throws: ``TokenStoreError``, as ``KeychainTokenStore/load()``.
-    public func load() async throws -> TokenBundle? { try await store.load() }
+    public func read() async throws -> StoredSession { try await store.read() }
 
-    /// Stores a bundle in place of any that is there.
+    /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
-    /// - Parameter bundle: The bundle to store.
-    /// - Throws: ``TokenStoreError``, as ``KeychainTokenStore/save(_:)``.
-    public func save(_ bundle: TokenBundle) async throws { try await store.save(bundle) }
+    /// - Parameter change: Decides what to store, from what is stored. An item that the Keychain cannot decrypt is a
+    ///   failure to it too, with code `corrupt`.
+    /// - Throws: ``TokenStoreError``, with what was stored before still there: `unsupportedVersion`; `unavailable` with
+    ///   a ``KeychainStatus`` as its cause, `errSecItemNotFound` while protected data is not available included;
+    ///   `busy` when another process has been writing for 5 seconds; `insecure` for the lock file.
+    public func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async throws {
+        let isWritten = Locked(false)
+        try await store.update { found in
+            let new = change(found)
+            isWritten.withLock { $0 = new != nil }
+            return new
+        }
+        if isWritten.withLock({ $0 }) { signal.post() }
+    }
 
-    /// Removes the stored bundle.
+    /// Removes the item without reading it, and what is left where it was before.
     ///
     /// - Throws: ``TokenStoreError``, as ``KeychainTokenStore/delete()``.
-    public func delete() async throws { try await store.delete() }
+    public func delete() async throws {
+        try await store.delete()
+        signal.post()
+    }
 
-    /// Waits until no other holder has the store, and takes it.
+    /// Reports that the item may have changed, by this process or another one.
     ///
-    /// A lease is let go of when it is released, dropped, or its process dies. Waiters ask again and again, every
-    /// twentieth of a second in the end; who comes first is left to chance.
+    /// Each access makes a stream of its own. A process that is suspended gets no report until it runs again.
+    public var changes: AsyncStream<Void> { signal.reports }
+
+    /// Waits until no other holder has the lease, and takes it.
+    ///
+    /// A lease is released by its holder, when it is dropped, or when its process dies. Waiters try again and again,
+    /// every twentieth of a second in the end; which of them gets it is left to chance. A waiter holds no lock meanwhile,
+    /// and can be suspended.
     ///
     /// - Parameter limit: How long to wait at most.
-    /// - Returns: The store as its holder uses it.
+    /// - Returns: The lease.
     /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure` when the lock file is a symbolic
-    ///   link, no regular file or somebody else's; `unavailable` when it cannot be opened, as before the first unlock.
+    ///   link, no regular file or another user's; `unavailable` when it cannot be opened, as before the first unlock.
     ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let file = KeychainLockFile(lockFile)
-        let lock = try await LeasePolling(time: time).wait(atMost: limit) {
+        let lock = try await LeasePolling(time: clock).wait(atMost: limit) {
             try await leasing.run { () throws(TokenStoreError) in try file.tryLease() }
         }
-        return LockedTokenStoreLease(store: store, lock: lock)
+        return LockedTokenStoreLease(lock: lock)
     }
 }
 
 extension SharedKeychainTokenStore: CustomStringConvertible, CustomReflectable {
     /// Where the item and the lock file are.
-    public var description: String { "SharedKeychainTokenStore(\(place), \(lockFile.path))" }
+    public var description: String { "SharedKeychainTokenStore(\(location), \(lockFile.path))" }
 
     /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["place": "\(place)"], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(self, children: ["location": "\(location)"], displayStyle: .struct) }
 }

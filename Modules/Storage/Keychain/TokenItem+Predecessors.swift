@@ -3,40 +3,37 @@ import Foundation
 
 /// The moves from where the tokens were before.
 extension TokenItem {
-    /// What a predecessor has. `nil`: nothing was found.
-    func bundle(of predecessor: KeychainPredecessor) throws(TokenStoreError) -> TokenBundle? {
+    /// What a predecessor has. `.empty`: nothing was found.
+    func session(of predecessor: KeychainPredecessor) throws(TokenStoreError) -> StoredSession {
         switch predecessor.layout {
-        case .item(let place, let reader):
-            guard let data = try read(place) else { return nil }
-            if let bundle = try? reader?(data) { return bundle }
-            switch envelope.decode(data) {
-            case .bundle(let bundle): return bundle
-            case .newer(let version): throw newer(version, at: place)
-            case .unreadable: throw corrupt(place)
-            }
+        case .item(let location, let reader):
+            guard let data = try read(location) else { return .empty }
+            if let bundle = try? reader?(data) { return .active(bundle) }
+            return try decode(data, at: location)
         case .separateTokens(let access, let refresh):
-            return try bundle(accessToken: text(at: access), refreshToken: text(at: refresh))
+            let bundle = try bundle(accessToken: text(at: access), refreshToken: text(at: refresh))
+            return bundle.map { .active($0) } ?? .empty
         }
     }
 
     /// Saves the new item, and removes the old ones when the new one has been read back.
-    func move(_ bundle: TokenBundle) throws(TokenStoreError) {
-        let data = try envelope.encode(bundle)
+    func move(_ session: StoredSession) throws(TokenStoreError) {
+        let data = try envelope.encode(session)
         try put(data)
-        guard try read(place) == data else { throw .keychain(.itemNotFound, "read back", place) }
+        guard try read(location) == data else { throw .keychain(.itemNotFound, "read back", location) }
         removeLeftPredecessors()
     }
 
     /// Removes the predecessors, oldest first, and then the item.
     func removeEverything(isProtectedDataAvailable: Bool) throws(TokenStoreError) {
         try removePredecessors(isProtectedDataAvailable: isProtectedDataAvailable)
-        try remove(place, isProtectedDataAvailable)
+        try remove(location, isProtectedDataAvailable)
     }
 
     /// Removes the predecessors, oldest first: a crash in between leaves the newest, which is the one that counts.
     func removePredecessors(isProtectedDataAvailable: Bool) throws(TokenStoreError) {
         for predecessor in predecessors.reversed() {
-            for old in predecessor.places {
+            for old in predecessor.locations {
                 for group in try groups(of: old) { try remove(group, isProtectedDataAvailable) }
             }
         }
@@ -46,24 +43,44 @@ extension TokenItem {
     ///
     /// One without an access group stands for all groups, the item's own among them: after a move within one service
     /// and account, what is removed must be the others.
-    private func groups(of old: KeychainPlace) throws(TokenStoreError) -> [KeychainPlace] {
-        guard old.covers(place) else { return [old] }
+    private func groups(of old: KeychainLocation) throws(TokenStoreError) -> [KeychainLocation] {
+        guard old.covers(location) else { return [old] }
         do {
-            let found = try items.copyMatching(KeychainQuery(place: old, limit: .all))
-            return found.compactMap(\.accessGroup).filter { $0 != place.accessGroup }.map(old.inGroup)
+            let found = try items.copyMatching(KeychainQuery(location: old, limit: .all))
+            return found.compactMap(\.accessGroup).filter { $0 != location.accessGroup }.map(old.inGroup)
         } catch {
             guard error == .itemNotFound else { throw .keychain(error, "find", old) }
             return []
         }
     }
 
-    private func remove(_ place: KeychainPlace, _ isProtectedDataAvailable: Bool) throws(TokenStoreError) {
+    private func remove(_ location: KeychainLocation, _ isProtectedDataAvailable: Bool) throws(TokenStoreError) {
         do {
-            try items.delete(KeychainQuery(place: place))
+            try items.delete(KeychainQuery(location: location))
+            guard location.keychain == .fileBased else { return }
         } catch {
-            guard error == .itemNotFound else { throw .keychain(error, "delete", place) }
-            guard isProtectedDataAvailable else { throw .notCertain(place) }
+            guard error == .itemNotFound else { throw .keychain(error, "delete", location) }
+            guard isProtectedDataAvailable else { throw .notCertain(location) }
+            return
         }
+        try removeFurther(location)
+    }
+
+    /// Removes the other items of a place.
+    ///
+    /// `SecItemDelete` deletes every item that matches in the data-protection Keychain. In the file-based Keychain of a
+    /// Mac, which is several files that are searched one after the other, it deletes the first: what is left would be
+    /// found by the next read, after a sign-out.
+    private func removeFurther(_ location: KeychainLocation) throws(TokenStoreError) {
+        for _ in 1...Self.mostItems {
+            do {
+                try items.delete(KeychainQuery(location: location))
+            } catch {
+                guard error == .itemNotFound else { throw .keychain(error, "delete", location) }
+                return
+            }
+        }
+        throw .keychain(.duplicateItem, "delete every copy of", location)
     }
 
     private func bundle(accessToken: String?, refreshToken: String?) -> TokenBundle? {
@@ -72,34 +89,35 @@ extension TokenItem {
     }
 
     /// The token at a place. `nil`: not found, or an empty text.
-    private func text(at place: KeychainPlace) throws(TokenStoreError) -> String? {
-        guard let data = try read(place) else { return nil }
-        guard let text = String(data: data, encoding: .utf8) else { throw corrupt(place) }
+    private func text(at location: KeychainLocation) throws(TokenStoreError) -> String? {
+        guard let data = try read(location) else { return nil }
+        guard let text = String(data: data, encoding: .utf8) else { throw corrupt(location) }
         return text.isEmpty ? nil : text
     }
 }
 
 /// What is wrong with what was found. What it looks like is not said: it may be a token.
 extension TokenItem {
-    func corrupt(_ place: KeychainPlace) -> TokenStoreError {
-        TokenStoreError(
-            .corrupt,
-            reason: "the Keychain item \(place) has no tokens in it; it is left as it is until you sign in again"
-        )
+    func corrupt(_ location: KeychainLocation) -> TokenStoreError {
+        unreadable(TokenStoreError(.corrupt, reason: "it has no tokens in it"), at: location)
     }
 
-    func newer(_ version: Int, at place: KeychainPlace) -> TokenStoreError {
-        TokenStoreError(
-            .unsupportedVersion,
-            reason: "the Keychain item \(place) has version \(version) of the format; update this program, or sign "
-                + "out to remove the item"
-        )
+    func unreadable(_ error: TokenStoreError, at location: KeychainLocation) -> TokenStoreError {
+        let remedy =
+            switch error.code {
+            case .corrupt: "the next sign-in replaces it"
+            case .unsupportedVersion: "update this program, or sign out to remove the item"
+            default: "try again later"
+            }
+        let what = "the Keychain item \(location) cannot be read: \(error.reason); \(remedy)"
+        return TokenStoreError(error.code, reason: what)
     }
 
     func markerIsNotCertain(_ cause: (any Error)?) -> TokenStoreError {
         TokenStoreError(
             .unavailable,
-            reason: "whether this is a fresh installation is not certain now, so the Keychain item \(place) is neither "
+            reason:
+                "whether this is a fresh installation is not certain now, so the Keychain item \(location) is neither "
                 + "used nor removed; try again when the device is unlocked",
             cause: cause
         )

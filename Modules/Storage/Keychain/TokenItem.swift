@@ -1,16 +1,16 @@
 import AuthInterface
 import Foundation
 
-/// The item of one account: the rules of ``KeychainTokenStore``, on whatever thread they are called.
+/// The item of one account: the rules of ``KeychainTokenStore``, for a thread that may be blocked.
 struct TokenItem: Sendable {
     /// What a look at the item's place says.
     enum Finding: Sendable {
-        case bundle(TokenBundle)
+        case session(StoredSession)
 
-        /// Tokens in a format of the application's own, which ``loadOrMove()`` rewrites.
+        /// Tokens in a format of the application's own, which ``readOrMove()`` rewrites.
         case olderFormat
 
-        /// Not found, which is not yet to say that there is none.
+        /// Not found, which does not say yet that there is none.
         case notFound
     }
 
@@ -22,8 +22,11 @@ struct TokenItem: Sendable {
     /// How often a save tries to update and then to add, while others delete and add in between.
     static let saveAttempts = 3
 
+    /// How many items of one service and account a Mac's file-based Keychain is expected to have at most.
+    static let mostItems = 100
+
     let items: any KeychainItems
-    let place: KeychainPlace
+    let location: KeychainLocation
 
     /// What was before, newest first: none of them can be at the item's own place.
     let predecessors: [KeychainPredecessor]
@@ -43,22 +46,26 @@ struct TokenItem: Sendable {
 
     init(
         items: any KeychainItems,
-        place: KeychainPlace,
+        location: KeychainLocation,
         accessibility: KeychainAccessibility,
         predecessors: [KeychainPredecessor],
         marker: InstallMarker?
     ) {
-        let rename = { (place: KeychainPlace) in items.hasFileBasedKeychain ? place : place.inTheOnlyKeychain }
-        let ownPlace = rename(place)
+        let rename = { (location: KeychainLocation) in
+            items.hasFileBasedKeychain ? location : location.inTheOnlyKeychain
+        }
+        let ownLocation = rename(location)
         let renamed = predecessors.map { $0.renamed(rename) }
         self.items = items
-        self.place = ownPlace
+        self.location = ownLocation
         self.accessibility = accessibility
         self.marker = marker
         // To remove what the item's own place covers, after a move, would be to remove the item.
-        self.predecessors = renamed.filter { !$0.places.contains(where: ownPlace.covers) }
+        self.predecessors = renamed.filter { !$0.locations.contains(where: ownLocation.covers) }
         olderReaders = renamed.compactMap { predecessor in
-            guard case .item(let place, let reader) = predecessor.layout, ownPlace.covers(place) else { return nil }
+            guard case .item(let location, let reader) = predecessor.layout, ownLocation.covers(location) else {
+                return nil
+            }
             return reader
         }
     }
@@ -66,56 +73,46 @@ struct TokenItem: Sendable {
     /// Whether ``settleInstall(isProtectedDataAvailable:)`` has something to do.
     var needsSettling: Bool { marker != nil && !progress.withLock { $0.isInstallSettled } }
 
-    /// Looks at the item's own place. If a bundle is there, what a crash has left of the predecessors goes.
+    /// Looks at the item's own place. If a session is there, what a crash has left of the predecessors is removed.
     func look() throws(TokenStoreError) -> Finding {
-        guard let data = try read(place) else { return .notFound }
-        switch envelope.decode(data) {
-        case .bundle(let bundle):
-            removeLeftPredecessors()
-            return .bundle(bundle)
-        case .newer(let version): throw newer(version, at: place)
-        case .unreadable:
-            guard readOlderFormat(data) != nil else { throw corrupt(place) }
-            return .olderFormat
-        }
+        guard let data = try read(location) else { return .notFound }
+        let (session, isOlderFormat) = try decodeOwn(data)
+        if isOlderFormat { return .olderFormat }
+        removeLeftPredecessors()
+        return .session(session)
     }
 
     /// Reads the item, or moves what was before into its place.
     ///
-    /// - Returns: The bundle. `nil`: there is none, if protected data was available *before* the call.
-    func loadOrMove() throws(TokenStoreError) -> TokenBundle? {
+    /// - Returns: What is stored. `.empty` is certain if protected data was available *before* the call.
+    func readOrMove() throws(TokenStoreError) -> StoredSession {
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
-        if let data = try read(place) {
-            switch envelope.decode(data) {
-            case .bundle(let bundle): return bundle
-            case .newer(let version): throw newer(version, at: place)
-            case .unreadable:
-                guard let bundle = readOlderFormat(data) else { throw corrupt(place) }
-                try put(try envelope.encode(bundle))
-                return bundle
-            }
+        return try lockedRead()
+    }
+
+    /// As ``readOrMove()``, for a caller that keeps other writers out.
+    func lockedRead() throws(TokenStoreError) -> StoredSession {
+        if let data = try read(location) {
+            let (session, isOlderFormat) = try decodeOwn(data)
+            if isOlderFormat { try put(try envelope.encode(session)) }
+            return session
         }
         for predecessor in predecessors {
-            guard let bundle = try self.bundle(of: predecessor) else { continue }
-            try move(bundle)
-            return bundle
+            let session = try session(of: predecessor)
+            guard session != .empty else { continue }
+            try move(session)
+            return session
         }
-        return nil
+        return .empty
     }
 
     /// Stores a bundle in the item's place, and removes what was before.
     func save(_ bundle: TokenBundle) throws(TokenStoreError) {
-        let data = try envelope.encode(bundle)
+        let data = try envelope.encode(.active(bundle))
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
-        if let stored = try readForReplacing() {
-            switch envelope.decode(stored) {
-            case .bundle(let stored): try bundle.checkMayReplace(stored)
-            case .newer(let version): throw newer(version, at: place)
-            case .unreadable: break
-            }
-        }
+        try checkMayReplace(try readForReplacing(), by: bundle)
         try put(data)
         removeLeftPredecessors()
     }
@@ -162,54 +159,83 @@ struct TokenItem: Sendable {
 
     /// Updates the item if there is one, adds it if there is none: at no instant is there none that was there before.
     func put(_ data: Data) throws(TokenStoreError) {
-        let query = KeychainQuery(place: place)
-        let values = KeychainValues(data: data, accessibility: place.keychain == .dataProtection ? accessibility : nil)
+        let query = KeychainQuery(location: location)
+        let values = KeychainValues(
+            data: data, accessibility: location.keychain == .dataProtection ? accessibility : nil)
         for _ in 1...Self.saveAttempts {
             do {
                 return try items.update(query, to: values)
             } catch {
-                guard error == .itemNotFound else { throw .keychain(error, "update", place) }
+                guard error == .itemNotFound else { throw .keychain(error, "update", location) }
             }
             do {
                 return try items.add(query, values)
             } catch {
-                guard error == .duplicateItem else { throw .keychain(error, "add", place) }
+                guard error == .duplicateItem else { throw .keychain(error, "add", location) }
             }
         }
-        throw .keychain(.duplicateItem, "save", place)
+        throw .keychain(.duplicateItem, "save", location)
     }
 
     /// The data at a place. `nil`: not found.
-    func read(_ place: KeychainPlace) throws(TokenStoreError) -> Data? {
+    func read(_ location: KeychainLocation) throws(TokenStoreError) -> Data? {
         do {
             // An item without data has been damaged, or is not ours: no reader takes it for a bundle.
-            return try find(place)
+            return try find(location)
         } catch {
-            guard error == .itemNotFound else { throw .keychain(error, "read", place) }
+            guard error == .itemNotFound else { throw .keychain(error, "read", location) }
             return nil
         }
     }
 
-    /// As ``read(_:)``, but an item that cannot be decrypted may be replaced: it will never be read again.
-    private func readForReplacing() throws(TokenStoreError) -> Data? {
+    /// The item, for a save, which replaces one that cannot be read or decrypted: it will never be read again.
+    private func readForReplacing() throws(TokenStoreError) -> StoredSession {
+        let data: Data
         do {
-            return try find(place)
+            data = try find(location)
         } catch {
-            guard error == .itemNotFound || error == .decodingFailed else { throw .keychain(error, "read", place) }
-            return nil
+            guard error == .itemNotFound || error == .decodingFailed else { throw .keychain(error, "read", location) }
+            return .empty
+        }
+        do {
+            return try decode(data, at: location)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return .empty
         }
     }
 
-    private func find(_ place: KeychainPlace) throws(KeychainStatus) -> Data {
-        let query = KeychainQuery(place: place, returnsData: true, limit: .one)
+    private func checkMayReplace(_ stored: StoredSession, by bundle: TokenBundle) throws(TokenStoreError) {
+        if case .ended(let note) = stored, note.session == bundle.session {
+            throw TokenStoreError(.superseded, reason: "session \(bundle.session) has ended; sign in again")
+        }
+        try bundle.checkMayReplace(stored.bundle)
+    }
+
+    /// Reads what the item's own place has in it, which may be of a format of the application's own.
+    private func decodeOwn(_ data: Data) throws(TokenStoreError) -> (session: StoredSession, isOlderFormat: Bool) {
+        do {
+            return (try decode(data, at: location), false)
+        } catch {
+            for reader in olderReaders where error.code == .corrupt {
+                if let bundle = try? reader(data) { return (.active(bundle), true) }
+            }
+            throw error
+        }
+    }
+
+    /// Reads what an item has in it. What is wrong with it is not quoted: it may be a token.
+    func decode(_ data: Data, at location: KeychainLocation) throws(TokenStoreError) -> StoredSession {
+        do {
+            return try envelope.decode(data)
+        } catch {
+            throw unreadable(error, at: location)
+        }
+    }
+
+    private func find(_ location: KeychainLocation) throws(KeychainStatus) -> Data {
+        let query = KeychainQuery(location: location, returnsData: true, limit: .one)
         return try items.copyMatching(query).first?.data ?? Data()
-    }
-
-    private func readOlderFormat(_ data: Data) -> TokenBundle? {
-        for reader in olderReaders {
-            if let bundle = try? reader(data) { return bundle }
-        }
-        return nil
     }
 
     private func isSet(_ marker: InstallMarker) throws(TokenStoreError) -> Bool {

@@ -1,11 +1,11 @@
-import AuthInterface
+package import AuthInterface
 
 /// Hands one thing from holder to holder, in the order in which they asked for it.
 ///
 /// Every holder has a ticket. A ticket can be given back once: a second time it is nobody's, so that a late `release`
 /// cannot take the thing from whoever has it by then.
-final class LeaseQueue: Sendable {
-    typealias Ticket = UInt64
+package final class LeaseQueue: Sendable {
+    package typealias Ticket = UInt64
 
     private struct Waiter {
         let ticket: Ticket
@@ -27,7 +27,7 @@ final class LeaseQueue: Sendable {
     private let state = Locked(State())
     private let time: any TimeSource
 
-    init(time: any TimeSource) {
+    package init(time: any TimeSource) {
         self.time = time
     }
 
@@ -35,7 +35,7 @@ final class LeaseQueue: Sendable {
     ///
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `CancellationError` when the task is cancelled
     ///   before its turn comes. A turn that has come is not taken back: it ends with ``giveBack(_:)``.
-    func take(waitingAtMost limit: Duration) async throws -> Ticket {
+    package func take(waitingAtMost limit: Duration) async throws -> Ticket {
         let deadline = time.uptime + limit
         let (ticket, isFree) = state.withLock { state in
             let ticket = state.issue()
@@ -55,7 +55,7 @@ final class LeaseQueue: Sendable {
     }
 
     /// Ends a turn. The next in line has its turn at once.
-    func giveBack(_ ticket: Ticket) {
+    package func giveBack(_ ticket: Ticket) {
         let next: Waiter? = state.withLock { state in
             guard state.holder == ticket else { return nil }
             let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
@@ -67,7 +67,7 @@ final class LeaseQueue: Sendable {
     }
 
     /// Whether a ticket is the one whose turn it is.
-    func isHeld(by ticket: Ticket) -> Bool {
+    package func isHeld(by ticket: Ticket) -> Bool {
         state.withLock { $0.holder == ticket }
     }
 

@@ -2,92 +2,86 @@ public import AuthInterface
 
 /// Keeps the tokens as long as the process lives.
 ///
-/// For servers that sign in anew at every start, for previews, and wherever nothing may be left behind. Coordinators
-/// of one process may share it: its leases are handed out in the order in which they were asked for.
+/// For servers that sign in anew at every start, for previews, and where nothing may be left behind. Coordinators of
+/// one process may share it: its leases are given out in the order of the requests.
 ///
-/// No call blocks, suspends (but for a lease that somebody else has) or fails (but as said below).
+/// No call blocks, and none suspends or fails except a wait for the lease.
 public final class MemoryTokenStore: SharedTokenStore {
-    private let stored: Locked<TokenBundle?>
+    private let stored: Locked<StoredSession>
     private let queue: LeaseQueue
+    private let broadcast = Broadcast<Void>()
 
     /// Creates a store.
     ///
     /// - Parameters:
-    ///   - bundle: What the store holds to begin with.
+    ///   - bundle: What the store holds at first.
     ///   - time: The clock that limits the wait for a lease.
     public init(holding bundle: TokenBundle? = nil, time: any TimeSource = SystemTimeSource()) {
-        stored = Locked(bundle)
+        stored = Locked(bundle.map { .active($0) } ?? .empty)
         queue = LeaseQueue(time: time)
+    }
+
+    /// Reads what is stored.
+    ///
+    /// - Returns: What is stored. It is always certain.
+    public func read() async -> StoredSession {
+        stored.withLock { $0 }
+    }
+
+    /// Reads what is stored, decides and writes, as one step.
+    ///
+    /// - Parameter change: Decides what to store; `nil` leaves everything as it is. It must not use the store.
+    public func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async {
+        let isChanged = stored.withLock { stored in
+            guard let new = change(.success(stored)) else { return false }
+            stored = new
+            return true
+        }
+        if isChanged { broadcast.send(()) }
     }
 
     /// Reads the stored bundle.
     ///
-    /// - Returns: The bundle, or `nil` if there is none. It is always certain.
-    public func load() async -> TokenBundle? {
-        stored.withLock { $0 }
-    }
+    /// - Returns: The bundle, or `nil` when none is stored or the session has ended.
+    public func load() async -> TokenBundle? { await read().bundle }
 
-    /// Stores a bundle in place of any that is there.
-    ///
-    /// - Parameter bundle: The bundle to store.
-    /// - Throws: ``TokenStoreError`` with code `superseded` when a later bundle of the same session is there.
-    public func save(_ bundle: TokenBundle) async throws {
-        try stored.withLock { stored in
-            try bundle.checkMayReplace(stored)
-            stored = bundle
-        }
-    }
-
-    /// Removes the stored bundle, if there is one.
+    /// Removes what is stored.
     public func delete() async {
-        stored.withLock { $0 = nil }
+        await update { _ in .empty }
     }
 
-    /// Waits until no other holder has the store, and takes it.
+    /// A stream of its own that reports every write.
+    public var changes: AsyncStream<Void> { broadcast.stream() }
+
+    /// Waits until no other holder has the lease, and takes it.
     ///
     /// A lease that is dropped without being released is released.
     ///
     /// - Parameter limit: How long to wait at most.
-    /// - Returns: The store as its holder uses it.
+    /// - Returns: The lease.
     /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; `CancellationError` when the task is
     ///   cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        MemoryTokenStoreLease(store: self, queue: queue, ticket: try await queue.take(waitingAtMost: limit))
+        MemoryTokenStoreLease(queue: queue, ticket: try await queue.take(waitingAtMost: limit))
     }
 }
 
-/// A ``MemoryTokenStore`` in the hands of one holder.
+/// The lease of a ``MemoryTokenStore``.
 private final class MemoryTokenStoreLease: TokenStoreLease {
-    private let store: MemoryTokenStore
     private let queue: LeaseQueue
     private let ticket: LeaseQueue.Ticket
 
-    init(store: MemoryTokenStore, queue: LeaseQueue, ticket: LeaseQueue.Ticket) {
-        self.store = store
+    init(queue: LeaseQueue, ticket: LeaseQueue.Ticket) {
         self.queue = queue
         self.ticket = ticket
     }
 
     deinit { queue.giveBack(ticket) }
 
-    func load() async throws -> TokenBundle? {
-        try checkIsHeld()
-        return await store.load()
-    }
-
-    func save(_ bundle: TokenBundle) async throws {
-        try checkIsHeld()
-        try await store.save(bundle)
-    }
-
-    func delete() async throws {
-        try checkIsHeld()
-        await store.delete()
-    }
+    /// The only process that can hold the lease is this one.
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner != .current }
 
     func release() async { queue.giveBack(ticket) }
-
-    private func checkIsHeld() throws {
-        guard queue.isHeld(by: ticket) else { throw TokenStoreError.released }
-    }
 }

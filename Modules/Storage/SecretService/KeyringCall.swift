@@ -2,8 +2,8 @@
 import AuthInterface
 import Foundation
 
-/// Why the service did not do as it was asked.
-enum KeyringTrouble: Error {
+/// Why a conversation failed.
+enum KeyringError: Error {
     /// In its own words, which never contain a secret.
     case failed(String)
 
@@ -51,8 +51,8 @@ final class KeyringCall {
     /// - Parameters:
     ///   - library: The library.
     ///   - limit: How long all calls together may take. The service can hang, and so can a user who is asked.
-    /// - Throws: ``KeyringTrouble`` when there is no bus or no service on it.
-    init(_ library: LibSecret, limit: Duration) throws(KeyringTrouble) {
+    /// - Throws: ``KeyringError`` when there is no bus or no service on it.
+    init(_ library: LibSecret, limit: Duration) throws(KeyringError) {
         self.library = library
         let limit = KeyringCallLimit(library, limit)
         self.limit = limit
@@ -68,7 +68,7 @@ final class KeyringCall {
     }
 
     /// Whether the keyring that new items go to is locked. `nil`: there is no such keyring.
-    func isDefaultKeyringLocked() throws(KeyringTrouble) -> Bool? {
+    func isDefaultKeyringLocked() throws(KeyringError) -> Bool? {
         var failure: LibSecret.Object?
         let collection = library.collection(service, Self.defaultKeyring, 0, limit.cancellable, &failure)
         if let failure { throw Self.words(of: failure, library) }
@@ -77,9 +77,9 @@ final class KeyringCall {
         return library.isCollectionLocked(collection) != 0
     }
 
-    /// The items of an account, in whatever keyring they are.
-    func items(of account: KeyringAccount) throws(KeyringTrouble) -> [Item] {
-        try withAttributes(of: account) { schema, attributes throws(KeyringTrouble) in
+    /// The items of an account, in every keyring.
+    func items(of account: KeyringAccount) throws(KeyringError) -> [Item] {
+        try withAttributes(of: account) { schema, attributes throws(KeyringError) in
             var failure: LibSecret.Object?
             let list = library.search(service, schema, attributes, Self.searchFlags, limit.cancellable, &failure)
             defer { library.freeList(list) }
@@ -95,9 +95,9 @@ final class KeyringCall {
     }
 
     /// Puts an item into the default keyring, in place of the one that is there.
-    func store(_ secret: Data, as account: KeyringAccount) throws(KeyringTrouble) {
+    func store(_ secret: Data, as account: KeyringAccount) throws(KeyringError) {
         let text = String(decoding: secret, as: UTF8.self)
-        try withAttributes(of: account) { schema, attributes throws(KeyringTrouble) in
+        try withAttributes(of: account) { schema, attributes throws(KeyringError) in
             try attempt {
                 library.store(schema, attributes, Self.defaultKeyring, account.label, text, limit.cancellable, $0)
             }
@@ -105,7 +105,7 @@ final class KeyringCall {
     }
 
     /// Removes an item.
-    func delete(_ item: Item) throws(KeyringTrouble) {
+    func delete(_ item: Item) throws(KeyringError) {
         try attempt { library.delete(item.object, limit.cancellable, $0) }
     }
 
@@ -128,8 +128,8 @@ final class KeyringCall {
 
     private func withAttributes<Value>(
         of account: KeyringAccount,
-        _ body: (_ schema: LibSecret.Object?, _ attributes: LibSecret.Object?) throws(KeyringTrouble) -> Value
-    ) throws(KeyringTrouble) -> Value {
+        _ body: (_ schema: LibSecret.Object?, _ attributes: LibSecret.Object?) throws(KeyringError) -> Value
+    ) throws(KeyringError) -> Value {
         let names = library.newTable(library.hashText, library.equalText)
         let values = library.newTable(library.hashText, library.equalText)
         var texts: [UnsafeMutablePointer<CChar>?] = []
@@ -148,7 +148,7 @@ final class KeyringCall {
         return try body(schema, values)
     }
 
-    private func attempt(_ call: (LibSecret.FailureSlot?) -> Int32) throws(KeyringTrouble) {
+    private func attempt(_ call: (LibSecret.FailureSlot?) -> Int32) throws(KeyringError) {
         var failure: LibSecret.Object?
         let isDone = call(&failure) != 0
         if let failure { throw Self.words(of: failure, library) }
@@ -158,7 +158,7 @@ final class KeyringCall {
     private static func attempt(
         _ library: LibSecret,
         _ call: (LibSecret.FailureSlot?) -> LibSecret.Object?
-    ) throws(KeyringTrouble) -> LibSecret.Object {
+    ) throws(KeyringError) -> LibSecret.Object {
         var failure: LibSecret.Object?
         let object = call(&failure)
         if let failure { throw words(of: failure, library) }
@@ -166,7 +166,7 @@ final class KeyringCall {
         return object
     }
 
-    private static func words(of failure: LibSecret.Object, _ library: LibSecret) -> KeyringTrouble {
+    private static func words(of failure: LibSecret.Object, _ library: LibSecret) -> KeyringError {
         defer { library.freeFailure(failure) }
         let message = failure.load(as: LibSecret.GError.self).message
         return .failed(message.map { String(cString: $0) } ?? "it did not say why")

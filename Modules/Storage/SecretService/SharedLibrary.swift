@@ -23,7 +23,7 @@ struct SharedLibrary: @unchecked Sendable {  // the handle is never closed, and 
 
     /// A C function of the library, or of one that it depends on, as the type that the caller expects.
     ///
-    /// Nobody can check that type: it must be as the library's reference has it.
+    /// No check is possible: the type must be the one of the library's reference.
     func function<Function>(_ symbol: String) throws(MissingSymbol) -> Function {
         unsafeBitCast(try address(of: symbol), to: Function.self)
     }

@@ -1,16 +1,20 @@
 import AuthInterface
 
-/// What the shell keeps behind its lock: the machine, and the handles of what the machine has set going.
+/// What the shell keeps behind its lock: the machine, and the handles of what the machine has started.
 struct CoordinatorCore {
     typealias Waiter = CheckedContinuation<RefreshAnswer, Never>
 
     var machine: RefreshStateMachine
-    var worker: StoreWorker?
     var waiters: [WaiterID: Waiter] = [:]
     var calls: [AttemptID: Task<Void, Never>] = [:]
+    var leases: [AttemptID: HeldLease] = [:]
     var timers: [RefreshTimer: Task<Void, Never>] = [:]
     var revocations: [Int: Task<Void, Never>] = [:]
     var subscribers: [Int: AsyncStream<SessionState>.Continuation] = [:]
+    /// The write under way.
+    var write: Task<Void, Never>?
+    /// Watches a shared store for changes.
+    var watcher: Task<Void, Never>?
     private var number = 0
 
     init(machine: RefreshStateMachine) {
@@ -20,6 +24,17 @@ struct CoordinatorCore {
     mutating func nextNumber() -> Int {
         number += 1
         return number
+    }
+}
+
+/// A lease, and the activity that keeps the system from suspending the process while it is held.
+struct HeldLease: Sendable {
+    let lease: any TokenStoreLease
+    let activity: ExpiringActivityToken
+
+    func release() async {
+        await lease.release()
+        activity.end()
     }
 }
 

@@ -17,68 +17,54 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let revocation: (any TokenRevocationHandler)?
     let policy: TokenRefreshPolicy
     let time: any TimeSource
+    let activity: any ExpiringActivity
     let observer: (@Sendable (SessionEvent) -> Void)?
+    let access: StoreAccess
     let core: Locked<CoordinatorCore>
 
     /// Creates an engine. Nothing is read or sent until it is asked something.
     ///
     /// - Parameters:
     ///   - store: Where the session is kept. A ``SharedTokenStore`` is shared with other processes (G13).
-    ///   - handler: The call that buys new tokens.
-    ///   - revocation: The call that tells the server of tokens no longer wanted. `nil`: the server is not told.
+    ///   - handler: The call that exchanges a refresh token for new tokens.
+    ///   - revocation: The call that tells the server of tokens that are no longer wanted. `nil`: the handler, if it is
+    ///     a ``TokenRevocationHandler`` too; otherwise the server is not told.
     ///   - policy: The times and limits.
     ///   - time: The clocks.
-    ///   - observer: Told what the engine does, in no guaranteed order and on any thread. It must not block.
-    public convenience init(
+    ///   - activity: Keeps the system from suspending the process while it holds the lease of a shared store.
+    ///   - observer: Notified of what the engine does, in no guaranteed order and on any thread. It must not block.
+    public init(
         store: any TokenStore,
         handler: any TokenRefreshHandler,
         revocation: (any TokenRevocationHandler)? = nil,
         policy: TokenRefreshPolicy = TokenRefreshPolicy(),
         time: any TimeSource = SystemTimeSource(),
+        activity: any ExpiringActivity = SystemExpiringActivity(),
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
-        self.init(
-            store: store,
-            handler: handler,
-            revocation: revocation,
-            policy: policy,
-            time: time,
-            rules: RefreshRules(),
-            observer: observer
-        )
-    }
-
-    init(
-        store: any TokenStore,
-        handler: any TokenRefreshHandler,
-        revocation: (any TokenRevocationHandler)?,
-        policy: TokenRefreshPolicy,
-        time: any TimeSource,
-        rules: RefreshRules,
-        observer: (@Sendable (SessionEvent) -> Void)?
-    ) {
         self.handler = handler
-        self.revocation = revocation
+        self.revocation = revocation ?? (handler as? any TokenRevocationHandler)
         self.policy = policy
         self.time = time
+        self.activity = activity
         self.observer = observer
-        let machine = RefreshStateMachine(
+        access = StoreAccess(store: store)
+        let settings = MachineSettings(
             policy: policy,
             isShared: store is any SharedTokenStore,
-            seed: .random(in: .min ... .max),
-            rules: rules
+            owner: .current,
+            tolerance: handler.replayTolerance
         )
-        core = Locked(CoordinatorCore(machine: machine))
-        let worker = StoreWorker(store: store, leaseWait: policy.leaseWait) { [weak self] in self?.send($0) }
-        core.withLock { $0.worker = worker }
+        core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: .system)))
     }
 
     deinit {
-        let (timers, subscribers) = core.withLock { core in
-            core.worker?.finish()
-            return (Array(core.timers.values), Array(core.subscribers.values))
+        let (tasks, subscribers) = core.withLock { core in
+            Self.flush(core.machine.unsavedContent, after: core.write, Array(core.leases.values), access)
+            core.leases = [:]
+            return (core.timers.values + [core.watcher].compactMap(\.self), Array(core.subscribers.values))
         }
-        for timer in timers { timer.cancel() }
+        for task in tasks { task.cancel() }
         for subscriber in subscribers { subscriber.finish() }
     }
 
@@ -92,16 +78,16 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     public func token() async throws -> SessionToken {
         let uptime = time.uptime
         if let token = core.withLock({ $0.machine.readyToken(at: uptime) }) { return token }
-        return try await ask { .tokenAsked($0) }.token
+        return try await ask(for: .token).token
     }
 
-    /// See ``TokenProvider/replacement(for:)``.
+    /// See ``TokenProvider/replacement(after:)``.
     ///
-    /// - Parameter refused: The token the request carried.
+    /// - Parameter refusal: The token that the request carried, and what is known of the refusal.
     /// - Returns: A token of the same session, other than the refused one.
     /// - Throws: ``AuthenticationError``, or `CancellationError`.
-    public func replacement(for refused: SessionToken) async throws -> SessionToken {
-        try await ask { .tokenRefused(refused, $0) }.token
+    public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
+        try await ask(for: .replacement(refusal)).token
     }
 
     /// See ``TokenProvider/noteServerDate(_:)``.
@@ -114,7 +100,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     // MARK: AuthSession
 
     /// What is known of the session now.
-    public var state: SessionState { core.withLock { $0.machine.state } }
+    public var state: SessionState { core.withLock { $0.machine.published } }
 
     /// The states from now on, the current one first.
     public var states: AsyncStream<SessionState> {
@@ -122,7 +108,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         core.withLock { core in
             let id = core.nextNumber()
             core.subscribers[id] = continuation
-            continuation.yield(core.machine.state)
+            continuation.yield(core.machine.published)
             continuation.onTermination = { [weak self] _ in
                 self?.core.withLock { _ = $0.subscribers.removeValue(forKey: id) }
             }
@@ -136,7 +122,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable`, or `CancellationError`.
     @discardableResult
     public func restore() async throws -> SessionState {
-        try await ask { .restoreAsked($0) }.state
+        try await ask { .asked(.restore, $0) }.state
     }
 
     /// See ``AuthSession/signIn(_:)``. When the task is cancelled the session begins all the same.
@@ -147,28 +133,54 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         _ = try await ask { .signIn(tokens, SessionID(), $0) }.get()
     }
 
-    /// See ``AuthSession/signOut()``. When the task is cancelled the session ends all the same.
+    /// See ``AuthSession/refresh()``.
+    ///
+    /// - Returns: The state afterwards.
+    /// - Throws: ``AuthenticationError``, or `CancellationError`.
+    @discardableResult
+    public func refresh() async throws -> SessionState {
+        try await ask(for: .refresh).state
+    }
+
+    /// See ``AuthSession/signOut(reason:)``. When the task is cancelled the session ends all the same.
     ///
     /// The call waits for the revocation too, for at most the policy's `deadline`; that it failed is an event and no
     /// error.
     ///
+    /// - Parameter reason: Why: the user's wish, or a reason of the application.
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable`, or `CancellationError`.
-    public func signOut() async throws {
-        let answer = await ask { .signOut($0) }
+    public func signOut(reason: SignOutReason) async throws {
+        let answer = await ask { .signOut(reason, $0) }
         await endOfRevocations()
         _ = try answer.get()
         try Task.checkCancellation()
     }
 
-    /// Waits until every revocation under way is done, or the task is cancelled: a revocation goes on without us.
-    private func endOfRevocations() async {
-        let revocations = core.withLock { Array($0.revocations.values) }
-        guard !revocations.isEmpty else { return }
-        let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        Task {
-            for revocation in revocations { await revocation.value }
-            end.finish()
+    // MARK: Work under way
+
+    /// What is known of the session now, for a support screen or a status command (G24).
+    public var status: SessionStatus { core.withLock { $0.machine.status } }
+
+    /// Waits until no work is under way: no refresh, no write to the store, no revocation. A program that is about to
+    /// exit calls it, so that a refresh that has started in the background is not lost (G12).
+    ///
+    /// - Parameter limit: How long to wait at most.
+    /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first.
+    @discardableResult
+    public func settle(within limit: Duration = .seconds(30)) async -> Bool {
+        let deadline = time.uptime + limit
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                guard case .done = await self.ask({ .asked(.settle, $0) }) else { return false }
+                await self.endOfRevocations()
+                return !Task.isCancelled
+            }
+            group.addTask { [time] in
+                try? await time.sleep(until: deadline)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
         }
-        for await _ in ends {}
     }
 }

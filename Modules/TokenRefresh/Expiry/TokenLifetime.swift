@@ -15,9 +15,11 @@ struct TokenLifetime {
     let duration: Duration?
 
     init(of result: TokenRefreshResult, receivedAt date: Date, limit: Duration) {
-        let claims = result.expiresIn == nil ? JSONWebTokenClaims(result.accessToken) : nil
+        let isSaid = result.expiresIn != nil || result.expiresAt != nil
+        let claims = isSaid ? nil : JSONWebTokenClaims(result.accessToken)
         let issued = result.serverDate ?? claims?.issuedAt ?? date
-        let claimed = claims?.expiresAt.map { Duration.seconds($0.timeIntervalSince(issued)) }
+        let end = (result.expiresAt ?? claims?.expiresAt).flatMap { $0.isPlausible ? $0 : nil }
+        let claimed = end.map { Duration.seconds($0.timeIntervalSince(issued)) }
         duration = (result.expiresIn ?? claimed).flatMap { $0 > .zero && $0 <= limit ? $0 : nil }
     }
 }
@@ -68,7 +70,8 @@ extension TokenBundle {
             expiresAt: lifetime.map { clock.date(at: now) + $0 / .seconds(1) },
             clockSkew: clock.skew(at: now) ?? 0,
             session: session,
-            generation: generation
+            generation: generation,
+            receivedAt: lifetime.map { _ in clock.date(at: now) }
         )
     }
 }

@@ -3,29 +3,29 @@ import Foundation
 
 /// What the machine asks its shell to do. The shell does it in this order and reports back by events.
 enum RefreshAction: Sendable {
-    // Store. These reach the store one after another, in the order they were asked for.
-    case load
+    // Store. Each runs on its own; the machine asks for the next when it may.
+    case read(ReadPurpose)
     case lease(AttemptID)
-    case reread(AttemptID)
-    case write(version: Int, StoreContent)
     case release(AttemptID)
+    case write(version: Int, StoreContent)
 
     // Server.
-    case call(AttemptID, base: TokenBundle, refreshToken: String)
+    case call(AttemptID, base: TokenBundle, TokenRefreshRequest)
     case cancelCall(AttemptID)
-    case revoke(TokenBundle)
+    /// `besideAnother`: another session is signed in, so the handler must affect this one only (G9).
+    case revoke(TokenBundle, besideAnother: Bool)
 
     // Clock.
     case startTimer(RefreshTimer, at: Duration)
     case stopTimer(RefreshTimer)
 
-    // Those who wait and watch.
+    // Callers and observers.
     case answer(WaiterID, RefreshAnswer)
     case publish(SessionState)
     case report(SessionEvent)
 }
 
-/// What a waiter is told. Each is told exactly once.
+/// What a waiting caller is told. Each is told exactly once.
 enum RefreshAnswer: Sendable {
     case token(SessionToken)
     case state(SessionState)

@@ -1,51 +1,85 @@
 import AuthInterface
 import Foundation
 
-/// Somebody who waits for an answer of the machine.
+/// A caller who waits for an answer of the machine.
 struct WaiterID: Hashable, Sendable { let number: Int }
 
-/// One try to refresh.
+/// One attempt to refresh, and the lease and the call that it uses.
 struct AttemptID: Hashable, Sendable { let number: Int }
 
-/// An instant on both clocks: the one nobody can set, and the one anybody can.
-struct Instant: Sendable {
+/// An instant on both clocks: the monotonic one, and the one that can be set.
+struct Instant: Hashable, Sendable {
     let uptime: Duration
     let date: Date
 }
 
 /// What the machine is told.
 enum RefreshEvent: Sendable {
-    case tokenAsked(WaiterID)
-    case tokenRefused(SessionToken, WaiterID)
-    case restoreAsked(WaiterID)
+    case asked(Wish, WaiterID)
     case waiterCancelled(WaiterID)
     case signIn(TokenRefreshResult, SessionID, WaiterID)
-    case signOut(WaiterID)
+    case signOut(SignOutReason, WaiterID)
     case serverDateNoted(Date)
 
-    case loaded(Result<TokenBundle?, TokenStoreError>)
+    /// A shared store reports that it may have changed.
+    case storeChanged
+    /// The system is about to suspend the process.
+    case suspensionNear
+
+    /// The store was read. `ownerMayCall`: whether the owner of a stored intent may still be calling (rule 4).
+    case read(ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool)
     case leased(AttemptID)
     case leaseFailed(AttemptID, TokenStoreError)
-    case reread(AttemptID, Result<TokenBundle?, TokenStoreError>)
-    case answered(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
     case wrote(version: Int, WriteOutcome)
+    case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
     case timerFired(RefreshTimer)
 }
 
+/// What a caller waits for.
+enum Wish: Hashable, Sendable {
+    /// A token for a request that starts.
+    case token
+    /// A token in place of a refused one.
+    case replacement(TokenRefusal)
+    /// A refresh, whatever the expiry says.
+    case refresh
+    /// The state, once the store has answered.
+    case restore
+    /// The end of all work under way.
+    case settle
+}
+
+/// Why the store is read.
+enum ReadPurpose: Hashable, Sendable {
+    /// The first read.
+    case load
+    /// Under the lease, before a call; or after the server's rejection.
+    case attempt(AttemptID)
+    /// Another process may have changed it.
+    case look
+}
+
 /// How a write to the store ended.
-enum WriteOutcome: Sendable {
-    case written
-    /// The store held something that the write must not replace, and does still.
-    case superseded(by: TokenBundle?)
+enum WriteOutcome: Hashable, Sendable {
+    /// The store holds what was wanted. `replaced` is the bundle that was there before.
+    case written(replaced: TokenBundle?)
+    /// The store held something that the write must not replace, and still does.
+    case superseded(by: StoredSession)
     case failed(TokenStoreError)
 }
 
-/// An alarm the machine asked for. One that is no longer meant is ignored when it rings.
+/// A timer of the machine. One that fires late, for something that is over, is ignored.
 enum RefreshTimer: Hashable, Sendable {
+    /// Those who wait for an attempt are told that it is unavailable.
     case deadline(AttemptID)
+    /// A call is cancelled.
+    case callLimit(AttemptID)
+    /// A call that did not end when it was cancelled is given up.
+    case abandonment(AttemptID)
     case cooldown(SessionID)
     case writeDeadline(version: Int)
     case storeRetry
     case reload
     case loadDeadline
+    case lookDeadline
 }

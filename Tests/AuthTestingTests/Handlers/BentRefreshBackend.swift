@@ -6,6 +6,8 @@ final class TokenEndpoint: Sendable {
     struct Response: Sendable {
         var status = 200
         var retryAfter: Int?
+        /// The server's own code for a refusal.
+        var code: String?
         var access: String?
         var refresh: String?
         /// The body as text, as a handler that reports too much would quote it.
@@ -14,50 +16,89 @@ final class TokenEndpoint: Sendable {
 
     struct ConnectionLost: Error {}
 
-    let server = RotatingTokenServer(lifetime: .seconds(900))
+    let server: RotatingTokenServer
     private let way = Locked(RefreshBackendAnswer.tokens)
+    private let keys = Locked<[String?]>([])
+
+    /// What the server behind the endpoint forgives.
+    enum Server: Sendable {
+        case strict
+        case withGraceWindow
+        case honouringKeys
+    }
+
+    init(_ server: Server = .strict) {
+        self.server = RotatingTokenServer(
+            lifetime: .seconds(900), hasGraceWindow: server == .withGraceWindow, honoursKeys: server == .honouringKeys)
+    }
+
+    var receivedKeys: [String?] { keys.withLock { $0 } }
 
     func behave(_ way: RefreshBackendAnswer) {
         self.way.withLock { $0 = way }
     }
 
-    func post(_ refreshToken: String) async throws -> Response {
-        switch way.withLock({ $0 }) {
+    func post(_ request: TokenRefreshRequest) async throws -> Response {
+        let (refreshToken, key) = (request.refreshToken, request.idempotencyKey)
+        keys.withLock { $0.append(key.isEmpty ? nil : key) }
+        let way = way.withLock { $0 }
+        if let page = Self.pages[way] { return Response(status: page, body: "<html>\(refreshToken)</html>") }
+        switch way {
         case .tokens:
-            guard let pair = try? server.refresh(refreshToken) else { return Response(status: 400) }
+            guard let pair = try? server.refresh(request) else { return Self.refusal(quoting: refreshToken) }
             return Response(access: pair.accessToken, refresh: pair.refreshToken)
-        case .rejected: return Response(status: 400, body: "{\"invalid\":\"\(refreshToken)\"}")
+        case .rejected: return Self.refusal(quoting: refreshToken)
+        case .ambiguous: return Response(status: 401, body: "")
+        case .forbidden: return Response(status: 403, body: #"{"message":"Forbidden"}"#)
+        case .emptyForbidden: return Response(status: 403, body: "")
         case .unavailable: return Response(status: 503)
         case .tooManyRequests: return Response(status: 429, retryAfter: 7)
-        case .unreachable: throw ConnectionLost()
-        case .garbage: return Response(body: "<html>\(refreshToken)</html>")
-        case .emptyAccessToken: return Response(access: "", refresh: "refresh-ada1-1")
+        case .lostResponse:
+            _ = try? server.refresh(request)
+            throw ConnectionLost()
+        case .garbage: return Response(body: "\(refreshToken) \(key)")
+        case .emptyAccessToken: return Response(access: "")
+        case .emptyAccessTokenAndNewRefreshToken:
+            return Response(access: "", refresh: try server.refresh(request).refreshToken)
         case .nothing:
             try await Gate().passUnlessCancelled()
             throw CancellationError()
+        default: throw ConnectionLost()
         }
+    }
+
+    private static let pages: [RefreshBackendAnswer: Int] = [
+        .page: 200, .unauthorizedPage: 401, .forbiddenPage: 403, .badGatewayPage: 502,
+    ]
+
+    private static func refusal(quoting refreshToken: String) -> Response {
+        Response(status: 400, code: "invalid_grant", body: "{\"invalid\":\"\(refreshToken)\"}")
     }
 }
 
 /// A handler that keeps every rule, until a test bends it.
 struct BentRefreshHandler: TokenRefreshHandler {
-    let endpoint: TokenEndpoint
-    var onRefresh: @Sendable (TokenEndpoint, String) async throws -> TokenRefreshResult
+    typealias Refresh = @Sendable (TokenEndpoint, TokenRefreshRequest) async throws -> TokenRefreshResult
 
-    func refresh(refreshToken: String) async throws -> TokenRefreshResult {
-        try await onRefresh(endpoint, refreshToken)
+    let endpoint: TokenEndpoint
+    let replayTolerance: ReplayTolerance
+    let onRefresh: Refresh
+
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        try await onRefresh(endpoint, request)
     }
 }
 
 /// The backend of a ``BentRefreshHandler``.
-struct BentRefreshBackend: RefreshBackend {
-    let endpoint = TokenEndpoint()
+struct BentRefreshBackend: KeyRecordingRefreshBackend {
+    var endpoint = TokenEndpoint()
     var unsupported: Set<RefreshBackendAnswer> = []
-    var onRefresh: @Sendable (TokenEndpoint, String) async throws -> TokenRefreshResult = {
-        try await $0.refreshProperly($1)
-    }
+    var replayTolerance = ReplayTolerance.none
+    var onRefresh: BentRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
 
-    var handler: BentRefreshHandler { BentRefreshHandler(endpoint: endpoint, onRefresh: onRefresh) }
+    var handler: BentRefreshHandler {
+        BentRefreshHandler(endpoint: endpoint, replayTolerance: replayTolerance, onRefresh: onRefresh)
+    }
 
     func signIn() async throws -> TokenRefreshResult { endpoint.server.signIn() }
 
@@ -70,21 +111,24 @@ struct BentRefreshBackend: RefreshBackend {
     func session(of accessToken: String) -> String? {
         accessToken.split(separator: "-").dropFirst().first.map(String.init)
     }
+
+    func receivedKeys() -> [String?] { endpoint.receivedKeys }
 }
 
 extension TokenEndpoint {
-    /// What a handler should make of the endpoint's answers.
-    func refreshProperly(_ refreshToken: String) async throws -> TokenRefreshResult {
-        try tokens(in: try await post(refreshToken))
+    /// What a handler should make of the endpoint's responses.
+    func refreshProperly(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        try tokens(in: try await post(request))
     }
 
     func tokens(in response: Response) throws -> TokenRefreshResult {
-        switch response.status {
-        case 200: break
-        case 400: throw TokenRefreshError(.rejected, reason: "invalid_grant")
-        default: throw unavailable(response)
+        if response.code == "invalid_grant" {
+            throw TokenRefreshError(.rejected, status: response.status, serverCode: response.code)
         }
-        guard let access = response.access, !access.isEmpty else { throw unavailable(response) }
+        if response.status == 401, !response.body.hasPrefix("<") { throw TokenRefreshError(.ambiguous, status: 401) }
+        guard response.status == 200, let access = response.access, !access.isEmpty || response.refresh != nil else {
+            throw unavailable(response)
+        }
         return TokenRefreshResult(accessToken: access, refreshToken: response.refresh, expiresIn: .seconds(900))
     }
 
@@ -92,7 +136,8 @@ extension TokenEndpoint {
         TokenRefreshError(
             .unavailable,
             reason: "status \(response.status)",
-            retryAfter: response.retryAfter.map { .seconds($0) }
+            retryAfter: response.retryAfter.map { .seconds($0) },
+            status: response.status
         )
     }
 }

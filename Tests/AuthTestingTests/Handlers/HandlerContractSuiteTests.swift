@@ -9,13 +9,24 @@ import Testing
         try await TokenRefreshHandlerContract.check { BentRefreshBackend() }
     }
 
+    @Test("a handler that declares what its server forgives passes over a server that does", arguments: [false, true])
+    func forgiven(keys: Bool) async throws {
+        try await TokenRefreshHandlerContract.check {
+            BentRefreshBackend(
+                endpoint: TokenEndpoint(keys ? .honouringKeys : .withGraceWindow),
+                replayTolerance: keys ? .sameKey : .within(.seconds(10)))
+        }
+    }
+
     @Test("rules whose answer the backend cannot bring about are left out")
     func leftOut() async throws {
         try await TokenRefreshHandlerContract.check {
             var backend = BentRefreshBackend()
+            backend.endpoint = TokenEndpoint(.honouringKeys)
             backend.unsupported = Set(RefreshBackendAnswer.allCases).subtracting([.tokens])
-            backend.onRefresh = { endpoint, refreshToken in
-                try endpoint.server.refresh(refreshToken)
+            backend.onRefresh = { endpoint, request in
+                _ = try await endpoint.post(request)
+                return try endpoint.server.refresh(request)
             }
             return backend
         }
@@ -46,7 +57,7 @@ import Testing
             }
         }
         let text = "\(try #require(violation))"
-        #expect(text.contains("BentRefreshHandler breaks 1 of the rules of TokenRefreshHandlerContract"))
+        #expect(text.contains("BentRefreshHandler breaks 2 of the rules of TokenRefreshHandlerContract"))
         #expect(text.contains("the new refresh token is missing"))
     }
 }

@@ -31,7 +31,7 @@ actor AwaitingRefresher {
     func replacement(for refused: String) async throws -> String {
         guard let refreshToken = tokens?.refreshToken else { throw end() }
         do {
-            let new = try await scene.handler.refresh(refreshToken: refreshToken)
+            let new = try await scene.handler.refresh(TokenRefreshRequest(refreshToken: refreshToken))
             tokens = new
             try await scene.store.save(new.bundle)
             return new.accessToken
@@ -87,7 +87,7 @@ actor TaskStoringRefresher {
         let flight = Task {
             defer { self.flight = nil }
             do {
-                let new = try await scene.handler.refresh(refreshToken: refreshToken)
+                let new = try await scene.handler.refresh(TokenRefreshRequest(refreshToken: refreshToken))
                 use(new)
                 try await scene.store.save(new.bundle)
                 return new.accessToken

@@ -12,16 +12,22 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
     init(
         _ rule: String,
         by flaw: String,
-        _ onRefresh: @escaping @Sendable (TokenEndpoint, String) async throws -> TokenRefreshResult
+        tolerating tolerance: ReplayTolerance = .none,
+        over server: TokenEndpoint.Server = .strict,
+        _ onRefresh: @escaping BentRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
     ) {
-        self.init(rule, by: flaw, making: { onRefresh })
+        self.rule = rule
+        self.flaw = flaw
+        backend = {
+            BentRefreshBackend(endpoint: TokenEndpoint(server), replayTolerance: tolerance, onRefresh: onRefresh)
+        }
     }
 
     /// For a handler with a memory: each backend has one of its own.
     init(
         _ rule: String,
         by flaw: String,
-        making: @escaping @Sendable () -> @Sendable (TokenEndpoint, String) async throws -> TokenRefreshResult
+        making: @escaping @Sendable () -> BentRefreshHandler.Refresh
     ) {
         self.rule = rule
         self.flaw = flaw
@@ -32,12 +38,14 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
         }
     }
 
-    static let all = tokens + verdicts + calls
+    static let all = tokens + verdicts + calls + replays
 
     private static let rotation = "the result carries the refresh token that is good from now on"
 
+    private static let newRefreshToken = "a new refresh token is returned even beside an empty access token"
+
     private static let tokens = [
-        Self("a good refresh token buys an access token that a header field can carry", by: "a line end left on") {
+        Self("a valid refresh token brings an access token that a header field can carry", by: "a line end left on") {
             var result = try await $0.refreshProperly($1)
             result.accessToken += "\n"
             return result
@@ -51,28 +59,56 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
             TokenRefreshResult(accessToken: try await $0.refreshProperly($1).accessToken)
         },
         Self(rotation, by: "returning the old refresh token") {
-            TokenRefreshResult(accessToken: try await $0.refreshProperly($1).accessToken, refreshToken: $1)
+            TokenRefreshResult(accessToken: try await $0.refreshProperly($1).accessToken, refreshToken: $1.refreshToken)
         },
         Self(rotation, by: "returning an empty refresh token") {
             TokenRefreshResult(accessToken: try await $0.refreshProperly($1).accessToken, refreshToken: "")
         },
-        Self("an answer with an empty access token is an error, and not a rejection", by: "passing it on") {
+        Self("an empty access token alone is an error, and not a rejection", by: "passing it on") {
             let response = try await $0.post($1)
             guard response.access == "" else { return try $0.tokens(in: response) }
             return TokenRefreshResult(accessToken: "")
         },
-        Self("an answer with an empty access token is an error, and not a rejection", by: "calling it a no") {
+        Self("an empty access token alone is an error, and not a rejection", by: "calling it a no") {
             let response = try await $0.post($1)
             if response.access == "" { throw TokenRefreshError.rejected }
             return try $0.tokens(in: response)
         },
+        Self(newRefreshToken, by: "an error for an access token that is empty") {
+            let result = try await $0.refreshProperly($1)
+            if result.accessToken.isEmpty { throw TokenRefreshError.unavailable }
+            return result
+        },
+        Self(newRefreshToken, by: "the old access token with the old refresh token") {
+            let result = try await $0.refreshProperly($1)
+            return result.accessToken.isEmpty
+                ? TokenRefreshResult(accessToken: $1.accessToken, refreshToken: nil) : result
+        },
     ]
 
+    private static let page = "G4: a page of HTML is an error, and no rejection, with any status"
+
     private static let verdicts = [
-        Self("G4: the server's own no is TokenRefreshError with code rejected", by: "throwing the transport's error") {
+        Self(
+            "G4: a refused refresh token is TokenRefreshError with code rejected", by: "throwing the transport's error"
+        ) {
             let response = try await $0.post($1)
             if response.status == 400 { throw TokenEndpoint.ConnectionLost() }
             return try $0.tokens(in: response)
+        },
+        Self("G4: a bare 401 is no rejection", by: "any 401 being a refusal of the refresh token") {
+            try $0.tokens(in: try await $0.post($1), rejecting: { $0 == 401 })
+        },
+        Self("G4: a gateway's 403 is no rejection", by: "any 403 being a refusal of the refresh token") {
+            try $0.tokens(in: try await $0.post($1), rejecting: { $0 == 403 })
+        },
+        Self(page, by: "any 401 or 403 being a refusal of the refresh token") {
+            try $0.tokens(in: try await $0.post($1), rejecting: { $0 == 401 || $0 == 403 })
+        },
+        Self(page, by: "the page as the token") {
+            let response = try await $0.post($1)
+            guard response.status == 200, response.body.hasPrefix("<") else { return try $0.tokens(in: response) }
+            return TokenRefreshResult(accessToken: response.body)
         },
         Self("G4: a server in trouble is no rejection", by: "any status but 200 being a no") {
             try $0.tokens(in: try await $0.post($1), rejecting: { $0 != 200 })
@@ -92,17 +128,17 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
                 throw TokenRefreshError.rejected
             }
         },
-        Self("G4: an answer that cannot be read is an error, and no rejection", by: "a no read into it") {
+        Self("G4: a response that cannot be read is an error, and no rejection", by: "a no read into it") {
             let response = try await $0.post($1)
             if response.status == 200, response.access == nil { throw TokenRefreshError.rejected }
             return try $0.tokens(in: response)
         },
-        Self("G4: an answer that cannot be read is an error, and no rejection", by: "the whole body as the token") {
+        Self("G4: a response that cannot be read is an error, and no rejection", by: "the whole body as the token") {
             let response = try await $0.post($1)
             guard response.status == 200, response.access == nil else { return try $0.tokens(in: response) }
             return TokenRefreshResult(accessToken: response.body)
         },
-        Self("G17: no error shows a token, in words or in a dump", by: "quoting the answer") {
+        Self("G17: no error shows a token or the key, in words or in a dump", by: "quoting the answer") {
             let response = try await $0.post($1)
             guard response.status == 200 else { return try $0.tokens(in: response) }
             guard let access = response.access else { throw TokenRefreshError(.unavailable, reason: response.body) }
@@ -116,10 +152,10 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
             by: "a handler that gives up for good",
             making: {
                 let failure = Locked<(any Error)?>(nil)
-                return { endpoint, refreshToken in
+                return { endpoint, request in
                     if let failure = failure.withLock({ $0 }) { throw failure }
                     do {
-                        return try await endpoint.refreshProperly(refreshToken)
+                        return try await endpoint.refreshProperly(request)
                     } catch {
                         failure.withLock { $0 = error }
                         throw error
@@ -135,20 +171,20 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
             }
         },
         Self("G8: a cancelled call ends, is no rejection, and leaves the handler in order", by: "being deaf") {
-            endpoint, refreshToken in
-            try await Task { try await endpoint.refreshProperly(refreshToken) }.value
+            endpoint, request in
+            try await Task { try await endpoint.refreshProperly(request) }.value
         },
         Self(
             "concurrent calls are independent: each gets the tokens of its own session",
             by: "a single flight that does not look at the token",
             making: {
                 let flight = Locked<Task<TokenRefreshResult, any Error>?>(nil)
-                return { endpoint, refreshToken in
+                return { endpoint, request in
                     let (task, isMine) = flight.withLock { flight in
                         if let flight { return (flight, false) }
                         let task = Task {
                             for _ in 0..<100 { await Task.yield() }
-                            return try await endpoint.refreshProperly(refreshToken)
+                            return try await endpoint.refreshProperly(request)
                         }
                         flight = task
                         return (task, true)
@@ -167,8 +203,8 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
             by: "a slot for the answer that all calls share",
             making: {
                 let slot = Locked<TokenRefreshResult?>(nil)
-                return { endpoint, refreshToken in
-                    let result = try await endpoint.refreshProperly(refreshToken)
+                return { endpoint, request in
+                    let result = try await endpoint.refreshProperly(request)
                     slot.withLock { $0 = result }
                     for _ in 0..<100 { await Task.yield() }
                     return slot.withLock { $0 } ?? result
@@ -179,7 +215,7 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
 }
 
 extension TokenEndpoint {
-    fileprivate func tokens(in response: Response, rejecting: (Int) -> Bool) throws -> TokenRefreshResult {
+    func tokens(in response: Response, rejecting: (Int) -> Bool) throws -> TokenRefreshResult {
         if rejecting(response.status) { throw TokenRefreshError.rejected }
         return try tokens(in: response)
     }

@@ -38,6 +38,38 @@ import Testing
         #expect(code { try server.refresh("refresh-ada1-0") } == .rejected)
     }
 
+    @Test("G12: the token spent last brings the same pair again with its own key, and a revocation with another")
+    func keys() throws {
+        let server = RotatingTokenServer(honoursKeys: true)
+        _ = (server.signIn(), server.signIn("bob"))
+        let first = try server.refresh("refresh-ada1-0", key: "k0")
+        #expect(try server.refresh("refresh-ada1-0", key: "k0") == first)
+        #expect(try server.refresh("refresh-ada1-0", key: "k0") == first)
+        _ = try server.refresh("refresh-ada1-1", key: "k1")
+        #expect(server.rotations == 2 && server.repetitions == 2 && server.reuses == 0)
+
+        #expect(code { try server.refresh("refresh-ada1-0", key: "k0") } == .rejected)
+        #expect(server.accepts("access-ada1-2"), "an older token with its own key is refused, and is no theft")
+        #expect(server.lateRepetitions == 1 && server.reuses == 0)
+        #expect(try server.refresh("refresh-ada1-1", key: "k1") == .fixture(ordinal: 2))
+
+        #expect(code { try server.refresh("refresh-ada1-1", key: "k0") } == .rejected)
+        #expect(!server.accepts("access-ada1-2") && server.reuses == 1)
+        #expect(code { try server.refresh("refresh-ada1-1", key: "k1") } == .rejected, "the family is revoked")
+
+        _ = try server.refresh("refresh-bob1-0")
+        #expect(code { try server.refresh("refresh-bob1-0", key: "") } == .rejected, "no key is not a key")
+        #expect(server.reuses == 2)
+    }
+
+    @Test("a server that does not honour keys takes the same key for a theft too")
+    func ignoredKeys() throws {
+        let server = RotatingTokenServer()
+        _ = try server.refresh("refresh-ada1-0", key: "k0")
+        #expect(code { try server.refresh("refresh-ada1-0", key: "k0") } == .rejected)
+        #expect(server.reuses == 1)
+    }
+
     @Test("a login the server has not heard of begins with its first refresh token; one that is revoked is over")
     func unknownLogin() throws {
         let server = RotatingTokenServer()
@@ -57,23 +89,76 @@ import Testing
             otherwise: .failure(TokenRefreshError.rejected)
         )
         handler.enqueue(.rotate)
-        #expect(try await handler.refresh(refreshToken: "refresh-ada1-0") == .fixture("eve1", ordinal: 9))
-        await #expect(throws: Unheard.self) { try await handler.refresh(refreshToken: "refresh-ada1-0") }
-        await #expect(throws: Unheard.self) { try await handler.refresh(refreshToken: "refresh-ada1-0") }
+        #expect(
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0"))
+                == .fixture("eve1", ordinal: 9))
+        await #expect(throws: Unheard.self) {
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0"))
+        }
+        await #expect(throws: Unheard.self) {
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0"))
+        }
         #expect(handler.unusedAnswers == 1 && handler.server.rotations == 1, "the lost answer was a rotation")
-        #expect(try await handler.refresh(refreshToken: "refresh-ada1-1") == .fixture(ordinal: 2))
-        await #expect(throws: TokenRefreshError.self) { try await handler.refresh(refreshToken: "other") }
+        #expect(try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-1")) == .fixture(ordinal: 2))
+        await #expect(throws: TokenRefreshError.self) {
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "other"))
+        }
         #expect(handler.calls.map(\.ordinal) == [0, 0, 0, 1, nil])
         #expect(handler.calls.map(\.login) == ["ada1", "ada1", "ada1", "ada1", nil])
         #expect(handler.mostAtOnce == 1)
         #expect(!"\(handler.calls)".contains("refresh-"))
     }
 
+    @Test("keys reach the server and the record of calls, and are not shown")
+    func recordedKeys() async throws {
+        let handler = ScriptedRefreshHandler(
+            .rotateThenFail(TokenRefreshError.unavailable), replayTolerance: .sameKey,
+            server: RotatingTokenServer(honoursKeys: true))
+        #expect(handler.replayTolerance == .sameKey)
+        let session = SessionID(rawValue: "ada1")
+        let request = TokenRefreshRequest(refreshToken: "refresh-ada1-0", session: session, idempotencyKey: "s3cret")
+        await #expect(throws: TokenRefreshError.self) { try await handler.refresh(request) }
+        #expect(try await handler.refresh(request) == .fixture(ordinal: 1))
+        #expect(handler.server.repetitions == 1)
+        #expect(handler.calls.map(\.idempotencyKey) == ["s3cret", "s3cret"])
+        #expect(handler.calls.map(\.session) == [session, session])
+        var text = "\(handler.calls)"
+        dump(handler.calls, to: &text)
+        #expect(!text.contains("s3cret") && text.contains("with a key"))
+        handler.replayTolerance = .within(.seconds(10))
+        #expect(handler.replayTolerance == .within(.seconds(10)))
+    }
+
+    @Test(
+        "a response that ignores cancellation arrives late; an ambiguous one and one without an access token are told apart"
+    )
+    func otherAnswers() async throws {
+        let gate = Gate()
+        let handler = ScriptedRefreshHandler(
+            .rotateThenHold(at: gate, ignoresCancellation: true), .ambiguous, .rotateWithoutAccessToken,
+            .custom { request, server in try server.refresh(request.refreshToken) })
+        let late = Task { try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0")) }
+        await gate.arrivals(atLeast: 1)
+        #expect(handler.server.rotations == 1)
+        late.cancel()
+        gate.open()
+        #expect(try await late.value == .fixture(ordinal: 1))
+
+        let next = TokenRefreshRequest(refreshToken: "refresh-ada1-1")
+        let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(next) }
+        #expect(error?.code == .ambiguous && error?.status == 401 && handler.server.requests == 1)
+        let odd = try await handler.refresh(next)
+        #expect(odd.accessToken.isEmpty && odd.refreshToken == "refresh-ada1-2")
+        #expect(try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-2")) == .fixture(ordinal: 3))
+    }
+
     @Test("a held answer is deaf to cancellation; an answer on its way and a hanging call are not")
     func gates() async throws {
         let gate = Gate()
         let handler = ScriptedRefreshHandler(.held(at: gate, then: .rotate), .rotateThenHold(at: gate), .hang)
-        let calls = (0..<3).map { _ in Task { try await handler.refresh(refreshToken: "refresh-ada1-0") } }
+        let calls = (0..<3).map { _ in
+            Task { try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0")) }
+        }
         await handler.calls(atLeast: 3)
         await gate.arrivals(atLeast: 2)
         #expect(handler.mostAtOnce == 3)

@@ -1,50 +1,40 @@
 import AuthInterface
 import AuthTesting
+import Foundation
 import Testing
 
 /// A store that keeps every rule, until a test bends one of its calls.
 struct BentTokenStore: SharedTokenStore {
-    var place = RecordingTokenStore()
-    var isUnavailable = false
+    var proper = ProperTokenStore()
     var shown = "BentTokenStore"
 
     var onLoad: @Sendable (Self) async throws -> TokenBundle? = { try await $0.loadProperly() }
     var onSave: @Sendable (Self, TokenBundle) async throws -> Void = { try await $0.saveProperly($1) }
     var onDelete: @Sendable (Self) async throws -> Void = { try await $0.deleteProperly() }
+    var onRead: @Sendable (Self) async throws -> StoredSession = { try await $0.proper.read() }
+    var onUpdate: @Sendable (Self, @escaping StoreChange) async throws -> Void = { try await $0.proper.update($1) }
+    var onChanges: @Sendable (Self) -> AsyncStream<Void> = { $0.proper.changes }
     var onLease: @Sendable (Self, Duration) async throws -> any TokenStoreLease = { try await $0.leaseProperly($1) }
     var onReopen: @Sendable (Self) async throws -> Self = { $0 }
+    var onContents: @Sendable (Self) -> Data = { $0.proper.contents }
+
+    var place: RecordingTokenStore { proper.place }
+    var isUnavailable: Bool { proper.isUnavailable }
 
     func load() async throws -> TokenBundle? { try await onLoad(self) }
     func save(_ bundle: TokenBundle) async throws { try await onSave(self, bundle) }
     func delete() async throws { try await onDelete(self) }
+    func read() async throws -> StoredSession { try await onRead(self) }
+    func update(_ change: @escaping StoreChange) async throws { try await onUpdate(self, change) }
+    var changes: AsyncStream<Void> { onChanges(self) }
     func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease { try await onLease(self, limit) }
 
-    func loadProperly() async throws -> TokenBundle? {
-        try checkIsAvailable()
-        return await place.load()
-    }
-
-    func saveProperly(_ bundle: TokenBundle) async throws {
-        try checkIsAvailable()
-        if let stored = place.bundle, stored.session == bundle.session, stored.generation >= bundle.generation,
-            stored != bundle
-        {
-            throw TokenStoreError(.init(rawValue: "superseded"), reason: "a later bundle is stored")
-        }
-        await place.save(bundle)
-    }
-
-    func deleteProperly() async throws {
-        try checkIsAvailable()
-        await place.delete()
-    }
+    func loadProperly() async throws -> TokenBundle? { try await proper.load() }
+    func saveProperly(_ bundle: TokenBundle) async throws { try await proper.save(bundle) }
+    func deleteProperly() async throws { try await proper.delete() }
 
     func leaseProperly(_ limit: Duration) async throws -> BentLease {
-        BentLease(store: self, base: try await place.lease(waitingAtMost: limit))
-    }
-
-    private func checkIsAvailable() throws {
-        if isUnavailable { throw TokenStoreError(.unavailable, reason: "the place is gone") }
+        BentLease(base: try await proper.lease(waitingAtMost: limit))
     }
 }
 
@@ -52,25 +42,64 @@ extension BentTokenStore: CustomStringConvertible {
     var description: String { shown }
 }
 
+/// What an update is given.
+typealias StoreChange = @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+
+/// A store that keeps every rule, can be made unavailable, and can hold what is no session.
+struct ProperTokenStore: SharedTokenStore {
+    var place = RecordingTokenStore()
+    var isUnavailable = false
+
+    private let isCorrupt = Locked(false)
+
+    func read() async throws -> StoredSession {
+        try checkIsAvailable()
+        if isCorrupt.withLock({ $0 }) { throw Self.corrupt }
+        return await place.read()
+    }
+
+    func update(_ change: @escaping StoreChange) async throws {
+        try checkIsAvailable()
+        await place.update { found in
+            isCorrupt.withLock { isCorrupt in
+                let new = change(isCorrupt ? .failure(Self.corrupt) : found)
+                if new != nil { isCorrupt = false }
+                return new
+            }
+        }
+    }
+
+    var changes: AsyncStream<Void> { place.changes }
+
+    func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+        try await place.lease(waitingAtMost: limit)
+    }
+
+    func corrupt() { isCorrupt.withLock { $0 = true } }
+
+    /// What is stored, as far as a rule looks for it.
+    var contents: Data {
+        let secrets = place.bundle.map { [$0.accessToken, $0.refreshToken, $0.pendingRefresh?.idempotencyKey] } ?? []
+        return Data(secrets.compactMap(\.self).joined(separator: "\n").utf8)
+    }
+
+    private func checkIsAvailable() throws {
+        if isUnavailable { throw TokenStoreError(.unavailable, reason: "the place is gone") }
+    }
+
+    private static let corrupt = TokenStoreError(.corrupt, reason: "no session")
+}
+
 /// The lease of a ``BentTokenStore``.
 struct BentLease: TokenStoreLease {
-    let store: BentTokenStore
     let base: any TokenStoreLease
     var shown = "BentLease"
 
-    var onSave: @Sendable (Self, TokenBundle) async throws -> Void = { try await $0.saveProperly($1) }
-    var onDelete: @Sendable (Self) async throws -> Void = { try await $0.base.delete() }
+    var onMayStillCall: @Sendable (Self, ProcessIdentity) -> Bool = { $0.base.mayStillCall($1) }
     var onRelease: @Sendable (Self) async -> Void = { await $0.base.release() }
 
-    func load() async throws -> TokenBundle? { try await base.load() }
-    func save(_ bundle: TokenBundle) async throws { try await onSave(self, bundle) }
-    func delete() async throws { try await onDelete(self) }
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { onMayStillCall(self, owner) }
     func release() async { await onRelease(self) }
-
-    func saveProperly(_ bundle: TokenBundle) async throws {
-        _ = try await base.load()
-        try await store.saveProperly(bundle)
-    }
 }
 
 extension BentLease: CustomStringConvertible {

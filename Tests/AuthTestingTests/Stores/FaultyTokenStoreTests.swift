@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import Foundation
 import Testing
 
 @Suite("The doubles of stores do what they are told")
@@ -60,15 +61,18 @@ struct FaultyTokenStoreTests {
         #expect(try await load.value == bundle)
     }
 
-    @Test("The calls of a lease count and fail like those of the store")
+    @Test("Reads, updates, leases and releases count and fail like loads and saves")
     func leases() async throws {
         let store = FaultyTokenStore(RecordingTokenStore(holding: bundle))
         store.fail(.save)
         let lease = try await store.lease(waitingAtMost: .zero)
-        await #expect(throws: TokenStoreError.self) { try await lease.save(bundle) }
-        _ = try await lease.load()
+        await #expect(throws: TokenStoreError.self) { try await store.update { _ in .active(bundle) } }
+        _ = try await store.read()
+        let intent = RefreshIntent(idempotencyKey: "key", owner: .current, date: Date())
+        try await store.update { [bundle] _ in .active(bundle.with(pendingRefresh: intent)) }
         await lease.release()
-        #expect(StoreOperation.allCases.map { store.calls($0) } == [1, 1, 0, 1, 1])
+        let counts = Dictionary(uniqueKeysWithValues: StoreOperation.allCases.map { ($0, store.calls($0)) })
+        #expect(counts == [.load: 1, .save: 1, .record: 1, .delete: 0, .lease: 1, .release: 1])
     }
 
     @Test("The recording store tells what was asked of it in order, the release of a dropped lease included")
@@ -76,7 +80,8 @@ struct FaultyTokenStoreTests {
         let store = RecordingTokenStore()
         do {
             let lease = try await store.lease(waitingAtMost: .zero)
-            try await lease.save(bundle)
+            await store.save(bundle)
+            #expect(!lease.mayStillCall(.current))
         }
         _ = await store.load()
         await store.delete()

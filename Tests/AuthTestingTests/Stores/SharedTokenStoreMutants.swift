@@ -3,25 +3,20 @@ import AuthTesting
 
 extension Mutant {
     /// Stores that each break a rule of ``SharedTokenStoreContract``.
-    static let sharedTokenStores = using + excluding + waiting + guarding
+    static let sharedTokenStores = using + excluding + waiting + guarding + updating + spoiled + ending + reporting
 
-    private static let oneHolder = "G13: one holder at a time; who has waited long enough is told so with `busy`"
+    private static let oneHolder = "G13: a lease has one holder at a time; a waiter gets `busy` after its limit"
+    private static let quietErrors = "G17: no error of a store whose lease is held shows a token, nor does the lease"
 
     private static let using = [
-        Mutant("a lease reads and writes the store", by: "a lease with a copy of its own") { store in
-            store.onLease = { store, limit in
-                let copy = BentTokenStore(place: RecordingTokenStore(holding: store.place.bundle))
-                return try await copy.leaseProperly(limit)
-            }
-        },
-        Mutant("a free store is had at once, even by one who would not wait", by: "a limit read before the lock") {
+        Mutant("a free lease is taken at once, even with a limit of zero", by: "a limit read before the lock") {
             $0.onLease = { store, limit in
                 guard limit > .zero else { throw TokenStoreError(.busy, reason: "no time left") }
                 return try await store.leaseProperly(limit)
             }
         },
         Mutant(
-            "a held store can be read and written by those who do not ask for a lease",
+            "a store whose lease is held can be read and written without a lease",
             by: "a save that takes the lease"
         ) { store in
             store.onSave = { store, bundle in
@@ -33,18 +28,18 @@ extension Mutant {
     ]
 
     private static let excluding = [
-        Mutant(oneHolder, by: "a lease that excludes nobody") {
-            $0.onLease = { store, _ in BentLease(store: store, base: OpenLease(place: store.place)) }
+        Mutant(oneHolder, by: "a lease that excludes no other") {
+            $0.onLease = { _, _ in BentLease(base: OpenLease()) }
         },
         Mutant("read, change and save under a lease loses no change of another holder", by: "leases for all") {
-            $0.onLease = { store, _ in BentLease(store: store, base: OpenLease(place: store.place)) }
+            $0.onLease = { _, _ in BentLease(base: OpenLease()) }
             $0.onSave = { store, bundle in await store.place.save(bundle) }
         },
         Mutant(oneHolder, by: "a lock in the store object instead of the place") { store in
             store.onReopen = { old in
                 var new = old
                 let lock = RecordingTokenStore()
-                new.onLease = { BentLease(store: $0, base: try await lock.lease(waitingAtMost: $1)) }
+                new.onLease = { BentLease(base: try await lock.lease(waitingAtMost: $1)) }
                 return new
             }
         },
@@ -57,7 +52,7 @@ extension Mutant {
                 }
             }
         },
-        Mutant("a lease that was released twice does not let go of the next holder's", by: "a lock without an owner") {
+        Mutant("a second release of a lease does not release the next holder's", by: "a lock without an owner") {
             let current = Locked<(any TokenStoreLease)?>(nil)
             $0.onLease = { store, limit in
                 var lease = try await store.leaseProperly(limit)
@@ -67,10 +62,20 @@ extension Mutant {
                 return lease
             }
         },
+        Mutant(
+            "after a release, the next holder knows that this process has no call under way",
+            by: "a lease that knows nothing of its predecessor"
+        ) { store in
+            store.onLease = { store, limit in
+                var lease = try await store.leaseProperly(limit)
+                lease.onMayStillCall = { _, _ in true }
+                return lease
+            }
+        },
     ]
 
     private static let waiting = [
-        Mutant("a release lets the next one in", by: "a release that forgets to") { store in
+        Mutant("after a release, a waiter gets the lease", by: "a release that does nothing") { store in
             let kept = Locked<[any TokenStoreLease]>([])
             store.onLease = { store, limit in
                 var lease = try await store.leaseProperly(limit)
@@ -78,7 +83,7 @@ extension Mutant {
                 return lease
             }
         },
-        Mutant("a waiter that gave up is not handed the store later", by: "a place in line that is not given up") {
+        Mutant("a waiter that gave up does not get the lease later", by: "a place in the queue that is not given up") {
             let (kept, hasGhost) = (Locked<[any TokenStoreLease]>([]), Locked(false))
             $0.onLease = { store, limit in
                 do {
@@ -94,7 +99,10 @@ extension Mutant {
                 }
             }
         },
-        Mutant("a cancelled waiter throws CancellationError and does not take the store", by: "a wait that is deaf") {
+        Mutant(
+            "a cancelled waiter throws CancellationError and does not get the lease",
+            by: "a wait that ignores cancellation"
+        ) {
             $0.onLease = { store, limit in
                 try await Task { try await store.leaseProperly(min(limit, .milliseconds(200))) }.value
             }
@@ -102,27 +110,13 @@ extension Mutant {
     ]
 
     private static let guarding = [
-        Mutant("a released lease writes nothing", by: "a lease that goes on writing") { store in
-            store.onLease = { store, limit in
-                var lease = try await store.leaseProperly(limit)
-                lease.onSave = { lease, bundle in try await lease.store.saveProperly(bundle) }
-                return lease
-            }
-        },
-        Mutant("a released lease writes nothing", by: "a lease that goes on deleting") { store in
-            store.onLease = { store, limit in
-                var lease = try await store.leaseProperly(limit)
-                lease.onDelete = { lease in try await lease.store.deleteProperly() }
-                return lease
-            }
-        },
-        Mutant("G13: a bundle does not replace a later one of its session", by: "the last save wins") { store in
+        Mutant("G13: a saved bundle does not replace a later one of its session", by: "the last save wins") { store in
             store.onSave = { store, bundle in await store.place.save(bundle) }
         },
-        Mutant("G13: a bundle does not replace a later one of its session", by: "a silent refusal") { store in
+        Mutant("G13: a saved bundle does not replace a later one of its session", by: "a silent refusal") { store in
             store.onSave = { store, bundle in try? await store.saveProperly(bundle) }
         },
-        Mutant("G17: no error of a held store shows a token", by: "a busy store that says with what") { store in
+        Mutant(quietErrors, by: "a busy store that quotes its content") { store in
             store.onLease = { store, limit in
                 do {
                     return try await store.leaseProperly(limit)
@@ -131,7 +125,7 @@ extension Mutant {
                 }
             }
         },
-        Mutant("G17: no error of a held store shows a token", by: "a talkative lease") { store in
+        Mutant(quietErrors, by: "a lease that shows a token") { store in
             store.onLease = { store, limit in
                 var lease = try await store.leaseProperly(limit)
                 lease.shown = "a lease of contract-access-1"
@@ -141,12 +135,8 @@ extension Mutant {
     ]
 }
 
-/// The lease of a store that excludes nobody.
+/// The lease of a store that excludes no other holder.
 private struct OpenLease: TokenStoreLease {
-    let place: RecordingTokenStore
-
-    func load() async throws -> TokenBundle? { await place.load() }
-    func save(_ bundle: TokenBundle) async throws { await place.save(bundle) }
-    func delete() async throws { await place.delete() }
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { false }
     func release() async {}
 }

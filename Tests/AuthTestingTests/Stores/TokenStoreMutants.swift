@@ -18,6 +18,22 @@ extension Mutant {
         },
         fieldwise("forgets the clock's skew") { TokenBundle(copying: $0, clockSkew: 0) },
         fieldwise("makes up a session") { TokenBundle(copying: $0, session: SessionID()) },
+        fieldwise("forgets when the token was received") { TokenBundle(copying: $0, receivedAt: .some(nil)) },
+        fieldwise("forgets the pending refresh") { $0.with(pendingRefresh: nil) },
+        fieldwise("forgets that a refresh was given up") { bundle in
+            bundle.with(
+                pendingRefresh: bundle.pendingRefresh.map {
+                    RefreshIntent(idempotencyKey: $0.idempotencyKey, owner: $0.owner, date: $0.date)
+                }
+            )
+        },
+        fieldwise("makes a new key for a pending refresh") { bundle in
+            bundle.with(
+                pendingRefresh: bundle.pendingRefresh.map {
+                    RefreshIntent(idempotencyKey: "", owner: $0.owner, date: $0.date, isAbandoned: $0.isAbandoned)
+                }
+            )
+        },
         fieldwise("forgets the generation") { TokenBundle(copying: $0, generation: 0) },
         fieldwise("cuts tokens at 4 KB") { bundle in
             TokenBundle(copying: bundle, accessToken: String(bundle.accessToken.prefix(4_096)))
@@ -124,7 +140,8 @@ extension TokenBundle {
         expiresAt: Date?? = nil,
         clockSkew: TimeInterval? = nil,
         session: SessionID? = nil,
-        generation: Int? = nil
+        generation: Int? = nil,
+        receivedAt: Date?? = nil
     ) {
         self.init(
             accessToken: accessToken ?? bundle.accessToken,
@@ -132,7 +149,9 @@ extension TokenBundle {
             expiresAt: expiresAt ?? bundle.expiresAt,
             clockSkew: clockSkew ?? bundle.clockSkew,
             session: session ?? bundle.session,
-            generation: generation ?? bundle.generation
+            generation: generation ?? bundle.generation,
+            receivedAt: receivedAt ?? bundle.receivedAt,
+            pendingRefresh: bundle.pendingRefresh
         )
     }
 }

@@ -6,20 +6,44 @@ import NetworkCore
 import Testing
 
 @Suite struct HandlerContractTests {
-    @Test func theRESTHandlerHonoursTheContract() async throws {
-        try await TokenRefreshHandlerContract.check { RESTBackend() }
+    static let tolerances: [ReplayTolerance] = [.none, .within(.seconds(10)), .sameKey]
+
+    @Test("the REST handler honours the contract, over servers that forgive more and less", arguments: tolerances)
+    func rest(_ tolerance: ReplayTolerance) async throws {
+        try await TokenRefreshHandlerContract.check { RESTBackend(tolerance) }
     }
 
-    @Test func theOAuth2HandlerHonoursTheContract() async throws {
-        try await TokenRefreshHandlerContract.check { OAuth2Backend() }
+    @Test("the OAuth 2.0 handler honours the contract, over servers that forgive more and less", arguments: tolerances)
+    func oauth2(_ tolerance: ReplayTolerance) async throws {
+        try await TokenRefreshHandlerContract.check { OAuth2Backend(tolerance) }
+    }
+
+    @Test("a handler that declares what its server does not do is caught")
+    func declaredOnly() async throws {
+        let violation = await #expect(throws: ContractViolation.self) {
+            try await TokenRefreshHandlerContract.check {
+                RESTBackend(.sameKey, over: TokenServer(.rest, RotatingTokenServer()))
+            }
+        }
+        #expect(try #require(violation).brokenRules.map(\.name).allSatisfy { $0.hasPrefix("G12: ") })
     }
 }
 
-private struct RESTBackend: RefreshBackend {
-    let server = TokenServer(.rest)
+extension RotatingTokenServer {
+    fileprivate convenience init(forgiving tolerance: ReplayTolerance) {
+        switch tolerance {
+        case .none: self.init()
+        case .within: self.init(hasGraceWindow: true)
+        case .sameKey: self.init(honoursKeys: true)
+        }
+    }
+}
 
-    var handler: RESTTokenRefreshHandler { RESTTokenRefreshHandler(network: NetworkClient(server)) }
+private protocol TokenServerBackend: KeyRecordingRefreshBackend {
+    var server: TokenServer { get }
+}
 
+extension TokenServerBackend {
     func signIn() -> TokenRefreshResult { server.signIn() }
 
     func answer(_ answer: RefreshBackendAnswer) -> Bool {
@@ -27,23 +51,39 @@ private struct RESTBackend: RefreshBackend {
         return true
     }
 
-    func session(of accessToken: String) -> String? { RotatingTokens.session(of: accessToken) }
+    func session(of accessToken: String) -> String? {
+        accessToken.split(separator: "-").dropFirst().first.map(String.init)
+    }
+
+    func receivedKeys() -> [String?] { server.receivedKeys }
 }
 
-private struct OAuth2Backend: RefreshBackend {
-    let server = TokenServer(.oauth2)
+private struct RESTBackend: TokenServerBackend {
+    let server: TokenServer
+    let tolerance: ReplayTolerance
+
+    init(_ tolerance: ReplayTolerance, over server: TokenServer? = nil) {
+        self.server = server ?? TokenServer(.rest, RotatingTokenServer(forgiving: tolerance))
+        self.tolerance = tolerance
+    }
+
+    var handler: RESTTokenRefreshHandler {
+        RESTTokenRefreshHandler(network: NetworkClient(server), replayTolerance: tolerance, accessToken: .bearer)
+    }
+}
+
+private struct OAuth2Backend: TokenServerBackend {
+    let server: TokenServer
+    let tolerance: ReplayTolerance
+
+    init(_ tolerance: ReplayTolerance) {
+        server = TokenServer(.oauth2, RotatingTokenServer(forgiving: tolerance))
+        self.tolerance = tolerance
+    }
 
     var handler: OAuth2TokenRefreshHandler {
         OAuth2TokenRefreshHandler(
-            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"), network: NetworkClient(server))
+            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"), network: NetworkClient(server),
+            replayTolerance: tolerance)
     }
-
-    func signIn() -> TokenRefreshResult { server.signIn() }
-
-    func answer(_ answer: RefreshBackendAnswer) -> Bool {
-        server.answer(answer)
-        return true
-    }
-
-    func session(of accessToken: String) -> String? { RotatingTokens.session(of: accessToken) }
 }

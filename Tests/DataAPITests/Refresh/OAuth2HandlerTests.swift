@@ -20,7 +20,8 @@ import Testing
 
     @Test func aRefreshIsTheFormOfTheStandard() async throws {
         let transport = StubTransport(.any ~> answer)
-        _ = try await handler(.public(id: "fixture-client"), transport).refresh(refreshToken: "a+b/c d")
+        _ = try await handler(.public(id: "fixture-client"), transport).refresh(
+            TokenRefreshRequest(refreshToken: "a+b/c d"))
         let request = try #require(transport.requests.first)
         #expect(request.method == .post)
         #expect(request.url == .tokenEndpoint)
@@ -31,7 +32,7 @@ import Testing
 
     @Test func theAnswerIsReadWithItsLifetimeAndDate() async throws {
         let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> answer))
-            .refresh(refreshToken: "fixture-refresh")
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         #expect(
             tokens
                 == TokenRefreshResult(
@@ -47,14 +48,36 @@ import Testing
     func lifetime(_ text: String, _ expected: Duration?) async throws {
         let answer = StubAnswer.text(#"{"access_token":"fixture-access","expires_in":\#(text)}"#)
         let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> answer))
-            .refresh(refreshToken: "fixture-refresh")
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         #expect(tokens.expiresIn == expected)
         #expect(tokens.refreshToken == nil)
     }
 
+    @Test("EN7: a new refresh token is kept beside an access token that cannot be used")
+    func unusableAccessToken() async throws {
+        let bodies = [
+            #"{"access_token":"","refresh_token":"fixture-next"}"#, #"{"refresh_token":"fixture-next"}"#,
+            #"{"access_token":"fixture-access","token_type":"DPoP","refresh_token":"fixture-next"}"#,
+        ]
+        for body in bodies {
+            let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> .text(body)))
+                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            #expect(tokens.accessToken.isEmpty && tokens.refreshToken == "fixture-next")
+        }
+    }
+
+    @Test("US7: an absolute expiry is read too")
+    func absoluteExpiry() async throws {
+        let answer = StubAnswer.text(#"{"access_token":"fixture-access","expires_at":1893553445}"#)
+        let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> answer))
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        #expect(tokens.expiresAt == Date(timeIntervalSince1970: 1_893_553_445))
+    }
+
     @Test func basicEncodesIdentifierAndSecretFirst() async throws {
         let transport = StubTransport(.any ~> answer)
-        _ = try await handler(.basic(id: "app:1", secret: "a b&ü"), transport).refresh(refreshToken: "fixture-refresh")
+        _ = try await handler(.basic(id: "app:1", secret: "a b&ü"), transport).refresh(
+            TokenRefreshRequest(refreshToken: "fixture-refresh"))
         let request = try #require(transport.requests.first)
         let encoded = Data("app%3A1:a+b%26%C3%BC".utf8).base64EncodedString()
         #expect(request.headers["Authorization"] == "Basic \(encoded)")
@@ -64,7 +87,7 @@ import Testing
     @Test func bodyPutsThemBesideTheToken() async throws {
         let transport = StubTransport(.any ~> answer)
         let client = OAuth2Client.body(id: "fixture-client", secret: "fixture&secret")
-        _ = try await handler(client, transport).refresh(refreshToken: "fixture-refresh")
+        _ = try await handler(client, transport).refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         let request = try #require(transport.requests.first)
         #expect(request.headers["Authorization"] == nil)
         #expect(request.text.hasSuffix("&client_id=fixture-client&client_secret=fixture%26secret"))

@@ -4,72 +4,71 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-/// G4 for an OAuth 2.0 token endpoint, row by row.
+/// G4 for an OAuth 2.0 token endpoint: every status with every error and media type.
 @Suite struct OAuth2VerdictTests {
-    struct Row: Sendable, CustomTestStringConvertible {
-        let status: Int
-        let error: String
-        let verdict: TokenRefreshError.Code
-
-        var testDescription: String { "\(status) \(error) is \(verdict)" }
-    }
-
-    static let rows: [Row] = [
-        Row(status: 400, error: "invalid_grant", verdict: .rejected),
-        Row(status: 401, error: "invalid_grant", verdict: .rejected),
-        Row(status: 403, error: "invalid_grant", verdict: .rejected),
-        Row(status: 500, error: "invalid_grant", verdict: .unavailable),
-        Row(status: 429, error: "invalid_grant", verdict: .unavailable),
-        Row(status: 408, error: "invalid_grant", verdict: .unavailable),
-        Row(status: 425, error: "invalid_grant", verdict: .unavailable),
-        Row(status: 404, error: "invalid_grant", verdict: .unavailable),
-        Row(status: 400, error: "invalid_request", verdict: .unavailable),
-        Row(status: 401, error: "invalid_client", verdict: .unavailable),
-        Row(status: 400, error: "invalid_client", verdict: .unavailable),
-        Row(status: 400, error: "unauthorized_client", verdict: .unavailable),
-        Row(status: 400, error: "unsupported_grant_type", verdict: .unavailable),
-        Row(status: 400, error: "invalid_scope", verdict: .unavailable),
-        Row(status: 400, error: "temporarily_unavailable", verdict: .unavailable),
-        Row(status: 503, error: "temporarily_unavailable", verdict: .unavailable),
-        Row(status: 500, error: "server_error", verdict: .unavailable),
-        Row(status: 400, error: "of_their_own", verdict: .unavailable),
+    static let otherBodies = [
+        #"{"error":"invalid_request"}"#, #"{"error":"invalid_client"}"#, #"{"error":"unauthorized_client"}"#,
+        #"{"error":"unsupported_grant_type"}"#, #"{"error":"invalid_scope"}"#, #"{"error":"server_error"}"#,
+        #"{"error":"temporarily_unavailable"}"#, #"{"error":"of_their_own"}"#, #"{"error":"INVALID_GRANT"}"#,
+        #"{"error":{"code":"invalid_grant"}}"#, #"{"code":"invalid_grant"}"#, #"{"message":"Unauthorized"}"#,
+        #"{"success":false,"code":"REFRESH_TOKEN_INVALID"}"#, #"{"error":"invalid_gr"#, "{}", "[]", "", "invalid_grant",
+        "<html>invalid_grant</html>", "  <!DOCTYPE html>",
     ]
 
-    static let answers: [StubAnswer] = [
-        .failure(.connectionFailed), .failure(.timedOut), .status(400), .status(401), .status(403), .status(502),
-        .text("<html>No.</html>", status: 403, type: "text/html"), .text("not JSON"), .text("{}"),
-        .text(#"{"access_token":"","token_type":"Bearer"}"#), .text(#"{"error":"invalid_grant"}"#, status: 302),
-    ]
-
-    private func error(after answer: StubAnswer) async -> TokenRefreshError? {
+    static func error(after answer: StubAnswer) async -> TokenRefreshError? {
         let handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: .tokenEndpoint,
             client: .basic(id: "fixture-client", secret: "fixture-secret"),
             network: NetworkClient(StubTransport(.post("oauth2/token") ~> answer))
         )
         return await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
     }
 
-    @Test("of all errors, only invalid_grant ends the session", arguments: rows)
-    func verdict(_ row: Row) async throws {
-        let error = await error(after: .text(#"{"error":"\#(row.error)"}"#, status: row.status))
-        #expect(error?.code == row.verdict)
+    @Test("invalid_grant ends the session with 400, 401 and 403 only", arguments: RESTVerdictTests.statuses)
+    func invalidGrant(_ status: Int) async throws {
+        for body in [#"{"error":"invalid_grant"}"#, #"{"code":400,"error":"invalid_grant"}"#] {
+            for type in RESTVerdictTests.mediaTypes {
+                let error = await Self.error(after: .body(body, status: status, type: type))
+                #expect(error?.code == ([400, 401, 403].contains(status) ? .rejected : .unavailable))
+                #expect(error?.status == status)
+                if error?.code == .rejected { #expect(error?.serverCode == "invalid_grant") }
+            }
+        }
     }
 
-    @Test("what no OAuth 2.0 server says does not end the session", arguments: answers.indices)
-    func unreadable(_ index: Int) async throws {
-        #expect(await error(after: Self.answers[index])?.code == .unavailable)
+    @Test("no other body ends the session, or is ambiguous", arguments: otherBodies)
+    func otherBody(_ body: String) async throws {
+        for status in RESTVerdictTests.statuses {
+            for type in RESTVerdictTests.mediaTypes {
+                let error = await Self.error(after: .body(body, status: status, type: type))
+                #expect(error?.code == .unavailable, "\(status) \(type ?? "no type")")
+                #expect(error?.status == status)
+            }
+        }
     }
 
-    @Test func aMisconfiguredClientIsToldSo() async throws {
-        let error = await error(after: .text(#"{"error":"invalid_client"}"#, status: 401))
-        #expect(error?.reason?.contains("check the client's identifier and secret") == true)
+    @Test("without a whole response it is unavailable, and has no status", arguments: RESTVerdictTests.lost)
+    func noResponse(_ code: NetworkError.Code) async throws {
+        let error = await Self.error(after: .failure(code))
+        #expect(error?.code == .unavailable && error?.status == nil)
+        let cutOff = await Self.error(after: .cutOff(status: 200))
+        #expect(cutOff?.code == .unavailable && cutOff?.status == nil)
     }
 
-    @Test func tokensOfAnotherTypeAreNotUsed() async throws {
-        let error = await error(after: .text(#"{"access_token":"fixture-access","token_type":"DPoP"}"#))
-        #expect(error?.code == .unavailable)
+    @Test("a client that is not known is a mistake in the configuration, and the error says so")
+    func hints() async throws {
+        let answers: [StubAnswer] = [.text(#"{"error":"invalid_client"}"#, status: 401), .status(401)]
+        for answer in answers {
+            #expect(await Self.error(after: answer)?.reason?.contains("identifier and secret") == true)
+        }
+    }
+
+    @Test("tokens of a type other than bearer are not used")
+    func otherTokenType() async throws {
+        let error = await Self.error(after: .text(#"{"access_token":"fixture-access","token_type":"DPoP"}"#))
+        #expect(error?.code == .unavailable && error?.status == 200)
+        #expect(error?.reason?.contains("bearer") == true)
     }
 }

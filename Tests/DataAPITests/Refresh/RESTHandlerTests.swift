@@ -1,5 +1,6 @@
 import AuthInterface
 import DataAPI
+import Foundation
 import NetworkCore
 import NetworkTesting
 import Testing
@@ -10,7 +11,7 @@ import Testing
             #"{"success":true,"data":{"accessToken":"fixture-access","refreshToken":"fixture-next","expiresIn":60}}"#)
         let transport = StubTransport(.post("auth/refresh") ~> answer)
         let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-            .refresh(refreshToken: "fixture-refresh")
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
 
         let request = try #require(transport.requests.first)
         #expect(request.json == ["refreshToken": "fixture-refresh"])
@@ -27,8 +28,38 @@ import Testing
         for data in [#"{"accessToken":"fixture-access"}"#, #"{"accessToken":"fixture-access","refreshToken":""}"#] {
             let transport = StubTransport(.any ~> .text(#"{"success":true,"data":\#(data)}"#))
             let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-                .refresh(refreshToken: "fixture-refresh")
+                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
             #expect(tokens.refreshToken == nil)
+        }
+    }
+
+    static let expiries: [(String, Date?)] = [
+        (#""2030-01-02T03:04:05Z""#, Date(timeIntervalSince1970: 1_893_553_445)),
+        (#""2030-01-02T03:04:05.500Z""#, Date(timeIntervalSince1970: 1_893_553_445.5)),
+        (#""2030-01-02T04:04:05+01:00""#, Date(timeIntervalSince1970: 1_893_553_445)),
+        ("1893553445", Date(timeIntervalSince1970: 1_893_553_445)),
+        ("1893553445500", Date(timeIntervalSince1970: 1_893_553_445.5)),
+        (#""1893553445""#, Date(timeIntervalSince1970: 1_893_553_445)),
+        ("0", nil), ("-1", nil), ("null", nil), ("[]", nil), (#""tomorrow""#, nil), ("1e300", nil),
+    ]
+
+    @Test("US7: an absolute expiry is read as servers write it, and an odd one costs nothing", arguments: expiries)
+    func absoluteExpiry(_ text: String, _ expected: Date?) async throws {
+        let answer = StubAnswer.text(
+            #"{"success":true,"data":{"accessToken":"fixture-access","expiresAt":\#(text),"expiresIn":null}}"#)
+        let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> answer)))
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        #expect(tokens.expiresAt == expected)
+        #expect(tokens.expiresIn == nil && tokens.serverDate == answerDate)
+    }
+
+    @Test("EN7: a new refresh token is kept beside an access token that cannot be used")
+    func unusableAccessToken() async throws {
+        for access in [#""accessToken":"","#, #""accessToken":null,"#, #""accessToken":7,"#, ""] {
+            let answer = StubAnswer.text(#"{"success":true,"data":{\#(access)"refreshToken":"fixture-next"}}"#)
+            let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> answer)))
+                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            #expect(tokens.accessToken.isEmpty && tokens.refreshToken == "fixture-next")
         }
     }
 
@@ -51,7 +82,7 @@ import Testing
         let handler = RESTTokenRefreshHandler(network: NetworkClient(StubTransport()))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await handler.refresh(refreshToken: "fixture-refresh")
+            return try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }

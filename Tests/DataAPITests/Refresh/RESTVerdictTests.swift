@@ -4,101 +4,158 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-/// G4 for `POST auth/refresh`, row by row.
+/// G4 for `POST auth/refresh`: every status with every body and media type.
 @Suite struct RESTVerdictTests {
+    typealias Verdict = TokenRefreshError.Code
+
+    /// A body, and the statuses with which it means more than *unavailable*.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answer: StubAnswer
-        let verdict: TokenRefreshError.Code
+        let body: String
+        let verdicts: [Int: Verdict]
+        /// The same under an HTML media type, which makes a page of everything but a JSON object.
+        let verdictsAsHTML: [Int: Verdict]
 
-        init(_ description: String, _ answer: StubAnswer, _ verdict: TokenRefreshError.Code) {
+        init(_ description: String, _ body: String, _ verdicts: [Int: Verdict], asHTML: [Int: Verdict]? = nil) {
             testDescription = description
-            self.answer = answer
-            self.verdict = verdict
+            self.body = body
+            self.verdicts = verdicts
+            verdictsAsHTML = asHTML ?? verdicts
         }
     }
 
-    static let rejected: [Row] = [
-        Row("401 REFRESH_TOKEN_INVALID", .error(401, code: "REFRESH_TOKEN_INVALID"), .rejected),
-        Row("401 REFRESH_TOKEN_EXPIRED", .error(401, code: "REFRESH_TOKEN_EXPIRED"), .rejected),
-        Row("401 REFRESH_TOKEN_REUSED", .error(401, code: "REFRESH_TOKEN_REUSED"), .rejected),
-        Row("403 SESSION_REVOKED", .error(403, code: "SESSION_REVOKED"), .rejected),
-        Row("400 REFRESH_TOKEN_EXPIRED", .error(400, code: "REFRESH_TOKEN_EXPIRED"), .rejected),
-        Row("200, but no success, and REFRESH_TOKEN_EXPIRED", .error(200, code: "REFRESH_TOKEN_EXPIRED"), .rejected),
-        Row("401 without a body", .status(401), .rejected),
-        Row("403 without a body", .status(403), .rejected),
-        Row("401 UNAUTHORIZED, which says no more than the status", .error(401, code: "UNAUTHORIZED"), .rejected),
-        Row("401 with an object that is no error", .text("{}", status: 401), .rejected),
-    ]
+    static let listed = Dictionary(
+        uniqueKeysWithValues: [200, 400, 401, 403, 409, 410, 419, 422].map { ($0, Verdict.rejected) })
+    static let listedWithoutEnvelope = listed.filter { $0.key != 200 }
 
-    static let unavailable: [Row] = [
-        Row("no connection", .failure(.connectionFailed), .unavailable),
-        Row("a time-out", .failure(.timedOut), .unavailable),
-        Row("a server that cannot prove who it is", .failure(.tlsFailed), .unavailable),
-        Row("an exchange that breaks off", .failure(.transportFailed), .unavailable),
-        Row("400 without a code", .status(400), .unavailable),
-        Row("400 VALIDATION_FAILED", .error(400, code: "VALIDATION_FAILED"), .unavailable),
-        Row("400 UNAUTHORIZED", .error(400, code: "UNAUTHORIZED"), .unavailable),
-        Row("401 API_KEY_INVALID: the app is at fault", .error(401, code: "API_KEY_INVALID"), .unavailable),
-        Row("403 APP_TOO_OLD", .error(403, code: "APP_TOO_OLD"), .unavailable),
-        Row("403 with a firewall's page", .text("<html>No.</html>", status: 403, type: "text/html"), .unavailable),
-        Row("401 with a proxy's text", .text("Log in.", status: 401, type: "text/plain"), .unavailable),
-        Row("404", .status(404), .unavailable),
-        Row("404 REFRESH_TOKEN_INVALID", .error(404, code: "REFRESH_TOKEN_INVALID"), .unavailable),
-        Row("407, a proxy's login", .status(407), .unavailable),
-        Row("408", .error(408, code: "REFRESH_TOKEN_EXPIRED"), .unavailable),
-        Row("425", .status(425), .unavailable),
-        Row("429", .error(429, code: "REFRESH_TOKEN_EXPIRED"), .unavailable),
-        Row("500 REFRESH_TOKEN_INVALID: a server in trouble", .error(500, code: "REFRESH_TOKEN_INVALID"), .unavailable),
-        Row("502", .status(502), .unavailable),
-        Row("503", .status(503), .unavailable),
-        Row("200 with a hotel's page", .text("<html>Welcome</html>", type: "text/html"), .unavailable),
-        Row("200 without an access token", .text(#"{"success":true,"data":{}}"#), .unavailable),
+    static func envelope(_ code: String) -> String { #"{"success":false,"code":"\#(code)","message":"No."}"# }
+
+    static let rows: [Row] = [
+        Row("an envelope with REFRESH_TOKEN_EXPIRED", envelope("REFRESH_TOKEN_EXPIRED"), listed),
+        Row("an envelope with REFRESH_TOKEN_REUSED", envelope("REFRESH_TOKEN_REUSED"), listed),
+        Row("an envelope with REFRESH_TOKEN_INVALID", envelope("REFRESH_TOKEN_INVALID"), listed),
+        Row("an envelope with session_revoked in lower case", envelope("session_revoked"), listed),
+        Row("an error object with a listed code", #"{"error":"invalid_grant"}"#, listedWithoutEnvelope),
         Row(
-            "200 with an empty access token", .text(#"{"success":true,"data":{"accessToken":""}}"#), .unavailable),
-        Row("200 without success, and MAINTENANCE", .error(200, code: "MAINTENANCE"), .unavailable),
-        Row("204", .status(204), .unavailable),
+            "a listed code beside a number", #"{"code":400,"error_code":"refresh_token_not_found"}"#,
+            listedWithoutEnvelope),
+        Row("a listed code inside an error", #"{"error":{"code":"REFRESH_TOKEN_REVOKED"}}"#, listedWithoutEnvelope),
+        Row("an envelope that says no more than the status", envelope("UNAUTHORIZED"), [401: .rejected]),
+        Row("an envelope with a code of its own", envelope("E17"), [401: .rejected]),
+        Row("an envelope that refuses the app's key", envelope("API_KEY_INVALID"), [:]),
+        Row("an envelope that refuses the moment", envelope("temporarily_unavailable"), [:]),
+        Row("an envelope that claims success", #"{"success":true,"code":"OK"}"#, [401: .ambiguous]),
+        Row("an envelope without a code", #"{"success":false,"message":"No."}"#, [401: .ambiguous]),
+        Row("nothing", "", [401: .ambiguous], asHTML: [:]),
+        Row("a gateway's Unauthorized", #"{"message":"Unauthorized"}"#, [401: .ambiguous]),
+        Row("a gateway's Forbidden", #"{"message":"Forbidden"}"#, [401: .ambiguous]),
+        Row("a framework's error object", #"{"statusCode":401,"error":"Unauthorized"}"#, [401: .ambiguous]),
+        Row("an empty object", "{}", [401: .ambiguous]),
+        Row("a text", "Unauthorized", [401: .ambiguous], asHTML: [:]),
+        Row("an envelope that is cut off", #"{"success":false,"code":"REFRESH_TOK"#, [401: .ambiguous], asHTML: [:]),
+        Row("a page", "<html><body>No.</body></html>", [:]),
+        Row("a page after white space", "\u{FEFF}\r\n  <!DOCTYPE html><p>REFRESH_TOKEN_EXPIRED</p>", [:]),
     ]
 
-    @Test("only a no to the refresh token itself ends the session", arguments: rejected + unavailable)
-    func verdict(_ row: Row) async throws {
-        let transport = StubTransport(.post("auth/refresh") ~> row.answer)
-        let handler = RESTTokenRefreshHandler(network: NetworkClient(transport))
+    static let statuses = [
+        200, 302, 400, 401, 402, 403, 404, 405, 407, 408, 409, 410, 413, 419, 422, 425, 429, 451, 498, 500, 501, 502,
+        503, 504, 511, 520,
+    ]
+    static let mediaTypes = [nil, "application/json", "application/problem+json", "text/plain", "text/html; charset=x"]
+
+    static func error(after answer: StubAnswer, rejection: RESTRejection = .init()) async -> TokenRefreshError? {
+        let transport = StubTransport(.post("auth/refresh") ~> answer)
+        let handler = RESTTokenRefreshHandler(network: NetworkClient(transport), rejection: rejection)
         let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+            try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
-        #expect(error?.code == row.verdict)
-        #expect(error?.cause is NetworkError)
         #expect(transport.requests.count == 1, "a refresh is never sent twice")
+        return error
     }
 
-    @Test func theTimeTheServerAsksForReachesTheEngine() async throws {
-        let answer = StubAnswer.status(503, headers: ["Retry-After": "11"])
-        let handler = RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> answer)))
-        let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+    @Test("only a refusal of the refresh token itself ends the session", arguments: rows)
+    func verdict(_ row: Row) async throws {
+        for status in Self.statuses {
+            for type in Self.mediaTypes {
+                let error = await Self.error(after: .body(row.body, status: status, type: type))
+                let verdicts = type?.contains("html") == true ? row.verdictsAsHTML : row.verdicts
+                #expect(error?.code == verdicts[status] ?? .unavailable, "\(status) \(type ?? "no type")")
+                #expect(error?.status == status, "a response arrived")
+            }
         }
-        #expect(error?.retryAfter == .seconds(11))
     }
 
-    @Test func anUnknownCodeIsNamedInTheReason() async throws {
-        let handler = RESTTokenRefreshHandler(
-            network: NetworkClient(StubTransport(.any ~> .error(403, code: "APP_TOO_OLD"))))
+    static let lost: [NetworkError.Code] = [.connectionFailed, .timedOut, .tlsFailed, .transportFailed]
+
+    @Test("without a response it is unavailable, and has no status", arguments: lost)
+    func noResponse(_ code: NetworkError.Code) async throws {
+        let error = await Self.error(after: .failure(code))
+        #expect(error?.code == .unavailable && error?.status == nil)
+    }
+
+    @Test("a response that is cut off counts as none: the tokens in it are lost")
+    func cutOff() async throws {
+        let error = await Self.error(after: .cutOff(status: 200))
+        #expect(error?.code == .unavailable && error?.status == nil)
+    }
+
+    @Test("a redirect's target does not refuse the refresh token")
+    func redirected() async throws {
+        let transport = StubTransport(
+            .post("auth/refresh") ~> .status(302, headers: ["Location": "/login"]),
+            .get("login") ~> .error(401, code: "REFRESH_TOKEN_INVALID"))
         let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+            try await RESTTokenRefreshHandler(network: NetworkClient(transport))
+                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
+        #expect(error?.code == .unavailable && error?.status == 401)
+    }
+
+    static let odd: [StubAnswer] = [
+        .text(#"{"success":true,"data":{}}"#), .text(#"{"success":true,"data":{"accessToken":""}}"#),
+        .text(#"{"success":true,"data":{"accessToken":"","refreshToken":"fixture-refresh"}}"#),
+        .text(#"{"success":true}"#), .text("[]"), .status(204), .error(200, code: "MAINTENANCE"),
+    ]
+
+    @Test("a success without tokens is unavailable", arguments: odd.indices)
+    func oddSuccess(_ index: Int) async throws {
+        let error = await Self.error(after: Self.odd[index])
+        #expect(error?.code == .unavailable && error?.status == (index == 5 ? 204 : 200))
+    }
+
+    @Test("the verdict carries the server's code, its name for the request and the pause it asks for")
+    func details() async throws {
+        let rejected = await Self.error(after: .error(401, code: "REFRESH_TOKEN_REUSED", requestId: "r-7"))
+        #expect(rejected?.serverCode == "REFRESH_TOKEN_REUSED" && rejected?.requestID == "r-7")
+        let busy = await Self.error(after: .error(503, code: "BUSY", headers: ["Retry-After": "11"]))
+        #expect(busy?.retryAfter == .seconds(11) && busy?.serverCode == "BUSY")
+        let bare = await Self.error(after: .status(502, headers: ["X-Request-ID": "r-8"]))
+        #expect(bare?.serverCode == nil && bare?.requestID == "r-8")
+    }
+
+    @Test("a code that is on no list is named in the reason")
+    func unknownCode() async throws {
+        let error = await Self.error(after: .error(403, code: "APP_TOO_OLD"))
         #expect(error?.reason?.contains("APP_TOO_OLD") == true)
         #expect(error?.reason?.contains("the session stays") == true)
     }
 
-    @Test func aServerMayHaveCodesOfItsOwn() async throws {
+    @Test("the codes, their statuses and the envelope are configurable")
+    func configured() async throws {
         var rejection = RESTRejection()
-        rejection.refreshTokenCodes.insert("E4711")
-        let network = NetworkClient(StubTransport(.any ~> .error(400, code: "E4711")))
-        let handler = RESTTokenRefreshHandler(network: network, rejection: rejection)
-        let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(refreshToken: "fixture-refresh")
+        rejection.refreshTokenCodes = ["E4711"]
+        rejection.statuses = [498]
+        rejection.envelopeMembers = ["fault", "trace"]
+        rejection.unrelatedCodes = []
+        let answers: [(StubAnswer, Verdict)] = [
+            (.error(498, code: "E4711"), .rejected), (.error(400, code: "E4711"), .unavailable),
+            (.error(401, code: "REFRESH_TOKEN_EXPIRED"), .ambiguous),
+            (.text(#"{"fault":"x","trace":"y"}"#, status: 401), .rejected),
+        ]
+        for (answer, verdict) in answers {
+            #expect(await Self.error(after: answer, rejection: rejection)?.code == verdict)
         }
-        #expect(error?.code == .rejected)
+        rejection.envelopeMembers = []
+        #expect(await Self.error(after: .error(401, code: "X"), rejection: rejection)?.code == .ambiguous)
     }
 }

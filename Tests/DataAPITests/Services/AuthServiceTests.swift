@@ -68,7 +68,7 @@ import Testing
     @Test func aSessionThatEndsWhileItIsCheckedLeadsToTheLogin() async throws {
         let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
         network.on(.me) {
-            session.end(.expired)
+            session.end(.expired())
             throw NetworkError(.sessionEnded)
         }
         let outcome = try await service(session).autoLogin()

@@ -43,6 +43,23 @@ extension StubAnswer {
     }
 }
 
+extension StubAnswer {
+    /// A body with or without a media type.
+    static func body(_ body: String, status: Int, type: String?) -> StubAnswer {
+        var headers: HTTPHeaders = [:]
+        headers["Content-Type"] = type
+        return .status(status, headers: headers, body: Data(body.utf8))
+    }
+
+    /// A head, and a body that breaks off.
+    static func cutOff(status: Int) -> StubAnswer {
+        StubAnswer { request in
+            let body = HTTPResponseBody { throw HTTPTransportError(.connectionFailed, reason: "the body was cut off") }
+            return HTTPTransportResponse(head: HTTPResponseHead(status: status, url: request.url), body: body)
+        }
+    }
+}
+
 /// The instant that answers of ``StubAnswer/text(_:status:type:)`` are dated with.
 let answerDate = Date(timeIntervalSince1970: 784_111_777)
 

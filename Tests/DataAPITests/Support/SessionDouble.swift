@@ -40,8 +40,10 @@ final class SessionDouble: AuthSession {
         }
     }
 
-    func signOut() async throws {
-        end(.byUser)
+    func refresh() async throws -> SessionState { state }
+
+    func signOut(reason: SignOutReason) async throws {
+        end(reason)
         contents.withLock { $0.signOuts += 1 }
     }
 

@@ -104,7 +104,18 @@ struct AuthenticationTests {
         #expect(provider.refused.isEmpty)
     }
 
-    @Test func aSecondRefusalIsUnauthorizedAndNobodyIsAskedAgain() async throws {
+    @Test func aReplacementThatWasReplacedBeforeItArrivedIsReplacedOnceMore() async throws {
+        provider.onReplacement { $0.next }
+        transport.add(.any ~> .status(401))
+        transport.add(.any ~> .status(401))
+        transport.add(.any ~> article)
+        _ = try await client().send(.article(7))
+        #expect(provider.refused.map(\.generation) == [0, 1])
+    }
+
+    @Test func aThirdRefusalIsUnauthorizedAndTheProviderIsNotAskedAgain() async throws {
+        provider.onReplacement { $0.next }
+        transport.add(.any ~> .status(401))
         transport.add(.any ~> .status(401))
         transport.add(.any ~> .error(401, code: "TOKEN_EXPIRED", requestId: "r-2"))
         await #expect {
@@ -112,10 +123,10 @@ struct AuthenticationTests {
         } throws: { error in
             guard let error = error as? NetworkError else { return false }
             return error.code == .unauthorized && error.authentication?.code == .unauthorized && error.status == 401
-                && error.envelope?.code == "TOKEN_EXPIRED" && error.requestID == "r-2" && error.attempt == 2
+                && error.envelope?.code == "TOKEN_EXPIRED" && error.requestID == "r-2" && error.attempt == 3
         }
-        #expect(provider.refused == [.first])
-        #expect(transport.requests.count == 2)
+        #expect(provider.refused.map(\.generation) == [0, 1])
+        #expect(transport.requests.count == 3)
     }
 
     @Test(

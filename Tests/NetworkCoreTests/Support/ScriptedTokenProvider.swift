@@ -6,7 +6,7 @@ final class ScriptedTokenProvider: TokenProvider {
     private struct State {
         var current: Result<SessionToken, AuthenticationError>
         var tokenCalls = 0
-        var refused: [SessionToken] = []
+        var refusals: [TokenRefusal] = []
         var dates: [Date] = []
         var onReplacement: @Sendable (SessionToken) async throws -> SessionToken
     }
@@ -19,7 +19,8 @@ final class ScriptedTokenProvider: TokenProvider {
     }
 
     var tokenCalls: Int { state.withLock { $0.tokenCalls } }
-    var refused: [SessionToken] { state.withLock { $0.refused } }
+    var refusals: [TokenRefusal] { state.withLock { $0.refusals } }
+    var refused: [SessionToken] { refusals.map(\.token) }
     var dates: [Date] { state.withLock { $0.dates } }
 
     func set(_ current: Result<SessionToken, AuthenticationError>) {
@@ -37,9 +38,10 @@ final class ScriptedTokenProvider: TokenProvider {
         }
     }
 
-    func replacement(for refused: SessionToken) async throws -> SessionToken {
+    func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
+        let refused = refusal.token
         let body = state.withLock { state in
-            state.refused.append(refused)
+            state.refusals.append(refusal)
             return state.onReplacement
         }
         let token = try await body(refused)

@@ -1,5 +1,4 @@
 import AuthInterface
-import AuthTesting
 import Foundation
 import Testing
 
@@ -9,43 +8,60 @@ import Testing
 struct FileTokenStoreFormatTests {
     private let temporary: TemporaryFolder
     private let store: FileTokenStore
-    private let time = ManualTimeSource()
 
-    /// The file of `.numbered(3)`, to the byte. It must stay readable for ever.
+    /// The file of `.numbered(3)` as version 1 wrote it, to the byte. It must stay readable.
     private static let version1 = """
         {"bundle":{"accessToken":"access-3","clockSkew":-1.5,"expiresAt":800000000.25,"generation":3,\
         "refreshToken":"refresh-3","session":"session-1"},"format":"latchkey-tokens","version":1}
         """
 
+    /// The file of `.numbered(3)` as version 2 writes it.
+    private static let version2 = """
+        {"checksum":"5b5322f1475b1c66","bundle":{"accessToken":"access-3","clockSkew":-1.5,"expiresAt":800000000.25,\
+        "generation":3,"refreshToken":"refresh-3","session":"session-1"},"format":"latchkey-tokens","version":2}
+        """
+
     init() throws {
         temporary = try TemporaryFolder()
-        store = FileTokenStore(folder: temporary.fresh(), time: time)
+        store = FileTokenStore(folder: temporary.fresh())
     }
 
-    @Test("A bundle is written as it is documented")
+    @Test("A bundle is written as it is documented, and read again")
     func written() async throws {
         try await store.save(.numbered(3))
-        #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.version1)
+        #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.version2)
+        try store.file.writePrivately(Data(Self.version2.utf8))
+        #expect(try await store.load() == .numbered(3))
     }
 
-    @Test("A file of version 1 is read")
-    func read() async throws {
+    @Test("A file of version 1 is read, and replaced by one of the current version at the next save")
+    func earlierVersion() async throws {
         try store.file.writePrivately(Data(Self.version1.utf8))
         #expect(try await store.load() == .numbered(3))
+        try await store.save(.numbered(3))
+        #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.version2)
     }
 
-    @Test("Fields that are not known are passed over")
+    @Test("Fields that are not known are ignored")
     func unknownFields() async throws {
-        let text = Self.version1.replacingOccurrences(of: "{\"accessToken", with: "{\"colour\":[1],\"accessToken")
-        try store.file.writePrivately(Data(text.utf8))
-        #expect(try await store.load() == .numbered(3))
+        for text in [Self.version1, Self.version2] {
+            let more = text.replacingOccurrences(of: "{\"accessToken", with: "{\"colour\":[1],\"accessToken")
+            try store.file.writePrivately(Data(more.utf8).withChecksum)
+            #expect(try await store.load() == .numbered(3))
+        }
     }
 
     @Test("Every bit of a date survives")
     func dates() async throws {
         for _ in 1...50 {
-            let date = Date(timeIntervalSinceReferenceDate: .random(in: -1e9...3e9))
-            let bundle = TokenBundle(accessToken: "access-1", refreshToken: nil, expiresAt: date)
+            let dates = (1...3).map { _ in Date(timeIntervalSinceReferenceDate: .random(in: -1e9...3e9)) }
+            let bundle = TokenBundle(
+                accessToken: "access-1",
+                refreshToken: nil,
+                expiresAt: dates[0],
+                receivedAt: dates[1],
+                pendingRefresh: RefreshIntent(idempotencyKey: "key-1", owner: .current, date: dates[2])
+            )
             try await store.save(bundle)
             #expect(try await store.load() == bundle)
         }
@@ -59,37 +75,43 @@ struct FileTokenStoreFormatTests {
         #expect(try await store.load() == bundle)
     }
 
-    @Test("A file of a later version is refused and not touched; to sign out removes it")
-    func laterVersion() async throws {
-        let later = Data("{\"format\":\"latchkey-tokens\",\"version\":2,\"tokens\":[]}".utf8)
+    @Test(
+        "A stored generation that cannot be counted on from is corrupt, and such a bundle is not saved",
+        arguments: [-1, 1 << 48, .max, .min]
+    )
+    func generation(generation: Int) async throws {
+        for text in [Self.version1, Self.version2] {
+            let bent = text.replacingOccurrences(of: "\"generation\":3", with: "\"generation\":\(generation)")
+            try store.file.writePrivately(Data(bent.utf8).withChecksum)
+            #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
+        }
+        let bundle = TokenBundle(accessToken: "access-1", refreshToken: nil, generation: generation)
+        #expect(await storeError { try await store.save(bundle) }?.code == .unavailable)
+        let largest = TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 1 << 48 - 1)
+        try await store.save(largest)
+        #expect(try await store.load() == largest)
+    }
+
+    static let later = [
+        "{\"format\":\"latchkey-tokens\",\"version\":3,\"tokens\":[]}",
+        "{\"checksum\":\"0000000000000000\",\"format\":\"latchkey-tokens\",\"tokens\":[],\"version\":4}",
+    ]
+
+    @Test("A file of a later version is refused and not changed; a delete removes it", arguments: later)
+    func laterVersion(text: String) async throws {
+        let later = Data(text.utf8).withChecksum
         try store.file.writePrivately(later)
         #expect(await storeError { _ = try await store.load() }?.code == .unsupportedVersion)
         #expect(await storeError { try await store.save(.numbered(1)) }?.code == .unsupportedVersion)
+        #expect(await storeError { try await store.update { _ in .empty } }?.code == .unsupportedVersion)
         #expect(try Data(contentsOf: store.file) == later)
         try await store.delete()
         #expect(try await store.load() == nil)
     }
 
-    @Test("A file of an earlier version is read by its own reader, and written anew as the current one")
-    func earlierVersion() throws {
-        let readers = [1: TokenEnvelope.readVersion1, 2: TokenEnvelope.readVersion1]
-        let next = TokenEnvelope(version: 2, readers: readers)
-        guard case .bundle(let bundle) = next.decode(Data(Self.version1.utf8)) else {
-            Issue.record("version 1 was not read")
-            return
-        }
-        #expect(bundle == .numbered(3))
-        let text = String(decoding: try next.encode(bundle), as: UTF8.self)
-        #expect(text == Self.version1.replacingOccurrences(of: "\"version\":1", with: "\"version\":2"))
-        guard case .newer(2) = TokenEnvelope().decode(Data(text.utf8)) else {
-            Issue.record("version 2 was not refused by a reader of version 1")
-            return
-        }
-    }
-
-    @Test("A file that breaks off anywhere is corrupt, and never none")
-    func truncated() async throws {
-        let whole = Data(Self.version1.utf8)
+    @Test("A file that breaks off anywhere is corrupt, and never none", arguments: [version1, version2])
+    func truncated(text: String) async throws {
+        let whole = Data(text.utf8)
         for length in 0..<whole.count {
             try store.file.writePrivately(whole.prefix(length))
             #expect(await storeError { _ = try await store.load() }?.code == .corrupt, "\(length) bytes")
@@ -100,40 +122,27 @@ struct FileTokenStoreFormatTests {
         "null", "[]", "{}", "{\"format\":\"other\",\"version\":1}", "{\"format\":\"latchkey-tokens\"}",
         "{\"format\":\"latchkey-tokens\",\"version\":0,\"bundle\":{}}",
         "{\"format\":\"latchkey-tokens\",\"version\":1}",
+        "{\"format\":\"latchkey-tokens\",\"version\":2}",
         "{\"format\":\"latchkey-tokens\",\"version\":1,\"bundle\":{\"accessToken\":\"access-1\"}}",
         version1 + version1, "\u{0}\u{0}\u{0}\u{0}",
     ]
 
-    @Test("What is no bundle is corrupt, and stays so until somebody signs in or out", arguments: garbage)
+    @Test("What is no session is corrupt until an update replaces it, and no copy of it is kept", arguments: garbage)
     func corrupt(text: String) async throws {
         try store.file.writePrivately(Data(text.utf8))
         let other = FileTokenStore(folder: store.file.deletingLastPathComponent())
         for store in [store, other, store] {
             #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
         }
+        try await store.update { _ in nil }
         #expect(try Data(contentsOf: store.file) == Data(text.utf8))
 
         try await store.save(.numbered(1))
         #expect(try await other.load() == .numbered(1))
-        let aside = store.file.path + ".corrupt-20270115T080000Z"
-        #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == Data(text.utf8))
-        #expect(try URL(fileURLWithPath: aside).permissions == "600")
+        #expect(try store.file.deletingLastPathComponent().names == ["default.json", "default.json.lock"])
     }
 
-    @Test("A second corrupt file of the same second does not replace the first")
-    func corruptTwice() async throws {
-        for text in ["one", "two", "three"] {
-            try store.file.writePrivately(Data(text.utf8))
-            try await store.save(.numbered(1))
-        }
-        let folder = store.file.deletingLastPathComponent()
-        let aside = try folder.names.filter { $0.contains("corrupt") }
-        #expect(aside.map { $0.suffix(3) } == ["00Z", "Z-2", "Z-3"])
-        let texts = try aside.map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
-        #expect(texts == ["one", "two", "three"])
-    }
-
-    @Test("To sign out removes a corrupt file")
+    @Test("A delete removes a corrupt file")
     func corruptDelete() async throws {
         try store.file.writePrivately(Data("garbage".utf8))
         try await store.delete()
@@ -145,6 +154,7 @@ struct FileTokenStoreFormatTests {
         let texts = [
             "refresh-secret", "{\"refresh-secret\":1}",
             Self.version1.replacingOccurrences(of: "-1.5", with: "\"refresh-secret\""),
+            Self.version2.replacingOccurrences(of: "access-3", with: "refresh-secret"),
             "{\"format\":\"latchkey-tokens\",\"version\":9,\"refresh-secret\":1}",
         ]
         for text in texts {
@@ -156,9 +166,9 @@ struct FileTokenStoreFormatTests {
         }
     }
 
-    /// The larger file is more than memory holds and than a test would live to read: an answer shows that none of it is.
+    /// The larger file is more than memory holds and more than a test can read: a result shows that none of it is read.
     @Test(
-        "Of 100 MB of garbage nothing is read, nor of a terabyte: the answer is an error, and a sign-in sets it aside",
+        "Of 100 MB of garbage nothing is read, nor of a terabyte: the file is corrupt, and a sign-in replaces it",
         arguments: [100 << 20, 1 << 40]
     )
     func hugeFile(size: Int) async throws {
@@ -167,8 +177,6 @@ struct FileTokenStoreFormatTests {
         #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
         try await store.save(.numbered(1))
         #expect(try await store.load() == .numbered(1))
-        let aside = try store.file.deletingLastPathComponent().names.filter { $0.contains("corrupt") }
-        #expect(aside.count == 1)
     }
 
     @Test("A bundle that no later load would read is not saved")
@@ -182,6 +190,14 @@ struct FileTokenStoreFormatTests {
         try await store.save(large)
         #expect(try await store.load() == large)
     }
+}
 
-    /// How much this process has read from files, where the system counts it.
+extension Data {
+    /// The same content with its own checksum, if it has one.
+    fileprivate var withChecksum: Data {
+        let start = Data("{\"checksum\":\"".utf8)
+        guard starts(with: start) else { return self }
+        let body = dropFirst(start.count + CRC64.textLength + 2)
+        return start + Data(CRC64.text(of: body).utf8) + Data("\",".utf8) + body
+    }
 }

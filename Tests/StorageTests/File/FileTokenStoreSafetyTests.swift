@@ -1,7 +1,8 @@
 import AuthInterface
 import Foundation
-import Storage
 import Testing
+
+@testable import Storage
 
 @Suite("A file that others could read or replace is refused, and left alone")
 struct FileTokenStoreSafetyTests {
@@ -15,10 +16,10 @@ struct FileTokenStoreSafetyTests {
         store = FileTokenStore(folder: folder)
     }
 
-    @Test("The first save makes the folders above it 0700, and the file and its locks 0600")
+    @Test("The first save makes the folders between the state folder and its own 0700, the file and its locks 0600")
     func modes() async throws {
         let deep = folder.appendingPathComponent("one").appendingPathComponent("two")
-        let store = FileTokenStore(folder: deep)
+        let store = FileTokenStore(folder: deep, anchor: temporary.url)
         try await store.save(.numbered(1))
         await (try await store.lease(waitingAtMost: .zero)).release()
         for made in [folder, deep.deletingLastPathComponent(), deep] { #expect(try made.permissions == "700") }
@@ -26,14 +27,17 @@ struct FileTokenStoreSafetyTests {
         for name in try deep.names { #expect(try deep.appendingPathComponent(name).permissions == "600") }
     }
 
-    @Test("A load or delete where nothing is makes nothing")
+    @Test("A load, a delete, a lease or an update without a session makes no folder")
     func untouched() async throws {
         #expect(try await store.load() == nil)
         try await store.delete()
-        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        try await store.update { _ in nil }
+        try await store.update { _ in .empty }
+        #expect(await failedLease()?.code == .unavailable)
+        #expect(try temporary.url.names.isEmpty)
     }
 
-    @Test("A wider mode of the file is refused with the command that mends it", arguments: [0o644, 0o640, 0o602])
+    @Test("A wider mode of the file is refused with the command that fixes it", arguments: [0o644, 0o640, 0o602])
     func fileMode(mode: Int) async throws {
         try await store.save(.numbered(1))
         try store.file.setPermissions(mode)
@@ -49,7 +53,7 @@ struct FileTokenStoreSafetyTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test("A wider mode of the folder is refused with the command that mends it", arguments: [0o755, 0o710, 0o777])
+    @Test("A wider mode of the folder is refused with the command that fixes it", arguments: [0o755, 0o710, 0o777])
     func folderMode(mode: Int) async throws {
         try await store.save(.numbered(1))
         try folder.setPermissions(mode)
@@ -60,7 +64,7 @@ struct FileTokenStoreSafetyTests {
         #expect(try folder.permissions == String(mode, radix: 8))
     }
 
-    @Test("A user can sign out although the modes are wrong: to take tokens away is never wrong")
+    @Test("A delete removes the tokens although the modes are wrong")
     func deleteInSpiteOfModes() async throws {
         try await store.save(.numbered(1))
         try store.file.setPermissions(0o644)

@@ -16,20 +16,37 @@ struct FileTokenStoreWritingTests {
         store = FileTokenStore(folder: folder, account: "ada")
     }
 
-    @Test("The unfinished files of killed writers are removed by the next save and the next delete")
+    @Test("What a killed writer has left is replaced by the next save and removed by the next delete")
     func leftovers() async throws {
         try await store.save(.numbered(1))
         let clean = try folder.names
-        let foreign = folder.appendingPathComponent("bob.json.tmp-1")
-        try foreign.writePrivately(Data("of another account".utf8))
+        let leftover = folder.appendingPathComponent("ada.json.tmp")
         let calls: [() async throws -> Void] = [{ try await store.save(.numbered(2)) }, { try await store.delete() }]
         for call in calls {
-            let leftover = folder.appendingPathComponent("ada.json.tmp-1")
             try leftover.writePrivately(Data("half a bund".utf8))
             try await call()
             #expect(!FileManager.default.fileExists(atPath: leftover.path))
         }
-        #expect(try folder.names == clean.filter { $0 != "ada.json" } + [foreign.lastPathComponent])
+        #expect(try folder.names == clean.filter { $0 != "ada.json" })
+    }
+
+    @Test("A sign-out removes the copies that earlier versions made, and those of this account only")
+    func earlierCopies() async throws {
+        let copies = ["ada.json.tmp-1", "ada.json.corrupt-20270115T080000Z", "ada.json.corrupt-20270115T080000Z-2"]
+        let foreign = folder.appendingPathComponent("bob.json.tmp-1")
+        let ended = EndedSession(session: SessionID(), reason: .byUser, date: Date())
+        let signOuts: [() async throws -> Void] = [
+            { try await store.delete() }, { try await store.update { _ in .empty } },
+            { try await store.update { _ in .ended(ended) } },
+        ]
+        try foreign.writePrivately(Data("of another account".utf8))
+        for signOut in signOuts {
+            try await store.save(.numbered(1))
+            for copy in copies { try folder.appendingPathComponent(copy).writePrivately(Data("refresh-1".utf8)) }
+            try await signOut()
+            #expect(try folder.names.filter { copies.contains($0) } == [])
+        }
+        #expect(FileManager.default.fileExists(atPath: foreign.path))
     }
 
     @Test("Bytes arrive whole although calls are interrupted and write less than they are asked to")
@@ -111,15 +128,11 @@ struct FileTokenStoreWritingTests {
             Issue.record("the lock is not free")
             return
         }
-        let tokens = TokenFile(
-            folder: folder.path,
-            name: "ada.json",
-            anchor: nil,
-            writeLimit: .milliseconds(5)
-        )
-        let save = #expect(throws: TokenStoreError.self) { try tokens.save(.numbered(2), at: Date()) }
+        let tokens = TokenFile(folder: .test(folder.path), name: "ada.json", writeLimit: .milliseconds(5))
+        let save = #expect(throws: TokenStoreError.self) { try tokens.update { _ in .active(.numbered(2)) } }
         let delete = #expect(throws: TokenStoreError.self) { try tokens.delete() }
         #expect([save?.code, delete?.code] == [.busy, .busy])
+        #expect(save?.reason.contains("has kept \(folder.path)/ada.json.lock locked for 5 ms") == true)
         let patient = Task { try await store.save(.numbered(2)) }
         #expect(try await store.load() == .numbered(1))
         lock.release()
@@ -129,6 +142,7 @@ struct FileTokenStoreWritingTests {
 
     @Test("A lock file that was removed under its holder is found out: the lock is on the file that has the name")
     func removedLockFile() async throws {
+        try await store.save(.numbered(1))
         let first = try await store.lease(waitingAtMost: .zero)
         try FileManager.default.removeItem(at: store.file.appendingPathExtension("lease"))
         let second = try await store.lease(waitingAtMost: .zero)

@@ -6,19 +6,22 @@ import Testing
 
 @Suite("Where the tokens of an application are")
 struct TokenFolderLocationTests {
-    private let home = URL(fileURLWithPath: "/home/ada", isDirectory: true)
-
     @Test(
-        "XDG_STATE_HOME counts if it is an absolute path, otherwise the state folder is in the home folder",
+        "XDG_STATE_HOME counts if it is an absolute path, otherwise the state folder is in HOME, which must exist",
         arguments: [
-            ([:], "/home/ada/.local/state"), (["XDG_STATE_HOME": "/state"], "/state"),
-            (["XDG_STATE_HOME": ""], "/home/ada/.local/state"),
-            (["XDG_STATE_HOME": "state"], "/home/ada/.local/state"),
-            (["XDG_DATA_HOME": "/data"], "/home/ada/.local/state"),
-        ] as [([String: String], String)]
+            (["HOME": "/home/ada"], "/home/ada/.local/state", "/home/ada"),
+            (["HOME": "/home/ada", "XDG_STATE_HOME": "/state"], "/state", "/state"),
+            (["HOME": "/home/ada", "XDG_STATE_HOME": ""], "/home/ada/.local/state", "/home/ada"),
+            (["HOME": "/home/ada", "XDG_STATE_HOME": "state"], "/home/ada/.local/state", "/home/ada"),
+            (["HOME": "/home/ada", "XDG_DATA_HOME": "/data"], "/home/ada/.local/state", "/home/ada"),
+            (["HOME": "/no/such/home"], "/no/such/home/.local/state", "/no/such/home"),
+            ([:], NSHomeDirectory() + "/.local/state", NSHomeDirectory()),
+        ] as [([String: String], String, String)]
     )
-    func stateFolder(environment: [String: String], path: String) {
-        #expect(TokenFolderLocation.stateFolder(environment: environment, home: home).path == path)
+    func stateFolder(environment: [String: String], folder: String, anchor: String) {
+        let state = TokenFolderLocation.state(environment: environment)
+        #expect(state.folder.path == folder)
+        #expect(state.anchor.path == anchor)
     }
 
     @Test(
@@ -39,20 +42,17 @@ struct TokenFolderLocationTests {
     func missingHome() async throws {
         let temporary = try TemporaryFolder()
         let home = temporary.fresh()
-        let tokens = TokenFile(
-            folder: home.appendingPathComponent("articles/tokens").path,
-            name: "ada.json",
-            anchor: home.path
-        )
-        #expect(throws: TokenStoreError.self) { try tokens.load() }
-        #expect(throws: TokenStoreError.self) { try tokens.save(.numbered(1), at: Date()) }
+        let folder = TokenFolder.test(home.appendingPathComponent("articles/tokens").path, anchor: home.path)
+        let tokens = TokenFile(folder: folder, name: "ada.json")
+        #expect(throws: TokenStoreError.self) { try tokens.read() }
+        #expect(throws: TokenStoreError.self) { try tokens.update { _ in .active(.numbered(1)) } }
         #expect(throws: TokenStoreError.self) { try tokens.delete() }
         #expect(throws: TokenStoreError.self) { try tokens.tryLease() }
         #expect(!FileManager.default.fileExists(atPath: home.path))
 
         try FileManager.default.createDirectory(at: home, withIntermediateDirectories: false)
-        #expect(try tokens.load() == nil)
-        try tokens.save(.numbered(1), at: Date())
-        #expect(try tokens.load() == .numbered(1))
+        #expect(try tokens.read() == .empty)
+        try tokens.update { _ in .active(.numbered(1)) }
+        #expect(try tokens.read() == .active(.numbered(1)))
     }
 }

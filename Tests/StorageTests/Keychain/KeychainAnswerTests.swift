@@ -108,6 +108,24 @@ struct KeychainAnswerTests {
         #expect(try await store.load() == .numbered(1))
     }
 
+    @Test func `ST4: an item with a flipped bit is corrupt, or has the same tokens`() async throws {
+        let model = ModelKeychain()
+        let stored = try TokenBundle.numbered(1).stored
+        model.insert(stored, at: .own)
+        let store = KeychainTokenStore.over(model)
+        for bit in 0..<stored.count * 8 {
+            var flipped = stored
+            flipped[flipped.startIndex + bit / 8] ^= 1 << UInt8(bit % 8)
+            model.overwrite(flipped, at: .own)
+            do {
+                let found = try await store.load()
+                #expect(found == .numbered(1), "bit \(bit)")
+            } catch let error as TokenStoreError {
+                #expect([.corrupt, .unsupportedVersion].contains(error.code), "bit \(bit)")
+            }
+        }
+    }
+
     @Test func `what is corrupt is not quoted`() async throws {
         let model = ModelKeychain()
         model.insert(.garbage, at: .own)

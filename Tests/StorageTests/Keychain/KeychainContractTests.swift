@@ -25,11 +25,11 @@ struct KeychainContractTests {
     }
 
     @Test func `it is one in the older Keychain of a Mac`() async throws {
-        let place = KeychainPlace(service: "articles", keychain: .fileBased)
+        let location = KeychainLocation(service: "articles", keychain: .fileBased)
         try await TokenStoreContract.check(
-            reopen: { KeychainTokenStore.over($0.item.items, at: place) },
+            reopen: { KeychainTokenStore.over($0.item.items, at: location) },
             makeEmptyStore: {
-                KeychainTokenStore.over(ModelKeychain(groups: [], hasFileBasedKeychain: true), at: place)
+                KeychainTokenStore.over(ModelKeychain(groups: [], hasFileBasedKeychain: true), at: location)
             }
         )
     }
@@ -44,17 +44,22 @@ struct KeychainContractTests {
     @Test func `it can be shared`() async throws {
         let folder = try TemporaryFolder()
         try await SharedTokenStoreContract.check(
-            reopen: { KeychainTokenStore.over($0.store.item.items).shared(lockFile: $0.lockFile) },
-            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).shared(lockFile: folder.fresh()) }
+            reopen: { KeychainTokenStore.over($0.store.item.items).sharedOnModel(lockFile: $0.lockFile) },
+            corrupt: { ($0.store.item.items as? ModelKeychain)?.overwrite(.garbage, at: .own) },
+            contents: { store in
+                let items = (store.store.item.items as? ModelKeychain)?.items ?? []
+                return Data(items.compactMap(\.data).joined())
+            },
+            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).sharedOnModel(lockFile: folder.fresh()) }
         )
     }
 
     @Test func `shared, it is still a token store`() async throws {
         let folder = try TemporaryFolder()
         try await TokenStoreContract.check(
-            reopen: { KeychainTokenStore.over($0.store.item.items).shared(lockFile: $0.lockFile) },
-            unavailable: { $0.store.behind(.beforeFirstUnlock).shared(lockFile: $0.lockFile) },
-            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).shared(lockFile: folder.fresh()) }
+            reopen: { KeychainTokenStore.over($0.store.item.items).sharedOnModel(lockFile: $0.lockFile) },
+            unavailable: { $0.store.behind(.beforeFirstUnlock).sharedOnModel(lockFile: $0.lockFile) },
+            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()).sharedOnModel(lockFile: folder.fresh()) }
         )
     }
 
@@ -62,13 +67,13 @@ struct KeychainContractTests {
         let bundle = TokenBundle.numbered(1)
         let store = KeychainTokenStore.over(ModelKeychain())
         try await store.save(bundle)
-        let shared = store.shared(lockFile: URL(fileURLWithPath: "/nowhere/anna.lease"))
+        let shared = store.sharedOnModel(lockFile: URL(fileURLWithPath: "/nowhere/anna.lease"))
         #expect("\(store)" == "KeychainTokenStore(org.example.articles/anna)")
         #expect("\(shared)" == "SharedKeychainTokenStore(org.example.articles/anna, /nowhere/anna.lease)")
         for view in [store as Any, shared] {
             var dumped = ""
             dump(view, to: &dumped)
-            #expect(dumped.count < 200, "a dump goes no further than the place")
+            #expect(dumped.count < 200, "a dump goes no further than the location")
         }
     }
 }
@@ -85,7 +90,7 @@ extension KeychainTokenStore {
             model?.set(.beforeFirstUnlockAndHidden)
             return .over(item.items) { false }
         case .noEntitlement:
-            return .over(item.items, at: place.inGroup("foreign.group"))
+            return .over(item.items, at: location.inGroup("foreign.group"))
         case .notAvailable:
             let scripted = ScriptedKeychain(item.items)
             for call in KeychainCall.allCases { scripted.alwaysAnswer(call, .notAvailable) }

@@ -25,7 +25,7 @@ struct KeychainCrashTests {
             case .otherGroup: return [.bundle(at: .own)]
             case .olderFormat:
                 return [
-                    .bundle(at: place) { data in
+                    .bundle(at: location) { data in
                         TokenBundle(accessToken: String(decoding: data, as: UTF8.self), refreshToken: "refresh-1")
                     }
                 ]
@@ -33,7 +33,7 @@ struct KeychainCrashTests {
             }
         }
 
-        var place: KeychainPlace { self == .otherGroup ? .own.inGroup("shared.group") : .own }
+        var location: KeychainLocation { self == .otherGroup ? .own.inGroup("shared.group") : .own }
 
         func model() throws -> ModelKeychain {
             let model = ModelKeychain()
@@ -41,7 +41,7 @@ struct KeychainCrashTests {
             switch self {
             case .olderService: try model.insert(bundle.stored, at: .older)
             case .otherGroup: try model.insert(bundle.stored, at: .own)
-            case .olderFormat: model.insert(Data("access-1".utf8), at: place)
+            case .olderFormat: model.insert(Data("access-1".utf8), at: location)
             case .severalAtOnce: try model.insert(bundle.stored, at: .older)
             case .separateTokens: break
             }
@@ -54,7 +54,7 @@ struct KeychainCrashTests {
         }
 
         func store(_ items: any KeychainItems) -> KeychainTokenStore {
-            .over(items, at: place, predecessors: predecessors)
+            .over(items, at: location, predecessors: predecessors)
         }
     }
 
@@ -97,7 +97,7 @@ struct KeychainCrashTests {
             if layout == .olderFormat {
                 try await layout.store(model).save(current)
             } else {
-                try model.insert(current.stored, at: layout.place)
+                try model.insert(current.stored, at: layout.location)
             }
             let isDone: Void? = try? await layout.store(dying).delete()
             let bundle = try await layout.store(model).load()

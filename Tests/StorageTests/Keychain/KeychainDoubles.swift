@@ -15,7 +15,7 @@ enum KeychainCall: String, Sendable, CaseIterable {
 final class ScriptedKeychain: KeychainItems {
     struct Asked: Sendable, Hashable {
         let call: KeychainCall
-        let place: KeychainPlace
+        let location: KeychainLocation
         var accessibility: KeychainAccessibility?
     }
 
@@ -53,22 +53,22 @@ final class ScriptedKeychain: KeychainItems {
     }
 
     func copyMatching(_ query: KeychainQuery) throws(KeychainStatus) -> [KeychainItem] {
-        try ask(Asked(call: .copyMatching, place: query.place))
+        try ask(Asked(call: .copyMatching, location: query.location))
         return try base.copyMatching(query)
     }
 
     func add(_ query: KeychainQuery, _ values: KeychainValues) throws(KeychainStatus) {
-        try ask(Asked(call: .add, place: query.place, accessibility: values.accessibility))
+        try ask(Asked(call: .add, location: query.location, accessibility: values.accessibility))
         try base.add(query, values)
     }
 
     func update(_ query: KeychainQuery, to values: KeychainValues) throws(KeychainStatus) {
-        try ask(Asked(call: .update, place: query.place, accessibility: values.accessibility))
+        try ask(Asked(call: .update, location: query.location, accessibility: values.accessibility))
         try base.update(query, to: values)
     }
 
     func delete(_ query: KeychainQuery) throws(KeychainStatus) {
-        try ask(Asked(call: .delete, place: query.place))
+        try ask(Asked(call: .delete, location: query.location))
         try base.delete(query)
     }
 

@@ -3,17 +3,17 @@ import Foundation
 
 @testable import Storage
 
-extension KeychainPlace {
-    static let own = KeychainPlace(service: "org.example.articles", account: "anna")
-    static let older = KeychainPlace(service: "articles", account: "anna")
-    static let access = KeychainPlace(service: "articles", account: "accessToken")
-    static let refresh = KeychainPlace(service: "articles", account: "refreshToken")
+extension KeychainLocation {
+    static let own = KeychainLocation(service: "org.example.articles", account: "anna")
+    static let older = KeychainLocation(service: "articles", account: "anna")
+    static let access = KeychainLocation(service: "articles", account: "accessToken")
+    static let refresh = KeychainLocation(service: "articles", account: "refreshToken")
 }
 
 extension KeychainTokenStore {
     static func over(
         _ items: any KeychainItems,
-        at place: KeychainPlace = .own,
+        at location: KeychainLocation = .own,
         accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
         predecessors: [KeychainPredecessor] = [],
         marker: InstallMarker? = nil,
@@ -21,7 +21,7 @@ extension KeychainTokenStore {
     ) -> KeychainTokenStore {
         let item = TokenItem(
             items: items,
-            place: place,
+            location: location,
             accessibility: accessibility,
             predecessors: predecessors,
             marker: marker
@@ -30,16 +30,24 @@ extension KeychainTokenStore {
     }
 }
 
+extension KeychainTokenStore {
+    /// The store as processes of one device share it, over the model.
+    func sharedOnModel(lockFile: URL, clock: any TimeSource = SystemTimeSource()) -> SharedKeychainTokenStore {
+        let signal: any ChangeSignal = (item.items as? ModelKeychain)?.signal ?? AbsentChangeSignal()
+        return shared(lockFile: lockFile, clock: clock, signal: signal)
+    }
+}
+
 extension TokenBundle {
     /// The bundle as a store writes it down.
     var stored: Data {
-        get throws { try TokenEnvelope().encode(self) }
+        get throws { try TokenEnvelope().encode(.active(self)) }
     }
 }
 
 extension Data {
     /// What a store of a later version would have written.
-    static let ofLaterVersion = Data(#"{"format":"latchkey-tokens","version":2,"tokens":[]}"#.utf8)
+    static let ofLaterVersion = Data(#"{"format":"latchkey-tokens","version":3,"tokens":[]}"#.utf8)
 
     static let garbage = Data("not a bundle".utf8)
 }

@@ -39,10 +39,10 @@ struct KeychainInstallTests {
 
     @Test func `a fresh installation begins with nothing, wherever the tokens were before`() async throws {
         try leaveItems()
-        let bert = KeychainPlace(service: KeychainPlace.own.service, account: "bert")
+        let bert = KeychainLocation(service: KeychainLocation.own.service, account: "bert")
         try model.insert(TokenBundle.numbered(3).stored, at: bert)
         #expect(try await store().load() == nil)
-        #expect(model.items.map(\.place.account) == ["bert"])
+        #expect(model.items.map(\.location.account) == ["bert"])
         #expect(mark.isSet)
     }
 
@@ -114,6 +114,31 @@ struct KeychainInstallTests {
         #expect(!mark.isSet)
         #expect(try await store.load() == nil)
         #expect(mark.isSet)
+    }
+
+    @Test func `a file is a marker: made by the first call, in a folder that need not exist, and found from then on`()
+        async throws
+    {
+        try leaveItems()
+        let folder = try TemporaryFolder()
+        let file = folder.fresh().appendingPathComponent("Application Support/installed")
+        #expect(try await store(.file(at: file)).load() == nil)
+        #expect(FileManager.default.fileExists(atPath: file.path))
+        try await store(.file(at: file)).save(.numbered(5))
+        #expect(try await store(.file(at: file)).load() == .numbered(5))
+        model.set(.locked)
+        #expect(try await store(.file(at: file)) { false }.load() == .numbered(5))
+    }
+
+    @Test func `a file that cannot be looked at or made removes nothing`() async throws {
+        try leaveItems()
+        let before = model.items
+        let folder = try TemporaryFolder()
+        let obstacle = folder.fresh()
+        try Data().write(to: obstacle)
+        let file = obstacle.appendingPathComponent("installed")
+        #expect(await storeError { _ = try await store(.file(at: file)).load() }?.code == .unavailable)
+        #expect(model.items == before)
     }
 
     @Test func `a sign-out needs no marker`() async throws {

@@ -19,7 +19,7 @@ struct KeychainMigrationTests {
         let keychain = ScriptedKeychain(model)
         let store = KeychainTokenStore.over(keychain, predecessors: [.bundle(at: .older)])
         #expect(try await store.load() == .numbered(3))
-        #expect(model.items.map(\.place) == [.own.inGroup("own.group")])
+        #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
         let calls = keychain.calls.count
         #expect(try await store.load() == .numbered(3))
         #expect(keychain.calls.count == calls + 1, "what has moved costs nothing")
@@ -44,7 +44,7 @@ struct KeychainMigrationTests {
         #expect(bundle.accessToken == "access-0")
         #expect(bundle.refreshToken == "refresh-0")
         #expect(bundle.expiresAt == nil)
-        #expect(model.items.map(\.place.account) == ["anna"])
+        #expect(model.items.map(\.location.account) == ["anna"])
         #expect(try await KeychainTokenStore.over(model, predecessors: [separate]).load() == bundle)
     }
 
@@ -72,7 +72,7 @@ struct KeychainMigrationTests {
         insertSeparately(access: "access-0", refresh: nil)
         model.insert(
             .init(
-                place: .refresh.inGroup("own.group"),
+                location: .refresh.inGroup("own.group"),
                 accessibility: .whenUnlockedThisDeviceOnly,
                 data: Data("refresh-0".utf8)
             )

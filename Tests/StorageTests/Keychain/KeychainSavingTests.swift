@@ -18,7 +18,7 @@ struct KeychainSavingTests {
     @Test func `the first save adds an item, after an update that found none`() async throws {
         try await store.save(.numbered(1))
         #expect(keychain.calls == [.copyMatching, .update, .add])
-        #expect(model.items.map(\.place) == [.own.inGroup("own.group")])
+        #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
         #expect(model.items.map(\.accessibility) == [.afterFirstUnlockThisDeviceOnly])
     }
 
@@ -67,10 +67,10 @@ struct KeychainSavingTests {
 
     @Test func `the older Keychain of a Mac is asked for neither group nor accessibility`() async throws {
         let mac = ScriptedKeychain(ModelKeychain(groups: [], hasFileBasedKeychain: true))
-        let place = KeychainPlace(service: "articles", accessGroup: "shared.group", keychain: .fileBased)
-        try await KeychainTokenStore.over(mac, at: place).save(.numbered(1))
-        #expect(mac.asked.allSatisfy { $0.accessibility == nil && $0.place.accessGroup == nil })
-        #expect(mac.asked.allSatisfy { $0.place.keychain == .fileBased })
+        let location = KeychainLocation(service: "articles", accessGroup: "shared.group", keychain: .fileBased)
+        try await KeychainTokenStore.over(mac, at: location).save(.numbered(1))
+        #expect(mac.asked.allSatisfy { $0.accessibility == nil && $0.location.accessGroup == nil })
+        #expect(mac.asked.allSatisfy { $0.location.keychain == .fileBased })
     }
 
     @Test func `an access group is named in every call`() async throws {
@@ -79,7 +79,7 @@ struct KeychainSavingTests {
         _ = try await group.load()
         try await group.delete()
         #expect(Set(keychain.calls) == Set(KeychainCall.allCases))
-        #expect(keychain.asked.allSatisfy { $0.place.accessGroup == "shared.group" })
+        #expect(keychain.asked.allSatisfy { $0.location.accessGroup == "shared.group" })
     }
 
     @Test func `a bundle that has been overtaken is not saved, another session is`() async throws {
@@ -99,6 +99,26 @@ struct KeychainSavingTests {
         }
         #expect(try await store.load() == .numbered(40))
         #expect(model.items.count == 1)
+    }
+
+    @Test func `a sign-out removes every item of a Mac's older Keychain, which deletes one at a time`() async throws {
+        let mac = ModelKeychain(groups: [], hasFileBasedKeychain: true)
+        let location = KeychainLocation(service: "articles", keychain: .fileBased)
+        for generation in 1...3 { try mac.insert(TokenBundle.numbered(generation).stored, at: location) }
+        let store = KeychainTokenStore.over(mac, at: location)
+        try await store.delete()
+        #expect(mac.items.isEmpty)
+        #expect(try await store.load() == nil)
+    }
+
+    @Test func `a bundle of a session that has ended is not saved over its note`() async throws {
+        let ended = EndedSession(session: SessionID(rawValue: "session-1"), reason: .byUser, date: Date())
+        try model.insert(TokenEnvelope().encode(.ended(ended)), at: .own)
+        #expect(try await store.load() == nil)
+        #expect(await storeError { try await store.save(.numbered(9)) }?.code == .superseded)
+        let other = TokenBundle.numbered(1, of: SessionID(rawValue: "session-2"))
+        try await store.save(other)
+        #expect(try await store.load() == other)
     }
 
     @Test func `accounts live side by side, and deleting one leaves the others`() async throws {

@@ -17,7 +17,7 @@ struct KeychainSharingTests {
     }
 
     private func process(_ predecessors: [KeychainPredecessor] = []) -> SharedKeychainTokenStore {
-        KeychainTokenStore.over(model, predecessors: predecessors).shared(lockFile: lockFile)
+        KeychainTokenStore.over(model, predecessors: predecessors).sharedOnModel(lockFile: lockFile)
     }
 
     @Test func `processes that move the tokens at once agree on one session`() async throws {
@@ -80,7 +80,7 @@ struct KeychainSharingTests {
 
     @Test func `the lease of one account keeps nobody from another`() async throws {
         let other = KeychainTokenStore.over(model, at: .older)
-            .shared(lockFile: folder.url.appendingPathComponent("bert.lease"))
+            .sharedOnModel(lockFile: folder.url.appendingPathComponent("bert.lease"))
         let first = try await process().lease(waitingAtMost: .zero)
         let second = try await other.lease(waitingAtMost: .zero)
         await first.release()
@@ -91,7 +91,7 @@ struct KeychainSharingTests {
         let time = ManualTimeSource()
         let lease = try await process().lease(waitingAtMost: .zero)
         let waiter = Task {
-            try await KeychainTokenStore.over(model).shared(lockFile: lockFile, time: time)
+            try await KeychainTokenStore.over(model).sharedOnModel(lockFile: lockFile, clock: time)
                 .lease(waitingAtMost: .seconds(3_600))
         }
         await time.sleepers(atLeast: 1)
@@ -104,7 +104,7 @@ struct KeychainSharingTests {
         try folder.url.setPermissions(0o755)
         try await process().save(.numbered(1))
         let deep = folder.fresh().appendingPathComponent("anna.lease")
-        let store = KeychainTokenStore.over(model).shared(lockFile: deep)
+        let store = KeychainTokenStore.over(model).sharedOnModel(lockFile: deep)
         #expect(try await store.load() == .numbered(1))
         await (try await store.lease(waitingAtMost: .zero)).release()
         #expect(FileManager.default.fileExists(atPath: deep.path))
@@ -124,7 +124,7 @@ struct KeychainSharingTests {
     @Test func `the lock files stay empty`() async throws {
         try await process().save(.numbered(1))
         let lease = try await process().lease(waitingAtMost: .zero)
-        try await lease.save(.numbered(2))
+        try await process().save(.numbered(2))
         await lease.release()
         #expect(try folder.url.names == ["anna.lease", "anna.lease.writing"])
         for name in try folder.url.names {

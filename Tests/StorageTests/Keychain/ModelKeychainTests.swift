@@ -9,23 +9,23 @@ struct ModelKeychainTests {
     private static let whenUnlocked = KeychainValues(data: .one, accessibility: .whenUnlockedThisDeviceOnly)
 
     @Test(arguments: [
-        ("the same item", KeychainPlace.own, KeychainStatus.duplicateItem),
-        ("another account", KeychainPlace(service: "org.example.articles", account: "bert"), nil),
-        ("another service", KeychainPlace(service: "org.example.notes", account: "anna"), nil),
-        ("another group", KeychainPlace.own.inGroup("shared.group"), nil),
-        ("its own group by name", KeychainPlace.own.inGroup("own.group"), .duplicateItem),
+        ("the same item", KeychainLocation.own, KeychainStatus.duplicateItem),
+        ("another account", KeychainLocation(service: "org.example.articles", account: "bert"), nil),
+        ("another service", KeychainLocation(service: "org.example.notes", account: "anna"), nil),
+        ("another group", KeychainLocation.own.inGroup("shared.group"), nil),
+        ("its own group by name", KeychainLocation.own.inGroup("own.group"), .duplicateItem),
     ])
-    func `service, account and group are the primary key`(row: (String, KeychainPlace, KeychainStatus?)) throws {
+    func `service, account and group are the primary key`(row: (String, KeychainLocation, KeychainStatus?)) throws {
         let model = ModelKeychain()
-        try model.add(KeychainQuery(place: .own), Self.values)
-        #expect(status { try model.add(KeychainQuery(place: row.1), Self.values) } == row.2, "\(row.0)")
+        try model.add(KeychainQuery(location: .own), Self.values)
+        #expect(status { try model.add(KeychainQuery(location: row.1), Self.values) } == row.2, "\(row.0)")
     }
 
     @Test func `an item that iCloud synchronises is another item, and is not found`() throws {
         let model = ModelKeychain()
-        model.insert(.init(place: .own.inGroup("own.group"), isSynchronizable: true, data: .one))
+        model.insert(.init(location: .own.inGroup("own.group"), isSynchronizable: true, data: .one))
         #expect(status { _ = try model.copyMatching(.reading(.own)) } == .itemNotFound)
-        try model.add(KeychainQuery(place: .own), Self.values)
+        try model.add(KeychainQuery(location: .own), Self.values)
         #expect(model.items.count == 2)
     }
 
@@ -36,12 +36,12 @@ struct ModelKeychainTests {
 
     @Test func `an item is added to the first group, and found in all`() throws {
         let model = ModelKeychain(groups: ["own.group", "shared.group"])
-        try model.add(KeychainQuery(place: .own), Self.values)
-        try model.add(KeychainQuery(place: .own.inGroup("shared.group")), Self.values)
-        #expect(model.items.map(\.place.accessGroup) == ["own.group", "shared.group"])
-        let found = try model.copyMatching(KeychainQuery(place: .own, limit: .all))
+        try model.add(KeychainQuery(location: .own), Self.values)
+        try model.add(KeychainQuery(location: .own.inGroup("shared.group")), Self.values)
+        #expect(model.items.map(\.location.accessGroup) == ["own.group", "shared.group"])
+        let found = try model.copyMatching(KeychainQuery(location: .own, limit: .all))
         #expect(found.map(\.accessGroup) == ["own.group", "shared.group"])
-        #expect(try model.copyMatching(KeychainQuery(place: .own, limit: .one)).count == 1)
+        #expect(try model.copyMatching(KeychainQuery(location: .own, limit: .one)).count == 1)
     }
 
     @Test(arguments: KeychainCall.allCases)
@@ -52,13 +52,22 @@ struct ModelKeychainTests {
 
     @Test func `update and delete take all that match`() throws {
         let model = ModelKeychain()
-        try model.add(KeychainQuery(place: .own), Self.values)
-        try model.add(KeychainQuery(place: .own.inGroup("shared.group")), Self.values)
-        try model.update(KeychainQuery(place: .own), to: KeychainValues(data: .two, accessibility: nil))
+        try model.add(KeychainQuery(location: .own), Self.values)
+        try model.add(KeychainQuery(location: .own.inGroup("shared.group")), Self.values)
+        try model.update(KeychainQuery(location: .own), to: KeychainValues(data: .two, accessibility: nil))
         #expect(model.items.map(\.data) == [.two, .two])
         #expect(model.items.allSatisfy { $0.accessibility == .afterFirstUnlockThisDeviceOnly })
-        try model.delete(KeychainQuery(place: .own))
+        try model.delete(KeychainQuery(location: .own))
         #expect(model.items.isEmpty)
+    }
+
+    @Test func `the file-based Keychain deletes the first item that matches, and leaves the others`() throws {
+        let model = ModelKeychain(groups: [], hasFileBasedKeychain: true)
+        for data in [Data.one, .two] { model.insert(data, at: .fileBased) }
+        try model.delete(KeychainQuery(location: .fileBased))
+        #expect(model.items.map(\.data) == [.two])
+        try model.delete(KeychainQuery(location: .fileBased))
+        #expect(model.status(of: .delete, at: .fileBased) == .itemNotFound)
     }
 
     @Test(arguments: [
@@ -72,7 +81,7 @@ struct ModelKeychainTests {
     ) throws {
         for (values, expected) in [(Self.values, row.afterFirstUnlock), (Self.whenUnlocked, row.whenUnlocked)] {
             let model = ModelKeychain()
-            try model.add(KeychainQuery(place: .own), values)
+            try model.add(KeychainQuery(location: .own), values)
             model.set(row.0)
             #expect(model.status(of: .copyMatching) == expected)
             #expect(model.status(of: .update, values) == expected)
@@ -81,7 +90,7 @@ struct ModelKeychainTests {
 
     @Test func `nothing can be added or deleted before the first unlock`() throws {
         let model = ModelKeychain()
-        try model.add(KeychainQuery(place: .own), Self.values)
+        try model.add(KeychainQuery(location: .own), Self.values)
         model.set(.beforeFirstUnlock)
         #expect(model.status(of: .add, at: .older) == .interactionNotAllowed)
         #expect(model.status(of: .delete) == .interactionNotAllowed)
@@ -93,15 +102,15 @@ struct ModelKeychainTests {
 
     @Test func `attributes are found where data cannot be read`() throws {
         let model = ModelKeychain()
-        try model.add(KeychainQuery(place: .own), Self.whenUnlocked)
+        try model.add(KeychainQuery(location: .own), Self.whenUnlocked)
         model.set(.locked)
-        let found = try model.copyMatching(KeychainQuery(place: .own, limit: .all))
+        let found = try model.copyMatching(KeychainQuery(location: .own, limit: .all))
         #expect(found == [KeychainItem(accessGroup: "own.group", data: nil)])
     }
 
     @Test func `a Mac has two Keychains, and every other device one`() throws {
         for (model, isShared) in [(ModelKeychain(hasFileBasedKeychain: true), false), (ModelKeychain(), true)] {
-            try model.add(KeychainQuery(place: .fileBased), KeychainValues(data: .one, accessibility: nil))
+            try model.add(KeychainQuery(location: .fileBased), KeychainValues(data: .one, accessibility: nil))
             #expect(model.status(of: .copyMatching, at: .fileBased) == nil)
             #expect((model.status(of: .copyMatching) == nil) == isShared)
         }
@@ -109,20 +118,20 @@ struct ModelKeychainTests {
 
     @Test func `the file-based Keychain has no groups, and is not under the lock of the device`() throws {
         let model = ModelKeychain(groups: [], hasFileBasedKeychain: true)
-        try model.add(KeychainQuery(place: .fileBased), KeychainValues(data: .one, accessibility: nil))
+        try model.add(KeychainQuery(location: .fileBased), KeychainValues(data: .one, accessibility: nil))
         model.set(.beforeFirstUnlock)
         #expect(try model.copyMatching(.reading(.fileBased)) == [KeychainItem(accessGroup: nil, data: .one)])
     }
 
     @Test func `only a search may say what it wants, and a Mac's older Keychain not the data of all`() throws {
         let model = ModelKeychain(hasFileBasedKeychain: true)
-        let limited = [KeychainQuery(place: .own, limit: .one), KeychainQuery(place: .own, returnsData: true)]
+        let limited = [KeychainQuery(location: .own, limit: .one), KeychainQuery(location: .own, returnsData: true)]
         for query in limited {
             #expect(status { try model.add(query, Self.values) } == .invalidParameter)
             #expect(status { try model.update(query, to: Self.values) } == .invalidParameter)
             #expect(status { try model.delete(query) } == .invalidParameter)
         }
-        let all = KeychainQuery(place: .fileBased, returnsData: true, limit: .all)
+        let all = KeychainQuery(location: .fileBased, returnsData: true, limit: .all)
         #expect(status { _ = try model.copyMatching(all) } == .invalidParameter)
     }
 
@@ -148,29 +157,29 @@ private func status(of call: () throws -> Void) -> KeychainStatus? {
 extension ModelKeychain {
     fileprivate func status(
         of call: KeychainCall,
-        at place: KeychainPlace = .own,
+        at location: KeychainLocation = .own,
         _ values: KeychainValues = KeychainValues(data: .two, accessibility: .afterFirstUnlockThisDeviceOnly)
     ) -> KeychainStatus? {
         StorageTests.status {
             switch call {
-            case .copyMatching: _ = try copyMatching(.reading(place))
-            case .add: try add(KeychainQuery(place: place), values)
-            case .update: try update(KeychainQuery(place: place), to: values)
-            case .delete: try delete(KeychainQuery(place: place))
+            case .copyMatching: _ = try copyMatching(.reading(location))
+            case .add: try add(KeychainQuery(location: location), values)
+            case .update: try update(KeychainQuery(location: location), to: values)
+            case .delete: try delete(KeychainQuery(location: location))
             }
         }
     }
 }
 
 extension KeychainQuery {
-    fileprivate static func reading(_ place: KeychainPlace) -> KeychainQuery {
-        KeychainQuery(place: place, returnsData: true, limit: .one)
+    fileprivate static func reading(_ location: KeychainLocation) -> KeychainQuery {
+        KeychainQuery(location: location, returnsData: true, limit: .one)
     }
 }
 
-extension KeychainPlace {
+extension KeychainLocation {
     fileprivate static let foreign = own.inGroup("foreign.group")
-    fileprivate static let fileBased = KeychainPlace(
+    fileprivate static let fileBased = KeychainLocation(
         service: own.service,
         account: own.account,
         keychain: .fileBased

@@ -50,17 +50,9 @@ struct LeaseTests {
         let temporary = try TemporaryFolder()
         let stores: [any SharedTokenStore] = [MemoryTokenStore(), FileTokenStore(folder: temporary.fresh())]
         for store in stores {
+            try await store.save(.numbered(1))
             for _ in 1...3 { _ = try await store.lease(waitingAtMost: .zero) }
         }
-    }
-
-    @Test("A released lease answers nothing any more, not even a load", arguments: [true, false])
-    func released(isMemory: Bool) async throws {
-        let temporary = try TemporaryFolder()
-        let store: any SharedTokenStore = isMemory ? MemoryTokenStore() : FileTokenStore(folder: temporary.fresh())
-        let lease = try await store.lease(waitingAtMost: .zero)
-        await lease.release()
-        #expect(await storeError { _ = try await lease.load() }?.reason.contains("released") == true)
     }
 
     @Test("A waiter of the file store asks less and less often, and gives up exactly when its limit has passed")
@@ -88,6 +80,7 @@ struct LeaseTests {
     func pollingSuccess() async throws {
         let temporary = try TemporaryFolder()
         let store = FileTokenStore(folder: temporary.fresh(), time: time)
+        try await store.save(.numbered(1))
         let first = try await store.lease(waitingAtMost: .zero)
         let waiter = Task { try await store.lease(waitingAtMost: .seconds(60)) }
         await time.sleepers(atLeast: 1)
@@ -98,10 +91,28 @@ struct LeaseTests {
         await second.release()
     }
 
+    @Test("A lease of a file proves that no earlier holder on this host still calls, and says nothing of other hosts")
+    func earlierHolders() async throws {
+        let temporary = try TemporaryFolder()
+        let file = FileTokenStore(folder: temporary.fresh())
+        try await file.save(.numbered(1))
+        let lease = try await file.lease(waitingAtMost: .zero)
+        let here = ProcessIdentity.current
+        #expect(!lease.mayStillCall(here))
+        #expect(!lease.mayStillCall(ProcessIdentity(host: here.host, process: "1-killed")))
+        #expect(lease.mayStillCall(ProcessIdentity(host: "another", process: here.process)))
+        await lease.release()
+
+        let memory = try await MemoryTokenStore().lease(waitingAtMost: .zero)
+        #expect(!memory.mayStillCall(here))
+        #expect(memory.mayStillCall(ProcessIdentity(host: here.host, process: "1-another")))
+    }
+
     @Test("Accounts have leases of their own")
     func accounts() async throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.fresh()
+        try folder.makePrivateFolder()
         let ada = try await FileTokenStore(folder: folder, account: "ada").lease(waitingAtMost: .zero)
         let bob = try await FileTokenStore(folder: folder, account: "bob").lease(waitingAtMost: .zero)
         await ada.release()

@@ -1,6 +1,8 @@
 import AuthInterface
 import Foundation
 
+@testable import Storage
+
 extension URL {
     /// The permissions of a file or folder, in the way they are usually written.
     var permissions: String {
@@ -21,11 +23,15 @@ extension URL {
 
     /// Writes a file that a store would accept, but for what is in it.
     func writePrivately(_ data: Data) throws {
-        let folder = deletingLastPathComponent()
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
+        try deletingLastPathComponent().makePrivateFolder()
         try data.write(to: self)
         try setPermissions(0o600)
+    }
+
+    /// Makes a folder that a store would accept, if it is not there.
+    func makePrivateFolder() throws {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try FileManager.default.createDirectory(at: self, withIntermediateDirectories: true, attributes: attributes)
     }
 }
 
@@ -50,5 +56,17 @@ func storeError(of call: () async throws -> Void) async -> (code: TokenStoreErro
         return nil
     } catch {
         return (error as? TokenStoreError).map { ($0.code, $0.reason) }
+    }
+}
+
+extension TokenFolder {
+    /// A folder whose parent must exist, and about which no note is written.
+    static func test(_ path: String, anchor: String? = nil) -> TokenFolder {
+        TokenFolder(
+            path: path,
+            anchor: anchor ?? (path as NSString).deletingLastPathComponent,
+            access: .owner,
+            known: KnownFolders(stateFolder: "/nowhere")
+        )
     }
 }

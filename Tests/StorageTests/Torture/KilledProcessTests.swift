@@ -68,19 +68,20 @@ struct KilledProcessTests {
         let stored = try #require(try await store.load())
         #expect(stored == .torture(stored.generation))
         #expect((acknowledged...acknowledged + 1).contains(stored.generation))
-        return try folder.names.contains { $0.contains(".tmp-") }
+        return try folder.names.contains { $0.contains(".tmp") }
     }
 
     @Test("G13: a lease is free when its holder is killed, even if a child of the holder lives on")
     func killedHolder() async throws {
         let temporary = try TemporaryFolder()
         let store = FileTokenStore(folder: temporary.fresh())
+        try await store.save(.torture(0))
         let process = try SpawnedProcess(torture: "hold", store.file.deletingLastPathComponent())
         var lines = process.lines.makeAsyncIterator()
         let heir = try #require(await lines.next().flatMap { pid_t($0) })
         #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
         process.kill()
-        await (try await store.lease(waitingAtMost: .seconds(20))).release()
+        await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
         #expect(kill(heir, 0) == 0, "the child did not live on")
         kill(heir, SIGKILL)
     }
@@ -112,6 +113,22 @@ struct KilledProcessTests {
             #expect(try await store.load() == .torture(1))
             #expect(try folder.names == ["default.json", "default.json.lock"])
         }
+    }
+
+    @Test("ST6: a corrupt file on a full disk is not copied, however often a save is tried, and a sign-out removes it")
+    func corruptOnFullDisk() async throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.fresh()
+        let store = FileTokenStore(folder: folder)
+        try store.file.writePrivately(Data("refresh-1".utf8))
+        for _ in 1...5 {
+            let lines = try await SpawnedProcess(torture: "overwrite-once", folder, 0).remainingLines()
+            #expect(lines.count == 1 && lines[0].hasPrefix("unavailable: could not write"), "\(lines)")
+            #expect(try folder.names == ["default.json", "default.json.lock"])
+        }
+        try await store.update { _ in .ended(EndedSession(session: SessionID(), reason: .byUser, date: Date())) }
+        #expect(try folder.names == ["default.json", "default.json.lock"])
+        #expect(try !String(contentsOf: store.file, encoding: .utf8).contains("refresh-1"))
     }
 
     @Test("A read-only folder can be loaded from, and a save there is `unavailable`")

@@ -13,29 +13,38 @@ struct MachineScript {
     var machine: RefreshStateMachine
     var uptime: Duration = .seconds(1_000)
     var date = Date(timeIntervalSince1970: 1_800_000_000)
-    /// The alarms that are set.
+    /// The timers that are set.
     var timers: [RefreshTimer: Duration] = [:]
     /// What the machine reported so far.
     var events: [SessionEvent] = []
+    /// Whether a record of a pending refresh is stored as soon as the machine wants it, and not shown.
+    var recordsIntents = true
     private var lastCall: (id: AttemptID, base: TokenBundle)?
+    private(set) var lastRequest: TokenRefreshRequest?
     private var lastAttempt: AttemptID?
     private var lastWrite = 0
     /// What the store was last asked to hold.
     private(set) var lastContent: StoreContent?
 
-    init(policy: TokenRefreshPolicy = .init(), isShared: Bool = false, rules: RefreshRules = .init()) {
-        machine = RefreshStateMachine(policy: policy, isShared: isShared, seed: 7, rules: rules)
+    init(
+        policy: TokenRefreshPolicy = .init(),
+        isShared: Bool = false,
+        tolerance: ReplayTolerance = .none,
+        owner: ProcessIdentity = .init(host: "host", process: "p1")
+    ) {
+        let settings = MachineSettings(policy: policy, isShared: isShared, owner: owner, tolerance: tolerance)
+        machine = RefreshStateMachine(settings: settings, random: .seeded(SplitMix64(seed: 7)))
     }
 
-    /// A machine in which ada has signed in and is stored. Her first access token is good for an hour.
+    /// A machine in which ada has signed in and is stored. Her first access token is valid for an hour.
     static func signedIn(
         isShared: Bool = false,
         lifetime: Duration? = .seconds(3_600),
         refreshToken: String? = "refresh-ada-0",
         policy: TokenRefreshPolicy = .init(),
-        rules: RefreshRules = .init()
+        tolerance: ReplayTolerance = .none
     ) -> MachineScript {
-        var script = MachineScript(policy: policy, isShared: isShared, rules: rules)
+        var script = MachineScript(policy: policy, isShared: isShared, tolerance: tolerance)
         _ = script.signIn(900, as: "ada", lifetime: lifetime, refreshToken: refreshToken)
         _ = script.wrote()
         return script
@@ -46,17 +55,44 @@ struct MachineScript {
     mutating func tell(_ event: RefreshEvent) -> [String] {
         let actions = machine.handle(event, at: Instant(uptime: uptime, date: date))
         for action in actions { note(action) }
-        return actions.compactMap(\.text)
+        var texts: [String] = []
+        var intents: [Int] = []
+        for action in actions {
+            if recordsIntents, case .write(let version, .bundle(let bundle, _)) = action,
+                bundle.pendingRefresh?.isAbandoned == false
+            {
+                intents.append(version)
+            } else if let text = action.text {
+                texts.append(text)
+            }
+        }
+        for version in intents { texts += tell(.wrote(version: version, .written(replaced: nil))) }
+        return texts
     }
 
     mutating func ask(_ waiter: Int) -> [String] {
-        tell(.tokenAsked(WaiterID(number: waiter)))
+        tell(.asked(.token, WaiterID(number: waiter)))
+    }
+
+    mutating func refresh(_ waiter: Int) -> [String] {
+        tell(.asked(.refresh, WaiterID(number: waiter)))
+    }
+
+    /// The token of a generation, as the machine hands it out now.
+    func token(_ generation: Int, of user: String = "ada") -> SessionToken {
+        if let ready = machine.readyToken(at: uptime), ready.generation == generation, ready.session.rawValue == user {
+            return ready
+        }
+        let session = SessionID(rawValue: user)
+        return SessionToken(value: "access-\(user)-\(generation)", session: session, generation: generation)
     }
 
     mutating func refused(_ waiter: Int, generation: Int, of user: String = "ada") -> [String] {
-        let session = SessionID(rawValue: user)
-        let token = SessionToken(value: "access-\(user)-\(generation)", session: session, generation: generation)
-        return tell(.tokenRefused(token, WaiterID(number: waiter)))
+        refused(waiter, TokenRefusal(of: token(generation, of: user)))
+    }
+
+    mutating func refused(_ waiter: Int, _ refusal: TokenRefusal) -> [String] {
+        tell(.asked(.replacement(refusal), WaiterID(number: waiter)))
     }
 
     mutating func cancel(_ waiter: Int) -> [String] {
@@ -77,8 +113,8 @@ struct MachineScript {
         return tell(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
     }
 
-    mutating func signOut(_ waiter: Int) -> [String] {
-        tell(.signOut(WaiterID(number: waiter)))
+    mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser) -> [String] {
+        tell(.signOut(reason, WaiterID(number: waiter)))
     }
 
     // MARK: What the outside answers
@@ -91,14 +127,14 @@ struct MachineScript {
         call: (id: AttemptID, base: TokenBundle)? = nil
     ) -> [String] {
         guard let call = call ?? lastCall else { return ["no call to answer"] }
-        if let verdict { return tell(.answered(call.id, base: call.base, .failure(verdict))) }
+        if let verdict { return tell(.responded(call.id, base: call.base, .failure(verdict))) }
         let name = "\(call.base.session.rawValue)-\(call.base.generation + 1)"
         let result = TokenRefreshResult(
             accessToken: accessToken ?? "access-\(name)",
             refreshToken: "refresh-\(name)",
             expiresIn: lifetime
         )
-        return tell(.answered(call.id, base: call.base, .success(result)))
+        return tell(.responded(call.id, base: call.base, .success(result)))
     }
 
     /// The call that is on its way, to be answered later than others.
@@ -113,11 +149,25 @@ struct MachineScript {
         return lastAttempt.map { tell(.leaseFailed($0, busy)) } ?? ["nobody waits for the lease"]
     }
 
-    mutating func reread(_ result: Result<TokenBundle?, TokenStoreError>) -> [String] {
-        lastAttempt.map { tell(.reread($0, result)) } ?? ["nobody reads"]
+    /// The store is read for the attempt under way.
+    mutating func reread(_ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false) -> [String] {
+        lastAttempt.map { tell(.read(.attempt($0), result, ownerMayCall: ownerMayCall)) } ?? ["nobody reads"]
     }
 
-    mutating func wrote(_ outcome: WriteOutcome = .written) -> [String] {
+    mutating func reread(_ bundle: TokenBundle, ownerMayCall: Bool = false) -> [String] {
+        reread(.success(.active(bundle)), ownerMayCall: ownerMayCall)
+    }
+
+    /// The store is read for the first time, or looked at.
+    mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) -> [String] {
+        tell(.read(.load, result, ownerMayCall: false))
+    }
+
+    mutating func looked(_ content: StoredSession) -> [String] {
+        tell(.read(.look, .success(content), ownerMayCall: false))
+    }
+
+    mutating func wrote(_ outcome: WriteOutcome = .written(replaced: nil)) -> [String] {
         tell(.wrote(version: lastWrite, outcome))
     }
 
@@ -145,10 +195,11 @@ struct MachineScript {
 
     private mutating func note(_ action: RefreshAction) {
         switch action {
-        case .call(let id, let base, _):
+        case .call(let id, let base, let request):
             lastCall = (id, base)
             lastAttempt = id
-        case .lease(let id), .reread(let id): lastAttempt = id
+            lastRequest = request
+        case .lease(let id), .read(.attempt(let id)): lastAttempt = id
         case .write(let version, let content):
             lastWrite = version
             lastContent = content
@@ -161,11 +212,18 @@ struct MachineScript {
 }
 
 extension TokenBundle {
-    static func stored(_ user: String, _ generation: Int, expiresAt: Date? = nil) -> TokenBundle {
+    /// A bundle as the store holds it. `clockSkew`: not zero where its expiry was counted on the server's clock.
+    static func stored(
+        _ user: String,
+        _ generation: Int,
+        expiresAt: Date? = nil,
+        clockSkew: TimeInterval = 0
+    ) -> TokenBundle {
         TokenBundle(
             accessToken: "access-\(user)-\(generation)",
             refreshToken: "refresh-\(user)-\(generation)",
             expiresAt: expiresAt,
+            clockSkew: clockSkew,
             session: SessionID(rawValue: user),
             generation: generation
         )
@@ -180,18 +238,24 @@ extension RefreshAction {
     /// What a reader of a table needs to see. Alarms and reports are kept beside it.
     fileprivate var text: String? {
         switch self {
-        case .load: "load"
+        case .read(.load): "load"
+        case .read(.attempt): "reread"
+        case .read(.look): "look"
         case .lease: "lease"
-        case .reread: "reread"
-        case .write(_, .bundle(let bundle, _)): "save \(bundle.session.rawValue) g\(bundle.generation)"
-        case .write(_, .nothing): "delete"
+        case .write(_, .bundle(let bundle, _)):
+            switch bundle.pendingRefresh?.isAbandoned {
+            case false: "intent \(bundle.session.rawValue) g\(bundle.generation)"
+            case true: "mark \(bundle.session.rawValue) g\(bundle.generation)"
+            case nil: "save \(bundle.session.rawValue) g\(bundle.generation)"
+            }
+        case .write(_, .ended): "delete"
         case .release: "release"
         case .call(_, let base, _): "call g\(base.generation)"
         case .cancelCall: "cancel call"
-        case .revoke(let bundle): "revoke \(bundle.session.rawValue) g\(bundle.generation)"
+        case .revoke(let bundle, false): "revoke \(bundle.session.rawValue) g\(bundle.generation)"
+        case .revoke(let bundle, true): "revoke only \(bundle.session.rawValue) g\(bundle.generation)"
         case .answer(let waiter, let answer): "\(waiter.number): \(answer.text)"
-        case .publish(.signedIn(let session)): "signed in \(session.rawValue)"
-        case .publish(let state): "\(state)"
+        case .publish(let state): state.text
         case .startTimer, .stopTimer, .report: nil
         }
     }
@@ -201,11 +265,23 @@ extension RefreshAnswer {
     fileprivate var text: String {
         switch self {
         case .token(let token): "\(token.session.rawValue) g\(token.generation)"
-        case .state(.signedIn(let session)): "signed in \(session.rawValue)"
-        case .state(let state): "\(state)"
+        case .state(let state): state.text
         case .done: "done"
         case .failed(let error): error.code.rawValue
         case .cancelled: "cancelled"
+        }
+    }
+}
+
+extension SessionState {
+    fileprivate var text: String {
+        switch self {
+        case .unknown: "unknown"
+        case .signedIn(let session): "signed in \(session.rawValue)"
+        case .signedOut(.never): "signedOut never"
+        case .signedOut(.byUser): "signedOut byUser"
+        case .signedOut(.expired): "signedOut expired"
+        case .signedOut(.application(let text)): "signedOut \(text)"
         }
     }
 }

@@ -19,7 +19,7 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         #expect(script.answer(error) == ["1: refreshUnavailable"])
-        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
     @Test("G5: a rejection ends the session once, for however many waiters, and later requests ask nobody")
@@ -27,8 +27,8 @@ import Testing
         var script = MachineScript.signedIn()
         for waiter in 1...100 { _ = script.refused(waiter, generation: 0) }
         #expect(script.answer(.rejected) == ["reread"])
-        let ending = script.reread(.success(.stored("ada", 0)))
-        #expect(ending.filter { $0.hasPrefix("signedOut") } == ["signedOut(AuthInterface.SignOutReason.expired)"])
+        let ending = script.reread(.stored("ada", 0))
+        #expect(ending.filter { $0.hasPrefix("signedOut") } == ["signedOut expired"])
         #expect(ending.filter { $0.hasSuffix("sessionEnded") }.count == 100)
         #expect(ending.filter { $0 == "delete" }.count == 1)
         for waiter in 101...105 { #expect(script.ask(waiter) == ["\(waiter): notSignedIn"]) }
@@ -41,7 +41,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         #expect(
             script.signOut(2) == [
-                "delete", "1: sessionEnded", "signedOut(AuthInterface.SignOutReason.byUser)", "revoke ada g0",
+                "delete", "1: sessionEnded", "signedOut byUser", "revoke ada g0",
             ]
         )
         #expect(script.wrote() == ["2: done"])
@@ -55,7 +55,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         #expect(script.answer() == ["save ada g1"])
         #expect(
-            script.signOut(2) == ["1: sessionEnded", "signedOut(AuthInterface.SignOutReason.byUser)", "revoke ada g1"]
+            script.signOut(2) == ["1: sessionEnded", "signedOut byUser", "revoke ada g1"]
         )
         #expect(script.wrote() == ["delete"])
         #expect(script.wrote() == ["2: done"])
@@ -65,7 +65,7 @@ import Testing
     func rejectionAfterSwitch() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        #expect(script.signIn(2, as: "bob") == ["1: sessionEnded", "save bob g0"])
+        #expect(script.signIn(2, as: "bob") == ["1: sessionEnded", "save bob g0", "revoke only ada g0"])
         #expect(script.answer(.rejected) == [])
         #expect(script.wrote() == ["signed in bob", "2: done"])
         #expect(script.ask(3) == ["3: bob g0"])
@@ -76,7 +76,7 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         _ = script.signIn(2, as: "bob")
-        #expect(script.answer() == ["revoke ada g1"])
+        #expect(script.answer() == ["revoke only ada g1"])
         _ = script.wrote()
         #expect(script.ask(3) == ["3: bob g0"])
     }
@@ -97,8 +97,33 @@ import Testing
         var script = MachineScript.signedIn(refreshToken: nil)
         #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
         _ = script.pass(.seconds(3_600))
-        #expect(script.ask(2) == ["2: noRefreshToken"])
-        #expect(script.machine.state == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.ask(2) == ["2: noRefreshToken", "delete", "signedOut expired"], "it has expired for certain")
+        #expect(script.ask(3) == ["3: notSignedIn"])
+    }
+
+    @Test("G22: without a refresh token a session ends when the server says that the token is invalid, and not before")
+    func invalidWithoutRefreshToken() {
+        var script = MachineScript.signedIn(refreshToken: nil)
+        #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
+        var refusal = TokenRefusal(of: script.token(0), saysTokenIsInvalid: true, status: 401)
+        refusal.requestID = "r-1"
+        #expect(script.refused(2, refusal) == ["2: noRefreshToken", "delete", "signedOut expired"])
+        guard case .signedOut(.expired(let ending)) = script.machine.published else { return }
+        #expect(ending.status == 401 && ending.requestID == "r-1")
+    }
+
+    @Test("G22: a wrong local clock alone ends no session without a refresh token")
+    func wrongClockWithoutRefreshToken() {
+        var script = MachineScript()
+        _ = script.ask(1)
+        let bundle = TokenBundle(
+            accessToken: "access-ada-0", refreshToken: nil, expiresAt: script.date - 60, clockSkew: 0.5,
+            session: SessionID(rawValue: "ada"), receivedAt: script.date - 3_660
+        )
+        #expect(script.loaded(.success(.active(bundle))) == ["signed in ada", "1: ada g0"])
+        _ = script.tell(.serverDateNoted(script.date))
+        #expect(script.ask(2).contains("signedOut expired"), "the server's clock says so, too")
     }
 
     @Test("G22: an empty refresh token is none")
@@ -127,13 +152,16 @@ import Testing
         }
     }
 
-    @Test("A handler that returns an unusable access token has failed, and the session stays")
-    func unusableAnswer() {
+    @Test("An unusable access token is a failure, and a new refresh token that came with it is kept and stored")
+    func unusableAccessToken() {
         for bad in ["", "two words", "line\r\nbreak"] {
             var script = MachineScript.signedIn()
             _ = script.refused(1, generation: 0)
-            #expect(script.answer(accessToken: bad) == ["1: refreshUnavailable"])
-            #expect(script.ask(2) == ["2: ada g0"])
+            #expect(script.answer(accessToken: bad) == ["save ada g1"])
+            #expect(script.wrote() == ["1: refreshUnavailable"])
+            _ = script.pass(.seconds(2))
+            #expect(script.ask(2) == ["call g1"])
+            #expect(script.lastRequest?.refreshToken == "refresh-ada-1")
         }
     }
 
@@ -142,9 +170,9 @@ import Testing
         var script = MachineScript()
         #expect(script.ask(1) == ["load"])
         #expect(
-            script.signOut(2) == ["delete", "1: sessionEnded", "signedOut(AuthInterface.SignOutReason.byUser)"]
+            script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser"]
         )
-        #expect(script.tell(.loaded(.success(.stored("ada", 3)))) == [])
+        #expect(script.loaded(.success(.active(.stored("ada", 3)))) == [])
         #expect(script.wrote() == ["2: done"])
         #expect(script.ask(3) == ["3: notSignedIn"])
     }

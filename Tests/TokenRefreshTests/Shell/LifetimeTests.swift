@@ -101,8 +101,9 @@ import Testing
         let first = try await engine.token()
         loose.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
         _ = try? await engine.replacement(for: first)
-        let waiting = Task { try await engine.replacement(for: first) }
-        await until { engine.core.withLock { $0.machine.queue.count } == 1 }
+        let again = try await engine.token()
+        let waiting = Task { try await engine.replacement(for: again) }
+        await until { engine.core.withLock { $0.waiters.count } == 1 }
         waiting.cancel()
         loose.time.advance(by: .seconds(60))
         loose.store.fail(.save, times: 1)

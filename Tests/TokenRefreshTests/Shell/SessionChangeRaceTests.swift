@@ -15,7 +15,7 @@ import Testing
         try await bench.engine.signOut()
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
         gate.open()
-        await bench.events.first("answerDropped")
+        await bench.events.first("responseDropped")
         await bench.revocation.calls(atLeast: 2)
         #expect(bench.engine.state == .signedOut(.byUser))
         #expect(bench.store.base.bundle == nil)
@@ -32,11 +32,22 @@ import Testing
         #expect(try await bench.signIn("bob").name == "bob1 g0")
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
         gate.open()
-        await bench.events.first("answerDropped")
-        await bench.revocation.calls(atLeast: 1)
+        await bench.events.first("responseDropped")
+        await bench.revocation.calls(atLeast: 2)
         #expect(try await bench.engine.token().name == "bob1 g0")
         #expect(bench.store.base.bundle?.token.name == "bob1 g0")
-        #expect(bench.revocation.revoked == ["ada1 g1"], "the orphan, and nothing of bob's")
+        #expect(bench.revocation.revoked == ["ada1 g0", "ada1 g1"], "the old tokens, and none of bob's")
+    }
+
+    @Test("G9: while another user is signed in, nothing is revoked by a handler that might affect that user")
+    func nothingIsRevokedBesideAnother() async throws {
+        let (bench, gate, _, _) = try await Bench.refreshing()
+        bench.revocation.affectsAll()
+        _ = try await bench.signIn("bob")
+        gate.open()
+        await bench.events.first("responseDropped")
+        try await bench.engine.signOut()
+        #expect(bench.revocation.revoked == ["bob1 g0"])
     }
 
     @Test("G9: when the old user's refresh is rejected, the new user stays", arguments: Bench.StoreKind.allCases)
@@ -45,7 +56,7 @@ import Testing
         let bob = try await bench.signIn("bob")
         gate.open()
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
-        await bench.events.first("answerDropped")
+        await bench.events.first("responseDropped")
         #expect(bench.engine.state == .signedIn(bob.session))
         #expect(bench.store.base.bundle?.session == bob.session)
     }

@@ -59,7 +59,7 @@ import Testing
         let requests = fleet.refuseEverywhere(try await fleet.engines[0].token(), times: 100)
         await gate.arrivals(atLeast: 1)
         for engine in fleet.engines {
-            await until { engine.core.withLock { $0.machine.waiting.count } == 100 }
+            await until { engine.core.withLock { $0.waiters.count } == 100 }
         }
         gate.open()
         #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })

@@ -26,7 +26,7 @@ import Testing
         bench.time.advance(by: .seconds(60))
         await until { bench.store.base.bundle?.generation == 1 }
         #expect(bench.handler.calls.count == 1)
-        #expect(bench.engine.state != .signedOut(.expired))
+        #expect(bench.engine.state != .signedOut(.expired()))
     }
 
     @Test("G11: the next refresh starts from the tokens in memory, and what is stored is the newest")
@@ -100,7 +100,7 @@ import Testing
         bench.store.hold(.load, at: gate)
         let requests = bench.ask(times: 10)
         await gate.arrivals(atLeast: 1)
-        await until { bench.engine.core.withLock { $0.machine.restoring.askers.count } == 10 }
+        await until { bench.engine.core.withLock { $0.waiters.count } == 10 }
         bench.time.advance(by: .seconds(10))
         #expect(Set(await requests.outcomes()) == ["storeUnavailable"])
         gate.open()

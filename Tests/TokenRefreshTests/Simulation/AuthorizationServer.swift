@@ -3,7 +3,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// An authorisation server as the client's mistakes see it: it rotates refresh tokens and notices their second use.
+/// An authorization server as the client's mistakes see it: it rotates refresh tokens and notices their second use.
 struct AuthorizationServer {
     /// One login and all tokens that descend from it.
     struct Family {
@@ -16,8 +16,14 @@ struct AuthorizationServer {
         var isLoggedOut = false
         /// The store has held it.
         var wasStored = false
-        /// It must not be seen in the store again: deleted, or replaced by a login.
+        /// It must not be seen in the store again: deleted, or replaced by a sign-in.
         var isRetired = false
+        /// What the device had stored was lost while the family was in use.
+        var isDamaged = false
+        /// The server has ended it because a refresh token was used twice.
+        var isTakenForStolen = false
+        /// How it ended, as the note in the store says.
+        var note: SignOutReason?
     }
 
     /// One answer of the server: an access token and the refresh token that came with it.
@@ -36,18 +42,45 @@ struct AuthorizationServer {
         var wasStored = false
         /// When the first process received it.
         var receipt: Int?
+        /// The idempotency key with which its refresh token was replaced.
+        var key: String?
+        /// The calls that exchanged its refresh token for another grant.
+        var exchanges: [Exchange] = []
         /// Each process that received it knew the time on the server's clock.
         var isDated = true
     }
 
-    enum Answer {
+    /// A call that exchanged a refresh token, and what became of the response.
+    struct Exchange {
+        enum Fate {
+            /// The response has not arrived, and the process runs.
+            case underWay
+            /// The response cannot arrive.
+            case lost
+            /// The process was killed before it stored the response.
+            case crashed
+            /// The process has received the response, and runs.
+            case received
+        }
+
+        let call: Int
+        let process: Int
+        /// When its intent was recorded, or it was made where there is none.
+        let since: Int
+        /// The process that made it has released, or lost, the lease.
+        var isUnguarded = false
+        var fate = Fate.underWay
+    }
+
+    enum Response {
         case issued(Int)
         case rejected
     }
 
     let plan: WorldPlan.Server
-    private(set) var families: [Family] = []
-    private(set) var grants: [Grant] = []
+    var fault: Fault?
+    var families: [Family] = []
+    var grants: [Grant] = []
     /// Access tokens issued before this are expired by order.
     var expiredBefore = -1
 
@@ -63,19 +96,45 @@ struct AuthorizationServer {
         return grants.count - 1
     }
 
-    mutating func refresh(_ token: Int, at now: Int) -> Answer {
+    mutating func refresh(_ token: Int, key: String, at now: Int) -> Response {
         let family = grants[token].family
         guard !families[family].isRevoked else { return .rejected }
-        if let rotatedAt = grants[token].rotatedAt {
-            let isGraceful = now - rotatedAt <= plan.grace && plan.grace > 0
-            if isGraceful, let successor = grants[token].successor {
-                if plan.branches { return .issued(issue(from: token, at: now)) }
-                if grants[successor].rotatedAt == nil { return .issued(successor) }
+        guard let rotatedAt = grants[token].rotatedAt else {
+            let new = issue(from: token, at: now)
+            if plan.rotates { grants[token].key = key }
+            return .issued(new)
+        }
+        if isKnown(key, of: token), let successor = grants[token].successor {
+            return grants[successor].rotatedAt == nil ? .issued(successor) : .rejected
+        }
+        guard isGraceful(token, rotatedAt, at: now), let successor = grants[token].successor else {
+            if plan.revokesOnReuse {
+                families[family].isRevoked = true
+                families[family].isTakenForStolen = true
             }
-            if plan.revokesOnReuse { families[family].isRevoked = true }
             return .rejected
         }
-        return .issued(issue(from: token, at: now))
+        return .issued(plan.branches ? issue(from: token, at: now) : successor)
+    }
+
+    /// Rule 6. Whether the server knows the key of the exchange that replaced a refresh token.
+    private func isKnown(_ key: String, of token: Int) -> Bool {
+        plan.honoursKeys && grants[token].key == key && fault != .keysAreForgotten
+    }
+
+    /// Whether the server takes a rotated refresh token for a retry.
+    private func isGraceful(_ token: Int, _ rotatedAt: Int, at now: Int) -> Bool {
+        guard plan.grace > 0, now - rotatedAt <= plan.grace, let successor = grants[token].successor else {
+            return false
+        }
+        return plan.branches || grants[successor].rotatedAt == nil
+    }
+
+    /// Whether the server takes a refresh token for a stolen one.
+    func isReuse(_ token: Int, key: String, at now: Int) -> Bool {
+        guard !isKnown(key, of: token) else { return false }
+        guard let rotatedAt = grants[token].rotatedAt, !families[grants[token].family].isRevoked else { return false }
+        return !isGraceful(token, rotatedAt, at: now)
     }
 
     private mutating func issue(from token: Int, at now: Int) -> Int {
@@ -115,40 +174,15 @@ struct AuthorizationServer {
         grants[grant].rotatedAt == nil && !families[grants[grant].family].isRevoked
     }
 
+    /// Whether the server honours a refresh token of the family that the store has held.
+    func isAlive(_ family: Int) -> Bool {
+        let isKnown = !plan.rotates || grants[families[family].newest].wasStored
+        return isKnown && honours(grants[families[family].newest].refresh)
+    }
+
     /// An administrator ends a session.
     mutating func revokeOne(_ family: Int) {
         families[family].isRevoked = true
-    }
-
-    // MARK: What the referee writes down
-
-    mutating func noteStored(_ grant: Int, by process: Int) {
-        let family = grants[grant].family
-        if !families[family].wasStored {
-            for other in 0..<families.count where other != family {
-                let isOlder = families[other].process == process && other < family
-                if families[other].wasStored || isOlder { families[other].isRetired = true }
-            }
-            families[family].wasStored = true
-        }
-        grants[grant].wasStored = true
-        guard plan.rotates else { return }
-        for older in 0..<grants.count where grants[older].family == family {
-            if grants[older].generation < grants[grant].generation { grants[older].isSuccessorStored = true }
-        }
-    }
-
-    mutating func noteReceipt(_ grant: Int, isDated: Bool, at now: Int) {
-        if grants[grant].receipt == nil { grants[grant].receipt = now }
-        if !isDated { grants[grant].isDated = false }
-    }
-
-    mutating func noteDeleted(family: Int) {
-        families[family].isRetired = true
-    }
-
-    mutating func noteLoggedOut(family: Int) {
-        families[family].isLoggedOut = true
     }
 }
 
@@ -156,7 +190,7 @@ extension Int {
     /// The number in the name of a token or session of the model.
     init(named text: String) {
         var number = 0
-        for byte in text.utf8 where byte < 58 { number = number * 10 + Int(byte) - 48 }
+        for byte in text.utf8 where (48..<58).contains(byte) { number = number * 10 + Int(byte) - 48 }
         self = number
     }
 }

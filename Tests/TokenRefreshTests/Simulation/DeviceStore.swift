@@ -2,7 +2,7 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// The store of a device: it holds one bundle whole, answers or fails, and can be leased.
+/// The store of a device: it holds one session whole, answers or fails, and can be leased.
 struct DeviceStore {
     enum Weather {
         case works
@@ -10,39 +10,90 @@ struct DeviceStore {
         case failsToWrite
         case fails
         case hangs
+        /// What is stored cannot be read; it can be replaced.
+        case isCorrupt
     }
 
-    var content: TokenBundle?
+    /// The lease, and the process that has it.
+    struct Lease {
+        let process: Int
+        let owner: ProcessIdentity
+        let attempt: AttemptID
+        /// Since when the owner has not been heard of: it was killed or stopped, or its connection was cut.
+        var silentSince: Int?
+    }
+
+    var content: StoredSession = .empty
     var weather = Weather.works
-    /// The process that holds the lease.
-    var holder: Int?
+    /// Where a bundle has no refresh token, an older version of the program has stored an empty one.
+    var showsEmptyTokens = false
+    var lease: Lease?
+    /// The owners whose lease has expired: their calls may be under way.
+    var expired: Set<ProcessIdentity> = []
+    var fault: Fault?
 
-    func read() -> Result<TokenBundle?, TokenStoreError> {
+    var isReadable: Bool { weather == .works || weather == .failsToWrite }
+
+    func read() -> Result<StoredSession, TokenStoreError> {
         switch weather {
-        case .works, .failsToWrite, .hangs: .success(content)
+        case .works, .failsToWrite, .hangs: .success(shown)
         case .fails, .failsToRead: .failure(.weather)
+        case .isCorrupt: .failure(TokenStoreError(.corrupt, reason: "a flipped bit"))
         }
     }
 
-    /// Does what `StoreWorker` does to a store, by the same decision.
+    private var shown: StoredSession {
+        if showsEmptyTokens, case .active(let bundle) = content { return .active(bundle.withEmptyToken) }
+        return content
+    }
+
+    /// Does what `StoreAccess` does to a store, by the same decision.
     ///
-    /// - Returns: How the write ended, and what was done.
-    mutating func write(_ wanted: StoreContent, isShared: Bool) -> (WriteOutcome, StoreContent.Decision?) {
-        var decision = wanted.blindDecision
-        if isShared, wanted.mustLook {
-            switch read() {
-            case .success(let found): decision = wanted.decision(over: found)
-            case .failure(let error): return (.failed(error), nil)
-            }
-        }
-        if case .leave(let outcome) = decision { return (outcome, decision) }
+    /// - Returns: How the write ended, and what was stored.
+    mutating func write(_ wanted: StoreContent, isShared: Bool) -> (WriteOutcome, StoredSession?) {
         if weather == .fails || weather == .failsToWrite { return (.failed(.weather), nil) }
-        switch decision {
-        case .save(let bundle): content = bundle
-        case .delete: content = nil
-        case .leave: break
+        if weather == .failsToRead, isShared { return (.failed(.weather), nil) }
+        guard isShared, fault != .writesAreBlind else { return overwrite(wanted) }
+        let found = read()
+        guard let new = wanted.replacement(for: found) else {
+            let stored = (try? found.get()) ?? .empty
+            return (wanted.bundle == nil ? .written(replaced: nil) : .superseded(by: stored), nil)
         }
-        return (.written, decision)
+        replace(by: new)
+        return (.written(replaced: (try? found.get())?.bundle), new)
+    }
+
+    private mutating func overwrite(_ wanted: StoreContent) -> (WriteOutcome, StoredSession?) {
+        switch wanted {
+        case .bundle(let bundle, _):
+            replace(by: .active(bundle))
+            return (.written(replaced: nil), content)
+        case .ended(_, _, let scope):
+            let removed: TokenBundle? = if case .unread = scope { try? read().get().bundle } else { nil }
+            replace(by: .empty)
+            return (.written(replaced: removed), .empty)
+        }
+    }
+
+    private mutating func replace(by new: StoredSession) {
+        content = new
+        if weather == .isCorrupt { weather = .works }
+    }
+}
+
+extension TokenBundle {
+    /// The bundle with an empty refresh token in place of none.
+    fileprivate var withEmptyToken: TokenBundle {
+        TokenBundle(
+            accessToken: accessToken,
+            refreshToken: refreshToken ?? "",
+            expiresAt: expiresAt,
+            clockSkew: clockSkew,
+            session: session,
+            generation: generation,
+            receivedAt: receivedAt,
+            pendingRefresh: pendingRefresh
+        )
     }
 }
 

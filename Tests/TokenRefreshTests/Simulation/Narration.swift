@@ -5,17 +5,30 @@ import AuthInterface
 // How the events of a failing run are written down.
 
 extension TokenBundle {
-    var story: String { "\(session.rawValue) g\(generation) (\(accessToken), \(refreshToken ?? "no refresh token"))" }
+    var story: String {
+        let intent = pendingRefresh.map { " intent of \($0.owner)\($0.isAbandoned ? ", given up" : "")" } ?? ""
+        return "\(session.rawValue) g\(generation) (\(accessToken), \(refreshToken ?? "no refresh token")\(intent))"
+    }
 }
 
 extension SessionToken {
     var story: String { "\(session.rawValue) g\(generation) (\(value))" }
 }
 
-extension Result<TokenBundle?, TokenStoreError> {
+extension StoredSession {
+    var story: String {
+        switch self {
+        case .empty: "nothing"
+        case .active(let bundle): bundle.story
+        case .ended(let note): "the end of \(note.session.rawValue) as \(note.reason)"
+        }
+    }
+}
+
+extension Result<StoredSession, TokenStoreError> {
     fileprivate var story: String {
         switch self {
-        case .success(let found): found?.story ?? "nothing"
+        case .success(let found): found.story
         case .failure(let error): "\(error.code)"
         }
     }
@@ -24,31 +37,50 @@ extension Result<TokenBundle?, TokenStoreError> {
 extension StoreContent {
     fileprivate var story: String {
         switch self {
+        case .bundle(let bundle, .exactly(let other)): "\(bundle.story) over exactly \(other.story)"
         case .bundle(let bundle, let over): "\(bundle.story) over \(over)"
-        case .nothing(let session): "nothing of \(session?.rawValue ?? "anybody")"
+        case .ended(let reason, _, let scope): "the end as \(reason) of \(scope)"
         }
+    }
+}
+
+extension WriteOutcome {
+    var story: String {
+        switch self {
+        case .written(let replaced): "written over \(replaced?.story ?? "nothing")"
+        case .superseded(let found): "superseded by \(found.story)"
+        case .failed(let error): "failed: \(error.code)"
+        }
+    }
+}
+
+extension Wish {
+    fileprivate var story: String {
+        if case .replacement(let refusal) = self {
+            return "was refused with \(refusal.token.story) by \(refusal.endpoint ?? "?")"
+        }
+        return "asks: \(self)"
     }
 }
 
 extension RefreshEvent {
     var story: String {
         switch self {
-        case .tokenAsked(let waiter): "#\(waiter.number) asks"
-        case .tokenRefused(let token, let waiter): "#\(waiter.number) was refused with \(token.story)"
-        case .restoreAsked(let waiter): "#\(waiter.number) restores"
+        case .asked(let wish, let waiter): "#\(waiter.number) \(wish.story)"
         case .waiterCancelled(let waiter): "#\(waiter.number) leaves"
         case .signIn(_, let session, let waiter): "#\(waiter.number) signs in as \(session.rawValue)"
-        case .signOut(let waiter): "#\(waiter.number) signs out"
+        case .signOut(let reason, let waiter): "#\(waiter.number) signs out as \(reason)"
         case .serverDateNoted(let date): "the server's clock says \(date)"
-        case .loaded(let result): "loaded \(result.story)"
+        case .storeChanged: "the store has changed"
+        case .suspensionNear: "a suspension is near"
+        case .read(let purpose, let result, let mayCall):
+            "read for \(purpose): \(result.story)\(mayCall ? ", whose owner may be calling" : "")"
         case .leased(let id): "leased for \(id.number)"
         case .leaseFailed(let id, let error): "no lease for \(id.number): \(error.code)"
-        case .reread(let id, let result): "reread for \(id.number): \(result.story)"
-        case .answered(let id, let base, .success(let tokens)):
-            "answer \(id.number) from \(base.story): \(tokens.accessToken), \(tokens.refreshToken ?? "no refresh token")"
-        case .answered(let id, let base, .failure(let error)): "answer \(id.number) from \(base.story): \(error)"
-        case .wrote(let version, .superseded(let found)): "write \(version) superseded by \(found?.story ?? "nothing")"
-        case .wrote(let version, let outcome): "write \(version): \(outcome)"
+        case .responded(let id, let base, .success(let tokens)):
+            "response \(id.number) from \(base.story): \(tokens.accessToken), \(tokens.refreshToken ?? "no refresh token")"
+        case .responded(let id, let base, .failure(let error)): "response \(id.number) from \(base.story): \(error)"
+        case .wrote(let version, let outcome): "write \(version): \(outcome.story)"
         case .timerFired(let timer): "alarm \(timer)"
         }
     }
@@ -70,14 +102,14 @@ extension RefreshAction {
     /// What the machine decided; `nil` for what only repeats something else.
     var story: String? {
         switch self {
-        case .load: "load"
+        case .read(let purpose): "read for \(purpose)"
         case .lease(let id): "lease \(id.number)"
-        case .reread(let id): "reread \(id.number)"
         case .write(let version, let content): "write \(version): \(content.story)"
         case .release(let id): "release \(id.number)"
-        case .call(let id, let base, let token): "call \(id.number) from \(base.story) with \(token)"
+        case .call(let id, let base, let request):
+            "call \(id.number) from \(base.story) with \(request.refreshToken), key \(request.idempotencyKey.prefix(4))"
         case .cancelCall(let id): "cancel call \(id.number)"
-        case .revoke(let bundle): "revoke \(bundle.story)"
+        case .revoke(let bundle, let besideAnother): "revoke \(bundle.story)\(besideAnother ? " beside another" : "")"
         case .answer(let waiter, let answer): "#\(waiter.number) \(answer.story)"
         case .publish(let state): "state \(state)"
         case .startTimer, .stopTimer: nil

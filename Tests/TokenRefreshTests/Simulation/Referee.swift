@@ -3,241 +3,218 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// The laws, checked after each step.
+/// The laws, checked after each event.
 extension World {
-    // MARK: After each event
-
     mutating func judge(_ process: Int, _ before: View) {
-        let machine = processes[process].machine
-        if let bundle = machine.session?.bundle, bundle.session == before.session {
+        let current = processes[process].current?.bundle
+        if let bundle = current, bundle.session == before.session {
             let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
             if bundle.generation < before.generation || (isOther && !before.isLook) {
                 fail(.backwards, "p\(process + 1) had g\(before.generation) and has \(bundle.story)")
             }
         }
-        if let left = before.session, machine.session?.bundle.session != left {
+        if let left = before.session, current?.session != left {
             processes[process].notes.left.insert(left)
-            judgeReplacement(process, left, machine.session?.bundle.session, before)
+            processes[process].notes.trips = [:]
+            processes[process].notes.opinionUntil = 0
+            processes[process].notes.failure = nil
+            processes[process].notes.isAttempting = false
+            judgeReplacement(process, left, current?.session)
         }
         judgeWaiting(process)
+        judgeGrowth(process)
     }
 
-    /// G9. A login gives way to a later login, or to its own end, and never to one before it.
-    private mutating func judgeReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?, _ before: View) {
-        guard plan.sharing != .unguarded, let new, Int(named: new.rawValue) < Int(named: left.rawValue) else { return }
-        if !server.families[Int(named: left.rawValue)].isRetired {
+    /// G9. A sign-in gives way to a later sign-in, or to its own end, and never to one before it.
+    private mutating func judgeReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
+        guard let new, Int(named: new.rawValue) < Int(named: left.rawValue) else { return }
+        let family = server.families[Int(named: left.rawValue)]
+        if !family.isRetired, !family.isDamaged {
             fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
         }
     }
 
-    /// G8. Every limit that may follow upon another, and the lateness of their alarms.
+    /// G8, G25. Every limit that may follow upon another, and the lateness of their alarms.
     private mutating func judgeWaiting(_ process: Int) {
         for request in processes[process].requests where request.isWaiting {
             let waited = now - request.since
-            guard waited > 10_000 else { continue }
+            guard waited > 2_000 else { continue }
             let policy = plan.policy
             let limit: Int
             switch request.kind {
-            case .signIn, .signOut: limit = policy.storeDeadline.milliseconds
-            case .restore: limit = policy.storeDeadline.milliseconds * 2
-            case .token, .replacement:
+            case .settle: continue
+            case .signIn: limit = policy.storeDeadline.milliseconds
+            case .restore, .signOut: limit = policy.storeDeadline.milliseconds * 2
+            case .token, .replacement, .refresh:
                 limit = (policy.storeDeadline * 2 + policy.deadline + policy.patience).milliseconds
             }
             if waited > limit + 10 * Self.lateness {
-                fail(.deadline, "p\(process + 1) #\(request.waiter) has waited for \(waited) ms")
+                fail(.deadline, "p\(process + 1) #\(request.waiter) \(request.kind) has waited for \(waited) ms")
             }
         }
     }
 
-    // MARK: Calls
+    /// How many alarms a machine may have set, and how much it may want of the store at once.
+    private static let (timerLimit, jobLimit) = (12, 8)
 
-    mutating func judgeCall(_ process: Int, _ base: TokenBundle, _ token: Int) {
-        let notes = processes[process].notes
-        if !plan.server.givesRefreshTokens { fail(.noToken, "p\(process + 1) calls for \(base.story)") }
-        for other in calls where isRival(other, of: process, base.session) {
-            fail(.singleFlight, "p\(process + 1) calls for \(base.story) while p\(other.process + 1) does")
-        }
-        if let pause = notes.pause, pause.session == base.session, now < pause.until {
-            fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
-        }
-        if server.grants[token].isSuccessorStored, plan.sharing != .unguarded {
-            fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
-        }
-        if let received = notes.received, received.mark.session == base.session,
-            received.mark.generation > base.generation, plan.sharing == .alone
-        {
-            fail(.rotation, "p\(process + 1) calls for \(base.story) after \(received.mark.generation)")
-        }
-        judgeReason(process, base)
+    private mutating func judgeGrowth(_ process: Int) {
+        // Each sign-in and sign-out may wait for the store, for as long as the store may take.
+        var alarms = 0
+        for alarm in processes[process].alarms { if case .writeDeadline = alarm.timer {} else { alarms += 1 } }
+        let jobs = processes[process].jobs.count
+        for call in calls where call.process == process && !call.isOrphan { alarms -= 1 }
+        if alarms > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(alarms)", "timers") }
+        if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
     }
 
-    /// Whether a call is on its way for the session already, and somebody counts on it.
-    private func isRival(_ call: Call, of process: Int, _ session: SessionID) -> Bool {
-        guard call.base.session == session, !call.isOverdue, !call.isOrphan else { return false }
-        guard call.process == process || isShared else { return false }
-        return processes[call.process].machine.session?.bundle.session == session
-    }
-
-    /// G19. Nobody refreshes without an expiry in sight or a refusal, whatever the wall clock says.
-    private mutating func judgeReason(_ process: Int, _ base: TokenBundle) {
-        let notes = processes[process].notes
-        if let complained = notes.complained, complained == base.mark { return }
-        if processes[process].machine.session?.origin != .store {
-            guard let received = notes.received, received.mark == base.mark else { return }
-            let isDue = received.lifetime.map { now >= received.at + $0 - min(60_000, $0 / 4) } ?? false
-            if !isDue { fail(.clock, "p\(process + 1) calls for \(base.story) without a reason") }
-        } else if notes.knewServerDate {
-            // A stored expiry is an instant of the server's clock, where both sides knew that clock.
-            let grant = server.grants[Int(named: base.accessToken)]
-            guard grant.isDated, let receipt = grant.receipt else { return }
-            let isDue = saidLifetime.map { now >= receipt + $0 - 61_000 } ?? false
-            if !isDue { fail(.clock, "p\(process + 1) takes \(base.story) for expired") }
-        }
-    }
-
-    // MARK: Answers
-
-    mutating func answered(_ process: Int, _ waiter: Int, _ answer: RefreshAnswer, _ before: View) {
-        for index in 0..<processes[process].requests.count
-        where processes[process].requests[index].waiter == waiter && processes[process].requests[index].isWaiting {
-            let request = processes[process].requests[index]
-            judgeLateness(process, waiter, answer, before)
-            guard case .token(let token) = answer else {
-                processes[process].requests.remove(at: index)
-                return
-            }
-            processes[process].requests[index].phase = .carrying(token)
-            processes[process].requests[index].session = token.session
-            if case .replacement(let refused) = request.kind, refused.value == token.value {
-                fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token.story) again")
-            }
-            judgeToken(process, token, from: request.session)
-            return
-        }
-        fail(.answers, "p\(process + 1) #\(waiter) did not wait and is told \(answer.story)")
-    }
-
-    /// G2. The current token is good as far as anybody knows, and it is another than the refused one.
-    private mutating func judgeLateness(_ process: Int, _ waiter: Int, _ answer: RefreshAnswer, _ before: View) {
-        guard isLateRefusal(before), case .tokenRefused(_, let id) = before.event, id.number == waiter else { return }
-        if case .token = answer { return }
-        fail(.lateRefusal, "p\(process + 1) #\(waiter) is told \(answer.story)")
-    }
-
-    private func isLateRefusal(_ before: View) -> Bool {
-        guard case .tokenRefused(let refused, _) = before.event, refused.session == before.session else { return false }
-        return refused.generation < before.generation && before.urgency == .none && !before.isActivating
-    }
-
-    mutating func judgeToken(_ process: Int, _ token: SessionToken, from session: SessionID?) {
-        if let session, session != token.session {
-            fail(.fence, "p\(process + 1): \(token.story) for a request of \(session.rawValue)")
-        }
-        let machine = processes[process].machine
-        if let current = machine.session, current.bundle.mark == token.mark,
-            current.expiry.urgency(at: instant.uptime) == .expired
-        {
-            fail(.expiredToken, "p\(process + 1): \(token.story)")
-        }
-        if !server.grants[Int(named: token.value)].wasStored, !isExcused(process, token) {
-            fail(.persistence, "p\(process + 1): \(token.story) is nowhere but in memory")
-        }
-    }
-
-    private func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
-        guard let excused = processes[process].notes.excused else { return false }
-        return excused.session == token.session && excused.generation >= token.generation
-    }
-
-    // MARK: Reports and endings
+    // MARK: Reports
 
     mutating func reported(_ process: Int, _ event: SessionEvent, _ before: View) {
         switch event {
         case .refreshStarted:
             processes[process].notes.knewServerDate = processes[process].notes.knowsServerDate
+            processes[process].notes.isAttempting = true
+            noteWish(process)
             judgeStart(process, before)
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
-            processes[process].notes.pause = nil
-        case .adopted: processes[process].notes.pause = nil
-        case .lateAnswerKept:
+            endFailures(process)
+        case .refreshFailed(let session, let error, let pause):
+            if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
+            processes[process].notes.failure = (session, now, events, now + pause.milliseconds)
+            processes[process].notes.isFailing = true
+            processes[process].notes.isAttempting = false
+        case .adopted: endFailures(process)
+        case .lateResponseKept:
             for index in 0..<calls.count where calls[index].process == process { calls[index].isOverdue = true }
             processes[process].notes.pause = nil
+            processes[process].notes.isAttempting = true
+        case .callAbandoned(let session, _): abandon(process, session)
+        case .refusedAfterRefresh(_, _, let pause):
+            guard let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
+            else { break }
+            processes[process].notes.trips[request.endpoint] = now + pause.milliseconds
         default: break
         }
     }
 
-    /// G2 and G10: what a refusal must not start.
-    private mutating func judgeStart(_ process: Int, _ before: View) {
-        guard case .tokenRefused(let refused, _) = before.event else { return }
-        if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.story)") }
-        let isCurrent = processes[process].machine.session?.bundle.accessToken == refused.value
-        if let refusal = processes[process].notes.refusal, refusal.mark == refused.mark, isCurrent,
-            now < refusal.until
-        {
-            fail(.loop, "p\(process + 1) refreshes for \(refused.story) again")
+    /// Notes that an attempt is wished for.
+    private func noteWish(_ process: Int) {
+        for request in processes[process].requests {
+            if case .refresh = request.kind {
+                processes[process].notes.complained = processes[process].current?.bundle.mark
+            }
         }
     }
 
-    /// Takes down a refusal before the machine hears of it.
-    mutating func complained(_ process: Int, _ token: SessionToken) {
-        if processes[process].machine.session?.bundle.mark == token.mark {
-            processes[process].notes.complained = token.mark
-        }
-        guard let refreshed = processes[process].notes.refreshed, refreshed.mark == token.mark,
-            now < refreshed.at + plan.policy.freshness.milliseconds,
-            let session = processes[process].machine.session, session.origin != .store, session.attempt == nil,
-            session.expiry.urgency(at: instant.uptime) != .expired
-        else { return }
-        if processes[process].notes.refusal?.mark != token.mark {
-            let until = now + plan.policy.refusalCooldown.milliseconds
-            processes[process].notes.refusal = (token.mark, until)
+    private func endFailures(_ process: Int) {
+        processes[process].notes.pause = nil
+        processes[process].notes.failure = nil
+        processes[process].notes.ambiguous = nil
+        processes[process].notes.isFailing = false
+        processes[process].notes.isAttempting = false
+    }
+
+    /// G8. A call that did not end when it was cancelled counts as a lost response.
+    private mutating func abandon(_ process: Int, _ session: SessionID) {
+        for index in 0..<calls.count
+        where calls[index].process == process && calls[index].isCancelled && calls[index].base.session == session {
+            calls[index].isAbandoned = true
+            server.noteFate(.lost, of: calls[index])
         }
     }
+
+    /// What a refusal, or a question in a pause, must not start.
+    private mutating func judgeStart(_ process: Int, _ before: View) {
+        let notes = processes[process].notes
+        if let failure = notes.failure, failure.session == before.session, now < failure.until {
+            fail(.pause, "p\(process + 1) starts an attempt \(failure.until - now) ms too early,", "by its own pause")
+        }
+        guard let refused = before.refusal?.token else { return }
+        if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.story)") }
+        guard processes[process].current?.bundle.accessToken == refused.value,
+            let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
+        else { return }
+        if notes.trips[request.endpoint] ?? 0 > now, before.urgency != .expired {
+            fail(.loop, "p\(process + 1) refreshes for e\(request.endpoint) and \(refused.story) again")
+        }
+        if let failure = notes.failure, failure.session == refused.session, request.handedAt < failure.order,
+            now < failure.at + plan.policy.failureSharing.milliseconds
+        {
+            fail(.sharing, "p\(process + 1) #\(request.waiter) starts an attempt")
+        }
+    }
+
+    func isLateRefusal(_ before: View) -> Bool {
+        guard let refused = before.refusal?.token, refused.session == before.session else { return false }
+        return refused.generation < before.generation && before.urgency == .none && !before.isActivating
+    }
+
+    // MARK: Endings
 
     mutating func published(_ process: Int, _ state: SessionState, _ before: View) {
         guard case .signedOut(let reason) = state else { return }
+        if case .signOut = before.event {
+        } else if let session = before.session {
+            processes[process].notes.ended = (session, server.families.count)
+        }
         guard let session = before.session else {
-            guard case .loaded(.failure) = before.event else { return }
+            guard case .read(.load, .failure, _) = before.event else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
         }
-        if !processes[process].notes.endings.insert(session).inserted, plan.sharing != .unguarded {
+        if !processes[process].notes.endings.insert(session).inserted,
+            !server.families[Int(named: session.rawValue)].isDamaged
+        {
             fail(.oneEnding, "p\(process + 1) ends \(session.rawValue) again")
         }
+        if case .signOut(let own, _) = before.event, own == reason { return }
+        judgeEnding(process, session, reason, before)
+    }
+
+    /// G4, G5, G22. A session ends with its true reason.
+    private mutating func judgeEnding(_ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: View) {
         let family = server.families[Int(named: session.rawValue)]
-        switch reason {
-        case .never: fail(.verdict, "p\(process + 1) never had \(session.rawValue)")
-        case .byUser:
-            if case .signOut = before.event { return }
-            if !family.isRetired { fail(.verdict, "p\(process + 1) says that the user left \(session.rawValue)") }
-        case .expired:
-            if processes[process].notes.heardNo != session { fail(.verdict, "nobody rejected \(session.rawValue)") }
-            judgeHealth(process, session, before)
+        if case .ended(let note)? = before.shown, note.session == session || note.reason == reason {
+            // A session that was replaced may end with the session that has replaced it.
+            if note.reason != reason || (note.session == session && family.note != reason && !family.isDamaged) {
+                fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(note.reason)")
+            }
+            return
         }
+        guard reason.isExpired else {
+            return fail(.verdict, "p\(process + 1) ends \(session.rawValue) as \(reason)")
+        }
+        guard plan.server.givesRefreshTokens else { return judgeExpiry(process, session, before) }
+        if processes[process].notes.heardNo != session {
+            fail(.verdict, "no call for \(session.rawValue) was rejected")
+        }
+        guard !processes[process].notes.wasAmbiguous else { return }
+        if plan.server.honoursKeys, family.isTakenForStolen, !family.isDamaged {
+            fail(.keys, "p\(process + 1) loses \(session.rawValue) by a second use of a refresh token")
+        }
+        judgeHealth(process, session, before)
+    }
+
+    /// G22. Without a refresh token the server's clock, or a refusal that says so, ends a session.
+    private mutating func judgeExpiry(_ process: Int, _ session: SessionID, _ before: View) {
+        if before.refusal?.saysTokenIsInvalid == true { return }
+        let family = Int(named: session.rawValue)
+        let grant = server.grants[server.families[family].newest]
+        let isOver = plan.server.lifetime.map { now >= grant.issuedAt + $0 - 1_000 } ?? false
+        if !isOver { fail(.withoutRefreshToken, "p\(process + 1) ends \(session.rawValue)") }
     }
 
     /// G13. What could still be refreshed is not given up.
     private mutating func judgeHealth(_ process: Int, _ session: SessionID, _ before: View) {
-        // Without a lease the store may change after the second look, which is nobody's fault.
-        let stored = plan.sharing == .unguarded ? processes[process].secondLook ?? store.content : store.content
-        if let stored, stored.session == session, let token = stored.refreshToken,
+        guard !server.families[Int(named: session.rawValue)].isDamaged else { return }
+        if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken,
+            !token.isEmpty,
             server.honours(Int(named: token))
         {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.story)")
         }
-        if let token = before.refreshToken, server.honours(Int(named: token)) {
+        if let token = before.refreshToken, !token.isEmpty, server.honours(Int(named: token)) {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and holds \(token) itself")
         }
-    }
-
-    // MARK: The store
-
-    /// A bundle has been written.
-    mutating func landed(_ bundle: TokenBundle, _ process: Int) {
-        let family = Int(named: bundle.session.rawValue)
-        if server.families[family].isRetired, plan.sharing != .unguarded {
-            fail(.revival, "p\(process + 1) stores \(bundle.story)")
-        }
-        server.noteStored(Int(named: bundle.accessToken), by: process)
     }
 }

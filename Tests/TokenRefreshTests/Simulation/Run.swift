@@ -8,12 +8,14 @@ struct Run {
         let dice: [UInt64]
     }
 
-    var rules = RefreshRules()
+    let fault: Fault?
+    let scope: Scope
     private(set) var steps = 0
     private(set) var worlds = 0
 
-    init(rules: RefreshRules = RefreshRules()) {
-        self.rules = rules
+    init(fault: Fault? = nil, scope: Scope = Scope()) {
+        self.fault = fault
+        self.scope = scope
     }
 
     /// Runs worlds from a seed on.
@@ -25,10 +27,35 @@ struct Run {
         return nil
     }
 
+    /// Runs worlds from a seed on, and goes on after a violation.
+    ///
+    /// - Returns: For each law, and each way to break it, the seeds of the worlds that do.
+    mutating func survey(seed: UInt64, steps limit: Int) -> [Violation.Key: [UInt64]] {
+        var seeds = Dice(seed)
+        var broken: [Violation.Key: [UInt64]] = [:]
+        while steps < limit {
+            let next = seeds.next()
+            for key in survey(world: next).keys { broken[key, default: []].append(next) }
+        }
+        return broken
+    }
+
+    /// Runs the world of one seed, and goes on after a violation.
+    ///
+    /// - Returns: For each law that it breaks, and each way, the seed.
+    mutating func survey(world seed: UInt64) -> [Violation.Key: [UInt64]] {
+        end(of: seed).world.found.mapValues { _ in [seed] }
+    }
+
     /// Runs the world of one seed.
     mutating func world(_ seed: UInt64) -> Failure? {
+        let (world, taken) = end(of: seed)
+        return world.violation.map { Failure(seed: seed, violation: $0, dice: taken) }
+    }
+
+    private mutating func end(of seed: UInt64) -> (world: World, dice: [UInt64]) {
         let plan = WorldPlan(seed: seed)
-        var world = World(plan: plan, rules: rules)
+        var world = World(plan: plan, fault: fault, scope: scope)
         var dice = Dice(seed ^ 0x5EED)
         var taken: [UInt64] = []
         worlds += 1
@@ -36,8 +63,8 @@ struct Run {
             let die = dice.next()
             if world.step(die) { taken.append(die) }
         }
-        world.comeToRest()
+        if world.violation == nil { world.comeToRest() }
         steps += taken.count
-        return world.violation.map { Failure(seed: seed, violation: $0, dice: taken) }
+        return (world, taken)
     }
 }

@@ -6,28 +6,32 @@
 /// quarters, down to single steps, until none can go.
 struct Shrinking {
     let failure: Run.Failure
-    let rules: RefreshRules
+    let fault: Fault?
     /// The steps that are left.
     let shortest: [UInt64]
 
     /// How many runs are tried at most.
     private static let patience = 4_000
 
-    init(_ failure: Run.Failure, rules: RefreshRules) {
+    init(_ failure: Run.Failure, fault: Fault? = nil) {
         self.failure = failure
-        self.rules = rules
-        shortest = Self.shorten(failure, rules)
+        self.fault = fault
+        shortest = Self.shorten(failure, fault)
     }
 
     /// The shortest run found, as it went.
     var trace: String {
-        let world = Self.replay(shortest, of: failure, rules, isTraced: true)
-        let law = world.violation?.law.rawValue ?? "nothing was broken this time"
-        let head = "\(law): world \(failure.seed), \(failure.dice.count) steps, \(shortest.count) of them matter"
-        return ([head, "\(world.plan.sharing), \(world.plan.server)"] + (world.trace ?? [])).joined(separator: "\n")
+        let world = Self.replay(shortest, of: failure, fault, isTraced: true)
+        let (law, plan) = (world.violation?.law.rawValue ?? "nothing was broken this time", world.plan)
+        let head = [
+            "\(law): world \(failure.seed), \(failure.dice.count) steps, \(shortest.count) of them matter",
+            "\(plan.processes) processes, \(plan.lease), \(plan.tolerance), \(plan.server)",
+            "\(plan.mood), \(plan.policy)",
+        ]
+        return (head + (world.trace ?? [])).joined(separator: "\n")
     }
 
-    private static func shorten(_ failure: Run.Failure, _ rules: RefreshRules) -> [UInt64] {
+    private static func shorten(_ failure: Run.Failure, _ fault: Fault?) -> [UInt64] {
         var dice = failure.dice
         var size = max(dice.count / 2, 1)
         var tries = 0
@@ -37,7 +41,7 @@ struct Shrinking {
             while start < dice.count, tries < patience {
                 let rest = Array(dice[..<start] + dice[min(start + size, dice.count)...])
                 tries += 1
-                if replay(rest, of: failure, rules).violation?.law == failure.violation.law {
+                if replay(rest, of: failure, fault).violation != nil {
                     dice = rest
                     shrank = true
                 } else {
@@ -53,10 +57,11 @@ struct Shrinking {
     private static func replay(
         _ dice: [UInt64],
         of failure: Run.Failure,
-        _ rules: RefreshRules,
+        _ fault: Fault?,
         isTraced: Bool = false
     ) -> World {
-        var world = World(plan: WorldPlan(seed: failure.seed), rules: rules, isTraced: isTraced)
+        let scope = Scope(only: failure.violation.key)
+        var world = World(plan: WorldPlan(seed: failure.seed), fault: fault, scope: scope, isTraced: isTraced)
         for die in dice where world.violation == nil { _ = world.step(die) }
         if world.violation == nil { world.comeToRest() }
         return world

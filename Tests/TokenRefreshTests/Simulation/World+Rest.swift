@@ -3,7 +3,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// The end of a world: everything that waits is let go on, and what is left must be in order.
+/// The end of a world: everything that waits goes on, and what is left must be in order.
 extension World {
     /// Opens every gate, rings every alarm, and looks at what remains.
     mutating func comeToRest() {
@@ -12,12 +12,19 @@ extension World {
         store.weather = .works
         isServerDown = false
         refusesEverything = false
+        for process in 0..<processes.count { _ = thaw(process) }
+        goOnToTheEnd()
+        if violation == nil { judgeRest() }
+        if violation == nil { judgeService() }
+    }
+
+    /// Lets all that waits go on until nothing is left to do.
+    mutating func goOnToTheEnd() {
         var rounds = 0
         while violation == nil, doAll() || ringNext() {
             rounds += 1
             if rounds > 2_000 { return fail(.rest, "still moving after \(rounds) rounds") }
         }
-        if violation == nil { judgeRest() }
     }
 
     /// Lets the store and the server do all they were asked for.
@@ -25,22 +32,45 @@ extension World {
         var dice = Dice(plan.seed)
         var moved = false
         var isMoving = true
+        var rounds = 0
         while isMoving, violation == nil {
-            isMoving = workOnCalls(&dice)
-            for process in 0..<processes.count where processes[process].isAlive {
-                if workOnStore(process) { isMoving = true }
+            isMoving = false
+            for index in (0..<calls.count).reversed() where work(on: index, &dice) { isMoving = true }
+            for process in 0..<processes.count where processes[process].runs {
+                if report(process) { isMoving = true }
+                for index in (0..<processes[process].jobs.count).reversed()
+                where index < processes[process].jobs.count && work(on: index, of: process, &dice) {
+                    isMoving = true
+                }
             }
             if isMoving { moved = true }
+            rounds += 1
+            if rounds > 10_000 {
+                fail(.rest, "the same goes on and on")
+                return false
+            }
         }
         return moved
     }
 
     private mutating func ringNext() -> Bool {
-        guard let next = nextAlarm else { return false }
+        guard let next = nextAlarm else { return waitForLease() }
         moveTime(to: next)
         for process in 0..<processes.count where processes[process].isAlive {
             for alarm in 0..<processes[process].alarms.count where processes[process].alarms[alarm].at <= next {
                 ring(process, alarm: alarm)
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Lets the time pass after which a lease is given, or is not.
+    private mutating func waitForLease() -> Bool {
+        for process in processes where process.isAlive {
+            for job in process.jobs {
+                guard case .lease = job.kind else { continue }
+                moveTime(to: now + 1_000)
                 return true
             }
         }
@@ -52,23 +82,25 @@ extension World {
             for request in processes[process].requests where request.isWaiting {
                 fail(.answers, "p\(process + 1) #\(request.waiter) is left waiting")
             }
-            if plan.sharing != .unguarded { judgeRest(process) }
+            judgeRest(process)
         }
     }
 
     /// G11, G12: the store holds the newest bundle of the session in use, or nothing after its end.
     private mutating func judgeRest(_ process: Int) {
-        for session in processes[process].notes.left where store.content?.session == session {
-            fail(.revival, "p\(process + 1) has left \(session.rawValue), and the store holds it")
+        if let stored = store.content.bundle, processes[process].notes.left.contains(stored.session),
+            !server.families[Int(named: stored.session.rawValue)].isDamaged
+        {
+            fail(.revival, "p\(process + 1) has left \(stored.session.rawValue), and the store holds it")
         }
-        guard let bundle = processes[process].machine.session?.bundle else { return }
+        guard let bundle = processes[process].current?.bundle else { return }
         let family = server.families[Int(named: bundle.session.rawValue)]
-        guard !family.isRetired else { return }
-        guard let stored = store.content, stored.session == bundle.session else {
-            return fail(.newest, "p\(process + 1) has \(bundle.story), the store \(store.content?.story ?? "nothing")")
+        guard !family.isRetired, !family.isDamaged else { return }
+        guard let stored = store.content.bundle, stored.session == bundle.session else {
+            return fail(.newest, "p\(process + 1) has \(bundle.story), the store \(store.content.story)")
         }
         if stored.generation < bundle.generation
-            || (stored.generation == bundle.generation && stored.refreshToken != bundle.refreshToken)
+            || (stored.generation == bundle.generation && (stored.refreshToken ?? "") != (bundle.refreshToken ?? ""))
         {
             fail(.newest, "p\(process + 1) has \(bundle.story), the store \(stored.story)")
         }

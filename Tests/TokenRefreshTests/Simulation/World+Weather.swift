@@ -39,7 +39,8 @@ extension World {
 
     mutating func changeStoreWeather(_ dice: inout Dice) -> Bool {
         guard store.weather != .works || dice.chance(plan.mood.storeTrouble) else { return false }
-        store.weather = store.weather == .works ? dice.of([.failsToRead, .failsToWrite, .fails, .hangs]) : .works
+        store.weather =
+            store.weather == .works ? dice.of([.failsToRead, .failsToWrite, .fails, .hangs, .isCorrupt]) : .works
         if isTraced { note("the store \(store.weather)") }
         return true
     }

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// A device with its processes and its store, an authorisation server, a resource server, and time.
+/// A device with its processes and its store, an authorization server, a resource server, and time.
 ///
 /// Nothing happens in it but by ``step(_:)``, and everything that happens follows from the plan and the dice.
 struct World {
@@ -12,7 +12,6 @@ struct World {
     static let lateness = 50
 
     let plan: WorldPlan
-    let rules: RefreshRules
     /// The true time, which is the uptime too, in milliseconds.
     var now = 1_000
     var instant: Instant
@@ -22,38 +21,49 @@ struct World {
     var store = DeviceStore()
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
-    /// What the resource server does to everybody, whatever the token.
+    /// The idempotency keys of the grants whose calls have brought nothing yet.
+    var keys: [Int: String] = [:]
+    /// What the resource server does to every request, whatever the token.
     var refusesEverything = false
-    /// What the authorisation server does to everybody.
+    /// What the authorization server does to every call.
     var isServerDown = false
     var isDraining = false
     var waiters = 0
+    var madeCalls = 0
+    /// How many events the machines have been told.
+    var events = 0
     var starts: UInt64 = 0
+    /// Which laws count.
+    let scope: Scope
+    /// The broken law that ends the world.
     var violation: Violation?
+    /// In a survey, the first violation of each law in each way.
+    var found: [Violation.Key: Violation] = [:]
     var trace: [String]?
 
-    init(plan: WorldPlan, rules: RefreshRules = RefreshRules(), isTraced: Bool = false) {
+    init(plan: WorldPlan, fault: Fault? = nil, scope: Scope = Scope(), isTraced: Bool = false) {
         self.plan = plan
-        self.rules = rules
+        self.scope = scope
+        store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
+        store.fault = fault
         server = AuthorizationServer(plan: plan.server)
+        server.fault = fault
         instant = Instant(uptime: .milliseconds(1_000), date: Self.epoch)
         if isTraced { trace = [] }
-        for _ in 0..<plan.processes { processes.append(newProcess()) }
+        for number in 0..<plan.processes { processes.append(newProcess(number)) }
         for later in 1..<max(processes.count, 1) { processes[later].isAlive = false }
     }
 
-    var isShared: Bool { plan.sharing == .shared }
+    var isShared: Bool { plan.isShared }
 
-    mutating func newProcess() -> DeviceProcess {
+    mutating func newProcess(_ number: Int) -> DeviceProcess {
         starts += 1
-        return DeviceProcess(
-            machine: RefreshStateMachine(
-                policy: plan.policy,
-                isShared: isShared,
-                seed: plan.seed &+ starts,
-                rules: rules
-            )
+        let owner = ProcessIdentity(host: "device", process: "p\(number + 1).\(starts)")
+        let settings = MachineSettings(
+            policy: plan.policy, isShared: isShared, owner: owner, tolerance: plan.tolerance
         )
+        let random = RandomSource.seeded(SplitMix64(seed: plan.seed &+ starts))
+        return DeviceProcess(machine: RefreshStateMachine(settings: settings, random: random), owner: owner)
     }
 
     mutating func newWaiter() -> Int {
@@ -61,10 +71,13 @@ struct World {
         return waiters
     }
 
-    mutating func fail(_ law: Law, _ what: String) {
-        guard violation == nil else { return }
-        violation = Violation(law: law, what: what)
-        if isTraced { note("BROKEN \(law.rawValue): \(what)") }
+    /// Notes a broken law. `way` tells the ways apart in which it can be broken; it is the end of the text.
+    mutating func fail(_ law: Law, _ what: String, _ way: String = "") {
+        let key = Violation.Key(law: law, way: way)
+        guard violation == nil, scope.contains(key), found[key] == nil else { return }
+        let broken = Violation(key: key, what: way.isEmpty ? what : "\(what) \(way)")
+        if scope.isSurvey { found[key] = broken } else { violation = broken }
+        if isTraced { note("BROKEN \(law.rawValue): \(broken.what)") }
     }
 
     /// Whether the world's events are written down.
@@ -94,10 +107,10 @@ struct World {
         Self.epoch + plan.server.skew + TimeInterval(now - 1_000) / 1_000
     }
 
-    /// When the next alarm of a living process is due.
+    /// When the next alarm of a running process is due.
     var nextAlarm: Int? {
         var earliest: Int?
-        for process in processes where process.isAlive {
+        for process in processes where process.runs {
             for alarm in process.alarms where alarm.at < earliest ?? .max { earliest = alarm.at }
         }
         return earliest
@@ -107,10 +120,11 @@ struct World {
 
     /// Tells a process's machine something, and does what it decides.
     mutating func tell(_ process: Int, _ event: RefreshEvent) {
-        guard processes[process].isAlive else { return }
+        guard processes[process].runs else { return }
         if isTraced { note("p\(process + 1) <- \(event.story)") }
-        let before = View(processes[process].machine, event: event, at: instant)
-        let actions = processes[process].machine.handle(event, at: instant)
+        events += 1
+        let before = View(processes[process], event: event, at: instant)
+        let actions = processes[process].handle(event, at: instant)
         for action in actions { perform(action, process, before) }
         judge(process, before)
     }
@@ -118,15 +132,20 @@ struct World {
     private mutating func perform(_ action: RefreshAction, _ process: Int, _ before: View) {
         if isTraced, let story = action.story { note("p\(process + 1)    -> \(story)") }
         switch action {
-        case .load: processes[process].operations.append(.load)
-        case .lease(let id): processes[process].operations.append(.lease(id))
-        case .reread(let id): processes[process].operations.append(.reread(id))
+        case .read(let purpose): add(.read(purpose, underLease: !processes[process].leases.isEmpty), process)
+        case .lease(let id): add(.lease(id), process)
+        case .release(let id):
+            if let index = processes[process].leases.firstIndex(of: id) { processes[process].leases.remove(at: index) }
+            add(.release(id), process)
         case .write(let version, let content):
-            processes[process].operations.append(.write(version: version, content))
-        case .release(let id): processes[process].operations.append(.release(id))
-        case .call(let id, let base, let token): call(process, id, base, Int(named: token))
-        case .cancelCall: break
-        case .revoke(let bundle): revoke(bundle, process)
+            if content.bundle?.pendingRefresh != nil { processes[process].notes.intentAt = now }
+            add(.write(version: version, content), process)
+        case .call(let id, let base, let request): call(process, id, base, request)
+        case .cancelCall(let id):
+            for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
+                if !calls[index].isOrphan { calls[index].isCancelled = true }
+            }
+        case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process, before)
         case .startTimer(let timer, let deadline):
             processes[process].stop(timer)
             processes[process].alarms.append(.init(timer: timer, at: deadline.milliseconds))
@@ -137,53 +156,52 @@ struct World {
         }
     }
 
-    private mutating func call(_ process: Int, _ id: AttemptID, _ base: TokenBundle, _ token: Int) {
-        judgeCall(process, base, token)
-        calls.append(Call(process: process, attempt: id, base: base, token: token))
+    private func add(_ kind: DeviceProcess.Job.Kind, _ process: Int) {
+        processes[process].jobs.append(.init(kind: kind, since: now))
     }
 
-    private mutating func revoke(_ bundle: TokenBundle, _ process: Int) {
-        if processes[process].machine.session?.bundle.session == bundle.session {
-            fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue)")
+    private mutating func call(
+        _ process: Int,
+        _ id: AttemptID,
+        _ base: TokenBundle,
+        _ request: TokenRefreshRequest
+    ) {
+        guard !request.refreshToken.isEmpty else {
+            return fail(.noToken, "p\(process + 1) calls with an empty refresh token")
         }
-        server.revoke(family: Int(named: bundle.session.rawValue))
+        let token = Int(named: request.refreshToken)
+        madeCalls += 1
+        let intent = (store.content.bundle?.pendingRefresh).map { $0.idempotencyKey == request.idempotencyKey }
+        var call = Call(
+            number: madeCalls,
+            process: process,
+            attempt: id,
+            base: base,
+            token: token,
+            key: request.idempotencyKey,
+            since: intent == true ? min(processes[process].notes.intentAt, now) : now,
+            rivals: calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
+        )
+        call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
+        judgeCall(call)
+        keys[base.grant] = call.key
+        calls.append(call)
     }
-}
 
-extension DeviceProcess {
-    func stop(_ timer: RefreshTimer) {
-        for index in 0..<alarms.count where alarms[index].timer == timer {
-            alarms.remove(at: index)
-            return
+    private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int, _ before: View) {
+        let current = processes[process].current?.bundle.session
+        if current == bundle.session { fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue)") }
+        if current != nil, !besideAnother {
+            fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
         }
-    }
-}
-
-/// What the referee must know of a machine before a step, and of the step.
-struct View {
-    let session: SessionID?
-    let generation: Int
-    let accessToken: String?
-    let refreshToken: String?
-    let urgency: Expiry.Urgency
-    let isActivating: Bool
-    let event: RefreshEvent
-
-    init(_ machine: RefreshStateMachine, event: RefreshEvent, at now: Instant) {
-        session = machine.session?.bundle.session
-        generation = machine.session?.bundle.generation ?? 0
-        accessToken = machine.session?.bundle.accessToken
-        refreshToken = machine.newestBundle?.refreshToken
-        urgency = machine.session?.expiry.urgency(at: now.uptime) ?? .none
-        isActivating = machine.session?.activation != nil
-        self.event = event
-    }
-
-    /// Whether the event shows the machine what the store holds.
-    var isLook: Bool {
-        switch event {
-        case .reread, .wrote(_, .superseded): true
-        default: false
+        if besideAnother, !plan.server.revokesAlone { return }
+        let family = Int(named: bundle.session.rawValue)
+        // Another process that is in the session would take the revocation for the server's wish.
+        if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure,
+            !server.families[family].isDamaged
+        {
+            fail(.oneReason, "p\(process + 1) revokes \(bundle.session.rawValue), which the store still holds")
         }
+        server.revoke(family: family)
     }
 }

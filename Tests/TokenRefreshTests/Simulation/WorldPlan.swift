@@ -1,20 +1,21 @@
+import AuthInterface
 import Foundation
 
 @testable import TokenRefresh
 
 /// What a world is like from its beginning to its end. It follows from one seed.
 struct WorldPlan: Sendable {
-    /// How many processes there are on the device, and what keeps them apart.
-    enum Sharing: Sendable {
-        /// One process, and a store of its own.
-        case alone
-        /// Several processes, and a store that can be leased.
-        case shared
-        /// Several processes, and a store without a lease: only the second look after a rejection helps.
-        case unguarded
+    /// What keeps the processes of a shared store apart.
+    enum Lease: Sendable {
+        /// A lock that the system releases when its owner dies.
+        case lock
+        /// A claim that expires when nothing is heard of its owner for a while, in milliseconds.
+        case claim(Int)
+
+        var claimTime: Int? { if case .claim(let time) = self { time } else { nil } }
     }
 
-    /// How the authorisation server treats refresh tokens.
+    /// How the authorization server treats refresh tokens.
     struct Server: Sendable {
         /// Whether a spent refresh token that comes again ends the whole family.
         var revokesOnReuse = true
@@ -30,10 +31,24 @@ struct WorldPlan: Sendable {
         var saysLifetime = true
         var saysDate = true
         /// How far the server's clock is ahead of the true time, in seconds.
-        var skew: TimeInterval = 0
+        var skew: TimeInterval = 0.125
         var takesRevocations = true
-        /// Whether a login comes with a refresh token at all.
+        /// How often a refresh brings an access token that no header field can carry, in percent.
+        var unusableTokens = 0
+        /// What the server says instead of the lifetime, in milliseconds: nothing that a client can believe.
+        var falseLifetime: Int?
+        /// Whether a server that does not rotate sends an empty refresh token instead of none.
+        var sendsEmptyTokens = false
+        /// Whether a sign-in comes with a refresh token at all.
         var givesRefreshTokens = true
+        /// Whether the server repeats its result for the same idempotency key (rule 6).
+        var honoursKeys = false
+        /// Whether a revocation leaves the other sessions of the user alone.
+        var revokesAlone = false
+        /// Whether one endpoint refuses every token.
+        var hasBrokenEndpoint = false
+        /// How often a gateway answers a refresh in place of the server, with a bare 401, in percent.
+        var ambiguousAnswers = 0
     }
 
     /// How rough the weather is: how often something is chosen to go wrong, in percent of what it might.
@@ -43,38 +58,68 @@ struct WorldPlan: Sendable {
         var crashes = 0
         var clockJumps = 0
         var userMoves = 0
+        /// The system suspends processes.
+        var suspensions = 0
+        /// The connection of a lease is cut, where it has one.
+        var cuts = 0
+        /// How often a change of the store is not reported.
+        var lostReports = 0
     }
 
-    let sharing: Sharing
+    let isShared: Bool
     let processes: Int
+    let lease: Lease
     let server: Server
+    let tolerance: ReplayTolerance
     let mood: Mood
     let policy: TokenRefreshPolicy
+    let showsEmptyTokens: Bool
     let length: Int
     let seed: UInt64
 
     init(seed: UInt64) {
         var dice = Dice(seed)
         self.seed = seed
-        let kind = dice.pick(10)
-        sharing = kind < 3 ? .alone : kind < 9 ? .shared : .unguarded
-        processes = sharing == .alone ? 1 : 2 + dice.pick(2)
-        var server = Self.server(&dice)
-        // Without a lease two processes would each go on with a branch of their own, and nobody could tell which is it.
-        if sharing == .unguarded { server.branches = false }
+        isShared = dice.chance(70)
+        processes = isShared ? 2 + dice.pick(2) : 1
+        lease = dice.chance(60) ? .lock : .claim(dice.of([5_000, 15_000, 40_000]))
+        let server = Self.server(&dice)
         self.server = server
+        tolerance = Self.tolerance(of: server, &dice)
         mood = Mood(
             storeTrouble: dice.of([0, 0, 10, 50]),
             serverTrouble: dice.of([0, 10, 40, 80]),
             crashes: dice.of([0, 0, 20, 60]),
-            clockJumps: dice.of([0, 30]),
-            userMoves: sharing == .unguarded ? 0 : dice.of([5, 5, 30, 60])
+            clockJumps: dice.of([0, 0, 30]),
+            userMoves: dice.of([5, 5, 30, 60]),
+            suspensions: dice.of([0, 0, 20, 60]),
+            cuts: dice.of([0, 0, 40]),
+            lostReports: dice.of([0, 30, 100])
         )
-        var policy = TokenRefreshPolicy()
-        if dice.chance(30) { policy.patience = .seconds(30) }
-        if dice.chance(40) { policy.deadline = .seconds(5) }
-        self.policy = policy
+        policy = Self.policy(&dice)
+        showsEmptyTokens = dice.chance(50)
         length = dice.of([100, 300, 600, 2_000])
+    }
+
+    /// What the handler declares: what the server forgives, or less.
+    private static func tolerance(of server: Server, _ dice: inout Dice) -> ReplayTolerance {
+        if server.honoursKeys, dice.chance(80) { return .sameKey }
+        if server.grace > 0, dice.chance(80) { return .within(.milliseconds(server.grace)) }
+        return .none
+    }
+
+    private static func policy(_ dice: inout Dice) -> TokenRefreshPolicy {
+        var policy = TokenRefreshPolicy()
+        policy.patience = dice.of([.seconds(2), .seconds(2), .seconds(30), .zero])
+        if dice.chance(40) { policy.deadline = .seconds(5) }
+        if dice.chance(40) { policy.ahead = dice.of([.zero, .seconds(2), .seconds(600)]) }
+        if dice.chance(30) { policy.leeway = dice.of([.zero, .seconds(30)]) }
+        if dice.chance(30) { policy.callLimit = dice.of([.seconds(1), .seconds(40)]) }
+        if dice.chance(30) { policy.failureSharing = dice.of([.zero, .seconds(20)]) }
+        if dice.chance(40) { policy.ambiguity = dice.of([.never, .always]) }
+        if dice.chance(20) { policy.storeDeadline = .seconds(2) }
+        if dice.chance(20) { policy.freshness = dice.of([.zero, .seconds(60)]) }
+        return policy
     }
 
     private static func server(_ dice: inout Dice) -> Server {
@@ -87,9 +132,16 @@ struct WorldPlan: Sendable {
         server.lifetime = dice.of([6_000, 30_000, 300_000, 300_000, 3_600_000, nil])
         server.saysLifetime = dice.chance(80)
         server.saysDate = dice.chance(60)
-        server.skew = dice.of([0, 0, -172_800, 172_800, 90])
+        server.skew = dice.of([0.125, 0.125, -172_800.25, 172_800.125, 90])
         server.takesRevocations = dice.chance(70)
         server.givesRefreshTokens = dice.chance(96)
+        server.unusableTokens = dice.of([0, 0, 0, 0, 20])
+        server.falseLifetime = dice.chance(10) ? dice.of([0, -5_000]) : nil
+        server.sendsEmptyTokens = dice.chance(30)
+        server.honoursKeys = dice.chance(40)
+        server.revokesAlone = dice.chance(50)
+        server.hasBrokenEndpoint = dice.chance(30)
+        server.ambiguousAnswers = dice.of([0, 0, 0, 30])
         return server
     }
 }

@@ -46,6 +46,14 @@ struct RefreshTokenRecord: Codable, Sendable, FetchableRecord, PersistableRecord
     let generation: Int
     let expiresAt: Date
     var rotatedAt: Date?
+    /// The digest of the idempotency key that the token was spent with; nil without one.
+    var keyDigest: Data?
+    /// What the access token of the rotation says, kept while the same key earns the same result.
+    var accessClaims: AccessClaims?
+
+    private enum CodingKeys: String, CodingKey {
+        case digest, familyID, generation, expiresAt, rotatedAt, keyDigest, accessClaims
+    }
 }
 
 /// A row of `article`.

@@ -13,6 +13,12 @@ enum Schema {
         migrator.registerMigration("articles") { database in
             try createArticles(in: database)
         }
+        migrator.registerMigration("refreshKeys") { database in
+            try database.alter(table: "refreshToken") { table in
+                table.add(column: "keyDigest", .blob)
+                table.add(column: "accessClaims", .blob)
+            }
+        }
         return migrator
     }
 

@@ -43,6 +43,12 @@ extension APIError {
     static let notFound = APIError(.notFound, "NOT_FOUND", "There is nothing here.")
     static let internalError = APIError(.internalServerError, "INTERNAL", "Something went wrong.")
 
+    static let bodyTimeout = APIError(.requestTimeout, "BODY_TIMEOUT", "The rest of the body did not arrive in time.")
+        .with(.connection, "close")
+    static let bodyMemoryExhausted = APIError(
+        .serviceUnavailable, "BODY_MEMORY_EXHAUSTED", "Other requests take all memory for bodies; try again."
+    ).with(.retryAfter, "1")
+
     static func bodyTooLarge(_ limit: Int) -> APIError {
         APIError(.contentTooLarge, "BODY_TOO_LARGE", "The body is larger than \(limit) bytes.")
     }

@@ -7,13 +7,21 @@ import NIOFoundationCompat
 extension Request {
     /// Collects the body.
     ///
-    /// - Throws: `tooLarge` as soon as the declared or the received length is over the limit.
-    func bodyData(upTo limit: Int, orThrow tooLarge: @autoclosure () -> APIError) async throws -> Data {
+    /// - Throws: `tooLarge` as soon as the declared or the received length is over the limit,
+    ///   `BODY_MEMORY_EXHAUSTED` when all bodies together take too much, `BODY_TIMEOUT` when the client stops sending.
+    func bodyData(
+        upTo limit: Int, in exchange: Exchange, orThrow tooLarge: @autoclosure () -> APIError
+    ) async throws -> Data {
         if let declared = headers[.contentLength].flatMap({ Int($0) }), declared > limit { throw tooLarge() }
         var collected = ByteBuffer()
-        for try await chunk in body {
-            guard collected.readableBytes + chunk.readableBytes <= limit else { throw tooLarge() }
-            collected.writeImmutableBuffer(chunk)
+        do {
+            for try await chunk in body {
+                guard collected.readableBytes + chunk.readableBytes <= limit else { throw tooLarge() }
+                collected.writeImmutableBuffer(chunk)
+                guard exchange.body.grow(to: collected.storageCapacity) else { throw APIError.bodyMemoryExhausted }
+            }
+        } catch is RequestBodyTimeout {
+            throw APIError.bodyTimeout
         }
         return Data(buffer: collected)
     }
@@ -21,8 +29,8 @@ extension Request {
     /// Decodes a JSON body.
     ///
     /// - Throws: `MALFORMED_JSON` for what is no JSON object, `VALIDATION_FAILED` for a field of the wrong type.
-    func json<Value: Decodable>(_ type: Value.Type, upTo limit: Int) async throws -> Value {
-        let data = try await bodyData(upTo: limit, orThrow: .bodyTooLarge(limit))
+    func json<Value: Decodable>(_ type: Value.Type, upTo limit: Int, in exchange: Exchange) async throws -> Value {
+        let data = try await bodyData(upTo: limit, in: exchange, orThrow: .bodyTooLarge(limit))
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch DecodingError.typeMismatch(_, let context) where !context.codingPath.isEmpty {

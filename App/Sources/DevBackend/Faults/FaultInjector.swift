@@ -6,6 +6,8 @@ final class FaultInjector: Sendable {
     /// What happens to one request.
     struct Verdict: Sendable, Hashable {
         var delay = Duration.zero
+        /// How long the response waits after the handler has run.
+        var responseDelay = Duration.zero
         /// The action that takes the handler's place, if any.
         var interruption: FaultAction?
         var losesAnswer = false
@@ -52,8 +54,10 @@ final class FaultInjector: Sendable {
                 switch rule.action {
                 case .delay(let duration): verdict.delay += duration
                 case .jitter(let bound): verdict.delay += bound * state.random.nextFraction()
+                case .delayResponse(let duration): verdict.responseDelay += duration
+                case .jitterResponse(let bound): verdict.responseDelay += bound * state.random.nextFraction()
                 case .closeAfterHandler: verdict.losesAnswer = true
-                case .respond, .refuseToken, .redirect, .closeBeforeHandler:
+                case .respond, .refuseToken, .redirect, .gateway, .closeBeforeHandler:
                     verdict.interruption = rule.action
                     return verdict
                 }

@@ -32,6 +32,14 @@ public struct FaultPlan: Sendable, Hashable, Codable {
     public static let refusingEveryAccessToken = FaultPlan(
         ["/articles/**", "/users/**", "/files/**"].map { FaultRule(nil, $0, .refuseToken) })
 
+    /// Every request that matches gets 401 with any access token; all others work, refreshing included.
+    ///
+    /// - Parameter path: the path below the base path, with wildcards, such as `/articles/*`.
+    /// - Returns: a plan with one rule, without end.
+    public static func refusingAccessTokens(at path: String) -> FaultPlan {
+        FaultPlan([FaultRule(nil, path, .refuseToken)])
+    }
+
     private enum CodingKeys: String, CodingKey {
         case rules, strictRotation, seed
     }

@@ -66,6 +66,12 @@ final class RequestLedger: Sendable {
         }
     }
 
+    func noteBufferedBodies(bytes: Int) {
+        state.withLockedValue { state in
+            state.statistics.maxBufferedBodyBytes = max(state.statistics.maxBufferedBodyBytes, bytes)
+        }
+    }
+
     func noteGeneration(_ generation: Int, of sequence: Int) {
         state.withLockedValue { state in
             guard let index = state.index(of: sequence) else { return }

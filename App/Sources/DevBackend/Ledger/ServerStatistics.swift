@@ -20,9 +20,11 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
         public var committed = 0
         /// Answered with the successor that an earlier request had committed, within the grace window.
         public var replayedByGrace = 0
+        /// Given the result of an earlier request with the same idempotency key.
+        public var replayedByKey = 0
         /// Refused because a spent token was presented; its family is revoked.
         public var reuseDetected = 0
-        /// Refused for any other reason: unknown, expired, revoked or malformed.
+        /// Refused for any other reason: unknown, expired, revoked, malformed, or spent long ago with the same key.
         public var rejected = 0
 
         /// Refreshes to compare with; every count left out is zero.
@@ -31,14 +33,17 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
         ///   - received: how many arrived.
         ///   - committed: how many rotated.
         ///   - replayedByGrace: how many earned an earlier rotation's successor.
+        ///   - replayedByKey: how many earned an earlier result by their idempotency key.
         ///   - reuseDetected: how many presented a spent token.
         ///   - rejected: how many were refused for any other reason.
         public init(
-            received: Int = 0, committed: Int = 0, replayedByGrace: Int = 0, reuseDetected: Int = 0, rejected: Int = 0
+            received: Int = 0, committed: Int = 0, replayedByGrace: Int = 0, replayedByKey: Int = 0,
+            reuseDetected: Int = 0, rejected: Int = 0
         ) {
             self.received = received
             self.committed = committed
             self.replayedByGrace = replayedByGrace
+            self.replayedByKey = replayedByKey
             self.reuseDetected = reuseDetected
             self.rejected = rejected
         }
@@ -60,6 +65,8 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
     public var inProgress = 0
     /// The most requests that were ever in progress at once.
     public var maxConcurrent = 0
+    /// The most bytes that the bodies of requests in progress ever took at once.
+    public var maxBufferedBodyBytes = 0
 
     /// Counts the requests of a route that have ended.
     ///
@@ -71,6 +78,14 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
     public func count(_ method: String, _ route: String, status: Int? = nil) -> Int {
         answers
             .filter { $0.method == method && $0.route == route && (status == nil || $0.status == status) }
+            .reduce(0) { $0 + $1.count }
+    }
+
+    /// Requests that were refused for their access token: 401 or 419, and neither a sign-in nor a refresh.
+    public var refusedRequests: Int {
+        answers
+            .filter { $0.status == 401 || $0.status == 419 }
+            .filter { !$0.route.hasPrefix("/auth/") && !$0.route.hasPrefix("/oauth2/") }
             .reduce(0) { $0 + $1.count }
     }
 

@@ -55,12 +55,8 @@ struct ArticleRoutes: Sendable {
 
     private func create(_ request: Request, _ context: BackendContext) async throws -> Response {
         let principal = try await authenticator.principal(of: request, in: context.exchange)
-        let key = request.headers[.idempotencyKey]
-        if let key, !(1...limits.idempotencyKeyCharacters).contains(key.count) {
-            throw APIError.validation(
-                "Idempotency-Key", "Must have 1 to \(limits.idempotencyKeyCharacters) characters.")
-        }
-        let body = try await request.json(CreateRequest.self, upTo: limits.bodyBytes)
+        let key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
+        let body = try await request.json(CreateRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         try validate(title: body.title, body: body.body)
         let draft = Articles.Draft(title: body.title, body: body.body)
         let (article, isNew) = try await articles.create(draft, by: principal.userID, idempotencyKey: key, now: now())
@@ -72,7 +68,7 @@ struct ArticleRoutes: Sendable {
     private func change(_ request: Request, _ context: BackendContext) async throws -> Response {
         let principal = try await authenticator.principal(of: request, in: context.exchange)
         let id = try articleID(context)
-        let body = try await request.json(ChangeRequest.self, upTo: limits.bodyBytes)
+        let body = try await request.json(ChangeRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         try validate(title: body.title, body: body.body)
         let article = try await articles.change(
             id, title: body.title, body: body.body, by: principal.userID, now: now())

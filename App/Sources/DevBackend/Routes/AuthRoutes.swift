@@ -28,7 +28,7 @@ struct AuthRoutes: Sendable {
     }
 
     private func registerGuest(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let registration = try await GuestRegistration(request, limits: limits)
+        let registration = try await GuestRegistration(request, in: context.exchange, limits: limits)
         let now = sessions.now()
         let file = FileRecord(
             key: "\(UUID().uuidString.lowercased()).jpg", bytes: registration.image,
@@ -44,7 +44,7 @@ struct AuthRoutes: Sendable {
     }
 
     private func signInSocially(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let login = try await request.json(SocialLoginRequest.self, upTo: limits.bodyBytes)
+        let login = try await request.json(SocialLoginRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         guard DevelopmentProvider.names.contains(login.provider) else {
             let names = DevelopmentProvider.names.joined(separator: ", ")
             throw APIError.validation("provider", "Must be one of: \(names).")
@@ -68,15 +68,18 @@ struct AuthRoutes: Sendable {
     }
 
     private func refresh(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let key: String?
         let body: RefreshRequest
         do {
-            body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes)
+            key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
+            body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         } catch {
             sessions.ledger.count(\.refreshes.rejected)
             throw error
         }
         do {
-            let pair = try await sessions.refresh(body.refreshToken, in: context.exchange)
+            let pair = try await sessions.refresh(
+                body.refreshToken, key: key.map { RefreshKey(client: nil, value: $0) }, in: context.exchange)
             return try context.exchange.answer(pair, headers: [.cacheControl: "no-store"])
         } catch let refusal as RefreshRefusal {
             throw APIError(refusal)
@@ -86,7 +89,7 @@ struct AuthRoutes: Sendable {
     /// Possession of the refresh token is the authorisation: a client must be able to leave with an expired access
     /// token. An unknown token is answered like any other, so that nobody learns which tokens exist.
     private func logOut(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes)
+        let body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         try await sessions.end(refreshToken: body.refreshToken)
         return try context.exchange.answer(NoPayload?.none)
     }

@@ -11,7 +11,7 @@ struct DevRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.post, "/dev/faults") { request, context in
-                let plan = try await request.json(FaultPlan.self, upTo: limits.bodyBytes)
+                let plan = try await request.json(FaultPlan.self, upTo: limits.bodyBytes, in: context.exchange)
                 faults.plan = plan
                 return try context.exchange.answer(plan)
             },

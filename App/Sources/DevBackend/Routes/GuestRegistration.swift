@@ -12,8 +12,8 @@ struct GuestRegistration: Sendable {
     ///
     /// - Throws: `UNSUPPORTED_MEDIA_TYPE`, `MALFORMED_MULTIPART`, `VALIDATION_FAILED`, `IMAGE_TOO_LARGE` or
     ///   `UNSUPPORTED_IMAGE`.
-    init(_ request: Request, limits: DevBackend.Limits) async throws {
-        let parts = try await Self.parts(of: request, limits: limits)
+    init(_ request: Request, in exchange: Exchange, limits: DevBackend.Limits) async throws {
+        let parts = try await Self.parts(of: request, in: exchange, limits: limits)
         let names = parts.filter { $0.name == "name" }
         let images = parts.filter { $0.name == "image" }
 
@@ -39,7 +39,9 @@ struct GuestRegistration: Sendable {
         self.header = header
     }
 
-    private static func parts(of request: Request, limits: DevBackend.Limits) async throws -> [MultipartPart] {
+    private static func parts(
+        of request: Request, in exchange: Exchange, limits: DevBackend.Limits
+    ) async throws -> [MultipartPart] {
         guard
             let type = request.headers[.contentType].flatMap({ ParameterizedValue($0) }),
             type.value.lowercased() == "multipart/form-data"
@@ -52,7 +54,8 @@ struct GuestRegistration: Sendable {
                 boundary: type.parameters["boundary"] ?? "", maximumParts: limits.multipartParts,
                 maximumHeaderBytes: limits.multipartHeaderBytes)
             let body = try await request.bodyData(
-                upTo: limits.imageBytes + limits.multipartOverheadBytes, orThrow: .imageTooLarge(limits.imageBytes))
+                upTo: limits.imageBytes + limits.multipartOverheadBytes, in: exchange,
+                orThrow: .imageTooLarge(limits.imageBytes))
             return try parser.parse(body)
         } catch let error as MultipartError {
             throw APIError(.badRequest, "MALFORMED_MULTIPART", "The multipart body is malformed: \(error).")

@@ -13,8 +13,8 @@ struct OAuth2Routes: Sendable {
             Route(.post, "/oauth2/token") { request, context in
                 try await answering { try await token(request, context) }
             },
-            Route(.post, "/oauth2/revoke") { request, _ in
-                try await answering { try await revoke(request) }
+            Route(.post, "/oauth2/revoke") { request, context in
+                try await answering { try await revoke(request, context) }
             },
         ]
     }
@@ -35,9 +35,11 @@ struct OAuth2Routes: Sendable {
     }
 
     private func token(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let key: String?
         let refreshToken: String
         do {
-            let form = try await form(of: request)
+            key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
+            let form = try await form(of: request, in: context.exchange)
             guard let type = form["grant_type"] else { throw OAuth2Error.invalidRequest("grant_type is missing.") }
             guard type == "refresh_token" else {
                 throw OAuth2Error(.badRequest, "unsupported_grant_type", "Only refresh_token is supported.")
@@ -51,10 +53,10 @@ struct OAuth2Routes: Sendable {
             throw error
         }
         do {
-            let pair = try await sessions.refresh(refreshToken, in: context.exchange)
+            let pair = try await sessions.refresh(
+                refreshToken, key: key.map { RefreshKey(client: client.id, value: $0) }, in: context.exchange)
             let answer = TokenAnswer(
-                accessToken: pair.accessToken, expiresIn: sessions.accessTokens.expiresIn,
-                refreshToken: pair.refreshToken)
+                accessToken: pair.accessToken, expiresIn: pair.expiresIn, refreshToken: pair.refreshToken)
             return try .json(answer, headers: [.cacheControl: "no-store"])
         } catch let refusal as RefreshRefusal {
             throw OAuth2Error.invalidGrant(APIError(refusal).message)
@@ -63,8 +65,8 @@ struct OAuth2Routes: Sendable {
 
     /// Revokes by refresh or access token; either ends the whole family (RFC 7009 §2.1). A token that is unknown or
     /// dead already is no error (§2.2), and the hint is not needed to tell the two kinds apart.
-    private func revoke(_ request: Request) async throws -> Response {
-        let form = try await form(of: request)
+    private func revoke(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let form = try await form(of: request, in: context.exchange)
         guard let token = form["token"] else { throw OAuth2Error.invalidRequest("token is missing.") }
         if let claims = await sessions.accessTokens.claims(of: token) {
             try await sessions.end(family: claims.sid)
@@ -75,12 +77,13 @@ struct OAuth2Routes: Sendable {
     }
 
     /// The parameters of a request whose client has proved itself.
-    private func form(of request: Request) async throws -> OAuth2Form {
+    private func form(of request: Request, in exchange: Exchange) async throws -> OAuth2Form {
         let type = request.headers[.contentType].flatMap { ParameterizedValue($0) }
         guard type?.value.lowercased() == "application/x-www-form-urlencoded" else {
             throw OAuth2Error.invalidRequest("The body must be application/x-www-form-urlencoded.")
         }
-        let body = try await request.bodyData(upTo: limits.bodyBytes, orThrow: .bodyTooLarge(limits.bodyBytes))
+        let body = try await request.bodyData(
+            upTo: limits.bodyBytes, in: exchange, orThrow: .bodyTooLarge(limits.bodyBytes))
         let form = try OAuth2Form(String(decoding: body, as: UTF8.self))
         try client.authenticate(form, authorization: request.headers[.authorization])
         return form

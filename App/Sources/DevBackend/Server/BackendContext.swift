@@ -30,6 +30,8 @@ struct Exchange: Sendable {
     /// The scheme and authority the request was sent to.
     let origin: String
     let arrival: ContinuousClock.Instant
+    /// The memory its body takes.
+    let body: BodyReservation
     let now: @Sendable () -> Date
 
     /// Whether answers here follow RFC 6749 §5 and not the envelope.

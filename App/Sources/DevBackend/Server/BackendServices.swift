@@ -39,6 +39,7 @@ struct BackendServices: Sendable {
         }
         pipeline = RequestPipeline(
             routes: RouteTable(routes), faults: faults, ledger: ledger,
+            bodyMemory: BodyMemory(limit: limits.bufferedBodyBytes, ledger: ledger),
             credentialFields: CredentialFields(accessTokenField: configuration.accessTokenField),
             logger: configuration.logger, now: configuration.now)
     }

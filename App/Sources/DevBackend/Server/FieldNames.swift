@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Hummingbird
 
 extension HTTPField.Name {
     static let xRequestID = literal("X-Request-Id")
@@ -9,6 +10,19 @@ extension HTTPField.Name {
     private static func literal(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("Not a field name: \(text)") }
         return name
+    }
+}
+
+extension Request {
+    /// The value of `Idempotency-Key`; nil when there is none.
+    ///
+    /// - Throws: `VALIDATION_FAILED` for an empty key or one longer than `limit` characters.
+    func idempotencyKey(upTo limit: Int) throws(APIError) -> String? {
+        guard let key = headers[.idempotencyKey] else { return nil }
+        guard (1...limit).contains(key.count) else {
+            throw APIError.validation("Idempotency-Key", "Must have 1 to \(limit) characters.")
+        }
+        return key
     }
 }
 

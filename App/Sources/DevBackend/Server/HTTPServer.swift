@@ -20,7 +20,14 @@ struct HTTPServer: Sendable {
         _ configuration: DevBackend.Configuration, pipeline: RequestPipeline
     ) async throws -> HTTPServer {
         let (bound, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
-        let service = try HTTPServerBuilder.http1().buildServer(
+        let limits = configuration.limits
+        let bodyTimeout = { @Sendable in
+            RequestBodyTimeoutHandler(
+                idleTimeout: limits.bodyIdleTimeout, totalTimeout: limits.bodyTotalTimeout)
+        }
+        let service = try HTTPServerBuilder.http1(
+            configuration: HTTP1Channel.Configuration(additionalChannelHandlers: [bodyTimeout()])
+        ).buildServer(
             configuration: ServerConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), backlog: configuration.backlog),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,

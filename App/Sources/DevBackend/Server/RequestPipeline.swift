@@ -9,13 +9,23 @@ import NIOCore
 struct RequestPipeline: Sendable {
     private enum Outcome {
         case answer(Response)
+        /// A response that is not this server's own, sent as it is.
+        case gateway(Response)
         /// The connection is closed without an answer.
         case silence
+
+        var status: Int? {
+            switch self {
+            case .answer(let response), .gateway(let response): response.status.code
+            case .silence: nil
+            }
+        }
     }
 
     let routes: RouteTable
     let faults: FaultInjector
     let ledger: RequestLedger
+    let bodyMemory: BodyMemory
     let credentialFields: CredentialFields
     let logger: Logger
     let now: @Sendable () -> Date
@@ -29,8 +39,9 @@ struct RequestPipeline: Sendable {
         let route = routes.route(request.method, request.uri.path)
         let exchange = begin(request, route: route)
         let outcome = await outcome(of: request, exchange, isExempt: route?.path.hasPrefix("/dev/") == true, writer)
-        var status: Int?
-        if case .answer(let response) = outcome { status = response.status.code }
+        // Before the response is sent: a client that has it finds the memory free.
+        exchange.body.release()
+        let status = outcome.status
         ledger.completed(exchange.sequence, method: exchange.method, route: route?.path ?? "*", status: status)
         logger.debug(
             "request",
@@ -42,6 +53,9 @@ struct RequestPipeline: Sendable {
         case .answer(let response):
             let finished = finish(response, exchange, method: request.method)
             try await writer.write(response: finished.head, body: finished.body)
+            if finished.headers[.connection] == "close" { try await channel.close() }
+        case .gateway(let response):
+            try await writer.write(response: response.head, body: response.body)
         case .silence:
             try await channel.close()
         }
@@ -56,7 +70,8 @@ struct RequestPipeline: Sendable {
             credentialFields: credentialFields.present(in: request.headers), isRefresh: route?.isRefresh == true)
         return Exchange(
             sequence: sequence, requestID: requestID, method: method, path: path,
-            origin: "http://\(request.head.authority ?? "127.0.0.1")", arrival: .now, now: now)
+            origin: "http://\(request.head.authority ?? "127.0.0.1")", arrival: .now,
+            body: BodyReservation(bodyMemory), now: now)
     }
 
     @concurrent
@@ -71,19 +86,21 @@ struct RequestPipeline: Sendable {
             // Cut short only when the server stops; then the request may as well go on.
             if verdict.delay > .zero { try? await Task.sleep(for: verdict.delay) }
         }
-        let response: Response
+        var outcome = Outcome.silence
         if let interruption = verdict.interruption {
-            guard let answer = answer(to: interruption, exchange) else { return .silence }
-            response = answer
+            outcome = self.outcome(of: interruption, exchange)
         } else {
             if request.headers[.expect]?.lowercased() == "100-continue" {
                 // A client that is gone shows when the body is read.
                 try? await writer.writeInformationalHead(HTTPResponse(status: .continue))
             }
-            response = await handle(request, exchange)
+            outcome = .answer(await handle(request, exchange))
         }
-        if !isExempt { await faults.passGates(.beforeAnswer, method: exchange.method, path: path) }
-        return verdict.losesAnswer ? .silence : .answer(response)
+        if !isExempt {
+            await faults.passGates(.beforeAnswer, method: exchange.method, path: path)
+            if verdict.responseDelay > .zero { try? await Task.sleep(for: verdict.responseDelay) }
+        }
+        return verdict.losesAnswer ? .silence : outcome
     }
 
     private func handle(_ request: Request, _ exchange: Exchange) async -> Response {
@@ -99,22 +116,24 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// The answer a fault gives in the handler's place; nil when it is none.
-    private func answer(to fault: FaultAction, _ exchange: Exchange) -> Response? {
+    /// What a fault does in the handler's place.
+    private func outcome(of fault: FaultAction, _ exchange: Exchange) -> Outcome {
         switch fault {
         case .respond(let status, let retryAfter, let code):
             var error = APIError(
                 HTTPResponse.Status(code: status), code ?? "FAULT_INJECTED", "This answer was asked for.")
             error.oauth2Word = code
             if let retryAfter { error = error.with(.retryAfter, String(retryAfter.secondsRoundedUp)) }
-            return refusal(error, exchange)
+            return .answer(refusal(error, exchange))
         case .refuseToken:
-            return refusal(AccessRefusal.invalid.error(), exchange)
+            return .answer(refusal(AccessRefusal.invalid.error(), exchange))
         case .redirect(let url, let status):
-            return Response(
-                status: HTTPResponse.Status(code: status), headers: [.location: url.absoluteString])
-        case .closeBeforeHandler, .closeAfterHandler, .delay, .jitter:
-            return nil
+            return .answer(
+                Response(status: HTTPResponse.Status(code: status), headers: [.location: url.absoluteString]))
+        case .gateway(let response):
+            return .gateway(Response(response))
+        case .closeBeforeHandler, .closeAfterHandler, .delay, .jitter, .delayResponse, .jitterResponse:
+            return .silence
         }
     }
 
@@ -133,5 +152,15 @@ struct RequestPipeline: Sendable {
         // RFC 9110 §8.6: no Content-Length with a 204.
         if response.status == .noContent { response.headers[.contentLength] = nil }
         return response
+    }
+}
+
+extension Response {
+    fileprivate init(_ response: GatewayResponse) {
+        var headers = HTTPFields()
+        headers[.contentType] = response.contentType
+        self.init(
+            status: HTTPResponse.Status(code: response.status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(string: response.body)))
     }
 }

@@ -28,6 +28,20 @@ struct RefreshTokenSuccession: Sendable {
     }
 }
 
+/// What makes a repeated refresh recognisable: a value its client chose, and which client that was.
+struct RefreshKey: Sendable, Hashable {
+    /// The OAuth 2.0 client, or nil at `/auth/refresh`, which knows none.
+    let client: String?
+    /// The value of `Idempotency-Key`.
+    let value: String
+
+    /// What is stored in the key's place. A key may be easy to guess, so a plain digest would not hide it.
+    func digest(under key: SymmetricKey) -> Data {
+        let client = client.map { "\($0.utf8.count):\($0)" } ?? "-:"
+        return Data(HMAC<SHA256>.authenticationCode(for: Data("idempotency-key:\(client)\(value)".utf8), using: key))
+    }
+}
+
 extension Data {
     /// The alphabet of RFC 4648 §5, without padding.
     func base64URLEncodedString() -> String {

@@ -6,6 +6,12 @@ import HTTPTypes
 struct TokenPair: Encodable, Sendable {
     let accessToken: String
     let refreshToken: String
+    /// Seconds until the access token expires; not a member of the envelope's payload.
+    let expiresIn: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case accessToken, refreshToken
+    }
 }
 
 /// Begins, refreshes and ends sessions: token families in the database, access tokens beside them.
@@ -18,32 +24,53 @@ struct Sessions: Sendable {
 
     /// An access token to go with a family's refresh token.
     func pair(for grant: TokenGrant) async throws -> TokenPair {
-        let accessToken = try await accessTokens.issue(for: grant, epoch: database.epoch, now: now())
-        return TokenPair(accessToken: accessToken, refreshToken: grant.refreshToken)
+        let now = now()
+        return try await pair(for: grant, accessTokens.claims(for: grant, epoch: database.epoch, now: now), now: now)
+    }
+
+    private func pair(for grant: TokenGrant, _ claims: AccessClaims, now: Date) async throws -> TokenPair {
+        TokenPair(
+            accessToken: try await accessTokens.sign(claims), refreshToken: grant.refreshToken,
+            expiresIn: accessTokens.expiresIn(claims, now: now))
     }
 
     /// Spends a refresh token for a new pair, in one transaction.
     ///
+    /// A request with a key can be repeated: see `TokenFamilies.rotate`.
+    ///
     /// - Throws: `RefreshRefusal` when the token earns nothing.
-    func refresh(_ token: String, in exchange: Exchange) async throws -> TokenPair {
+    func refresh(_ token: String, key: RefreshKey?, in exchange: Exchange) async throws -> TokenPair {
         let now = now()
-        let rotation = try await database.writer.write { [families] database in
-            try families.rotate(token, now: now, in: database)
+        let keyDigest = key?.digest(under: families.succession.key)
+        let epoch = database.epoch
+        let rotation = try await database.writer.write { [families, accessTokens] database in
+            try families.rotate(token, keyDigest: keyDigest, now: now, in: database) { grant in
+                accessTokens.claims(for: grant, epoch: epoch, now: now)
+            }
         }
         switch rotation {
-        case .rotated(let grant):
-            ledger.count(\.refreshes.committed)
-            ledger.noteGeneration(grant.generation - 1, of: exchange.sequence)
-            return try await pair(for: grant)
+        case .rotated(let grant, let claims):
+            note(grant, \.refreshes.committed, exchange)
+            return try await pair(for: grant, claims, now: now)
         case .replayed(let grant):
-            ledger.count(\.refreshes.replayedByGrace)
-            ledger.noteGeneration(grant.generation - 1, of: exchange.sequence)
+            note(grant, \.refreshes.replayedByGrace, exchange)
             return try await pair(for: grant)
+        case .repeated(let grant, let claims):
+            note(grant, \.refreshes.replayedByKey, exchange)
+            return try await pair(for: grant, claims, now: now)
         case .refused(let refusal, let generation):
             ledger.count(refusal == .reused ? \.refreshes.reuseDetected : \.refreshes.rejected)
             if let generation { ledger.noteGeneration(generation, of: exchange.sequence) }
             throw refusal
         }
+    }
+
+    /// Counts a refresh and enters the generation of the token that was presented.
+    private func note(
+        _ grant: TokenGrant, _ counter: any WritableKeyPath<ServerStatistics, Int> & Sendable, _ exchange: Exchange
+    ) {
+        ledger.count(counter)
+        ledger.noteGeneration(grant.generation - 1, of: exchange.sequence)
     }
 
     /// Ends the session a refresh token belongs to; an unknown token or an ended session is no error.
@@ -85,6 +112,8 @@ extension APIError {
         case .reused:
             self.init(
                 .unauthorized, "REFRESH_TOKEN_REUSED", "The refresh token had been used before; the session is over.")
+        case .superseded:
+            self.init(.unauthorized, "REFRESH_TOKEN_SUPERSEDED", "The refresh token was replaced; its successor too.")
         case .revoked: self.init(.unauthorized, "SESSION_REVOKED", "The session is over.")
         }
     }

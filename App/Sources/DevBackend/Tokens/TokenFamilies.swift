@@ -17,6 +17,9 @@ enum RefreshRefusal: Error, Sendable, Hashable {
     case expired
     /// It had been used before. Its family is now revoked.
     case reused
+    /// It had been used before with the same key, and its successor has been used since. Its family lives on: the
+    /// key shows that the holder is the one that spent it.
+    case superseded
     /// Its family had been revoked before.
     case revoked
 }
@@ -25,9 +28,12 @@ enum RefreshRefusal: Error, Sendable, Hashable {
 /// the family; whoever presents a spent one ends the line (RFC 9700 §4.14.2).
 struct TokenFamilies: Sendable {
     enum Rotation: Sendable, Hashable {
-        case rotated(TokenGrant)
-        /// The successor that an earlier request committed, for a client that lost the answer.
+        /// The successor, and what the access token beside it says.
+        case rotated(TokenGrant, AccessClaims)
+        /// The successor that an earlier request committed, within the grace window.
         case replayed(TokenGrant)
+        /// The result of an earlier request with the same key: its successor, and what its access token says.
+        case repeated(TokenGrant, AccessClaims)
         /// Refused. The presented token's generation is known unless the token itself is unknown.
         case refused(RefreshRefusal, generation: Int?)
     }
@@ -49,8 +55,13 @@ struct TokenFamilies: Sendable {
 
     /// Spends a refresh token for its successor.
     ///
-    /// Refusals are returned, not thrown: a re-use must commit the revocation, and a throw would roll it back.
-    func rotate(_ token: String, now: Date, in database: Database) throws -> Rotation {
+    /// With the digest of a key, the result is recorded: the same key with the same token earns it again until the
+    /// successor is spent. Refusals are returned, not thrown: a re-use must commit the revocation, and a throw would
+    /// roll it back.
+    func rotate(
+        _ token: String, keyDigest: Data?, now: Date, in database: Database,
+        claims: (TokenGrant) -> AccessClaims
+    ) throws -> Rotation {
         let digest = RefreshToken.digest(of: token)
         guard
             var record = try RefreshTokenRecord.fetchOne(database, key: digest),
@@ -59,23 +70,43 @@ struct TokenFamilies: Sendable {
         guard family.revokedAt == nil else { return .refused(.revoked, generation: record.generation) }
 
         if let rotatedAt = record.rotatedAt {
-            // Only the immediate predecessor may ask again: an older one shows that somebody went on without its
-            // holder, and then there are two holders.
-            if record.generation == family.generation - 1, isWithinGrace(rotatedAt, now: now) {
-                return .replayed(grant(family, refreshToken: succession.successor(of: token)))
+            let successor = grant(family, refreshToken: succession.successor(of: token))
+            let isPredecessor = record.generation == family.generation - 1
+            if let keyDigest, keyDigest == record.keyDigest {
+                guard isPredecessor, let claims = record.accessClaims else {
+                    return .refused(.superseded, generation: record.generation)
+                }
+                return .repeated(successor, claims)
             }
+            // Only the immediate predecessor is forgiven: an older one shows that its successor was used by a second
+            // holder.
+            if isPredecessor, isWithinGrace(rotatedAt, now: now) { return .replayed(successor) }
             try revoke(&family, now: now, in: database)
             return .refused(.reused, generation: record.generation)
         }
         guard now < record.expiresAt else { return .refused(.expired, generation: record.generation) }
 
-        record.rotatedAt = now
-        try record.update(database)
         family.generation += 1
         try family.update(database)
         let grant = grant(family, refreshToken: succession.successor(of: token))
+        let accessClaims = claims(grant)
+        record.rotatedAt = now
+        record.keyDigest = keyDigest
+        record.accessClaims = keyDigest == nil ? nil : accessClaims
+        try record.update(database)
+        try forget(before: record, now: now, in: database)
         try insert(grant, now: now, in: database)
-        return .rotated(grant)
+        return .rotated(grant, accessClaims)
+    }
+
+    /// Drops what only the predecessor of the current token can earn, and tokens spent so long ago that they would have
+    /// expired unspent. A family then keeps one result, and no more digests than one token lifetime has rotations.
+    private func forget(before predecessor: RefreshTokenRecord, now: Date, in database: Database) throws {
+        let older =
+            Column("familyID") == predecessor.familyID && Column("generation") < predecessor.generation
+        _ = try RefreshTokenRecord.filter(older && Column("accessClaims") != nil)
+            .updateAll(database, Column("accessClaims").set(to: nil))
+        _ = try RefreshTokenRecord.filter(older && Column("expiresAt") <= now).deleteAll(database)
     }
 
     /// Revokes the family a refresh token belongs to.

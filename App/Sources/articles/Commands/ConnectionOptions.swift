@@ -15,13 +15,21 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "How tokens are renewed: rest or oauth2 (default: rest).")
     var refresh: String?
 
+    @Option(
+        help: """
+            What the server forgives when a refresh token comes again because a response was lost: none, a number of \
+            seconds, or key, the same idempotency key (default: key).
+            """)
+    var replay: String?
+
     @Option(help: "The OAuth 2.0 client. Its secret is read from LATCHKEY_CLIENT_SECRET or the configuration file.")
     var clientID: String?
 
     @Option(help: "The status that means 'the access token has expired' (default: 401).")
     var expiredStatus: String?
 
-    /// Does something with the application that these flags, the environment and the configuration file describe.
+    /// Does something with the application that these flags, the environment and the configuration file describe, and
+    /// waits until the work that goes on in the background has ended.
     ///
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(_ body: (AppGraph) async throws -> Void) async throws {
@@ -29,7 +37,7 @@ struct ConnectionOptions: ParsableArguments {
         do {
             try await body(graph)
         } catch {
-            // Why the work failed is the news; that the dead tokens could not be deleted shows at the next run.
+            // Why the work failed is reported. The next run shows that tokens could not be deleted.
             try? await graph.settle()
             throw error
         }
@@ -38,12 +46,10 @@ struct ConnectionOptions: ParsableArguments {
 
     private func graph() throws -> AppGraph {
         let values: [Setting: String?] = [
-            .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .clientID: clientID,
-            .expiredStatus: expiredStatus,
+            .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .replay: replay,
+            .clientID: clientID, .expiredStatus: expiredStatus,
         ]
-        var configuration = try AppConfiguration.read(flags: values.compactMapValues(\.self))
-        configuration.refreshesAhead = false
-        return AppGraph(configuration)
+        return AppGraph(try AppConfiguration.read(flags: values.compactMapValues(\.self)))
     }
 }
 

@@ -6,8 +6,16 @@ import NetworkCore
 
 /// What went wrong, in one line that says what to do, and the exit status that goes with it.
 struct Failure: Error {
+    /// What is known of the response that failed.
+    struct Response: Hashable {
+        var status: Int?
+        var code: String?
+        var requestID: String?
+    }
+
     let message: String
     let status: ExitStatus
+    var response = Response()
 
     init(_ message: String, _ status: ExitStatus) {
         self.message = message.split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -29,10 +37,13 @@ struct Failure: Error {
     }
 
     private init(network error: NetworkError) {
-        if let authentication = error.authentication {
-            self.init(authentication: authentication)
-            return
+        self = error.authentication.map { Self(authentication: $0) } ?? Self(unauthenticated: error)
+        if response == Response() {
+            response = Response(status: error.status, code: error.envelope?.code, requestID: error.requestID)
         }
+    }
+
+    private init(unauthenticated error: NetworkError) {
         switch error.code {
         case .connectionFailed, .timedOut, .tlsFailed, .transportFailed:
             let address = error.request?.url ?? "the server"
@@ -61,6 +72,8 @@ struct Failure: Error {
             self.init(reason, .store)
         case .refreshUnavailable:
             self.init(error.description, .tryLater)
+            guard let cause = error.cause as? TokenRefreshError else { return }
+            response = Response(status: cause.status, code: cause.serverCode, requestID: cause.requestID)
         default:
             self.init(error.description, .refused)
         }

@@ -38,8 +38,13 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let console = output.console
         let backend = try await start()
-        console.say("Listening on \(backend.baseURL.absoluteString); stop it with Ctrl-C.")
-        try console.object(["baseURL": backend.baseURL.absoluteString])
+        let server = backend.serverDescription
+        console.say("Listening on \(server.baseURL.absoluteString); stop it with Ctrl-C.")
+        console.say(
+            "OAuth 2.0 client: \(server.oauth2ClientID) (\(server.oauth2ClientAuthentication.joined(separator: ", ")))")
+        console.say("token endpoint: \(server.tokenEndpoint.absoluteString)")
+        console.say("revocation endpoint: \(server.revocationEndpoint.absoluteString)")
+        try console.object(server)
         await backend.run()
     }
 

@@ -43,14 +43,30 @@ final class Console: Sendable {
 
     /// Says in one line what went wrong; with `--json`, in an object too.
     func fail(_ failure: Failure) {
+        complain(failure)
+        // An error object is texts and numbers, which can always be encoded.
+        try? object(["error": ErrorObject(failure)])
+    }
+
+    /// Says in one line what went wrong, for a command that prints an object of its own.
+    func complain(_ failure: Failure) {
         put("articles: \(failure.message)\n", to: .standardError)
-        // An error object is two texts and a number, which can always be encoded.
-        try? object(["error": ErrorObject(message: failure.message, status: failure.status.rawValue)])
     }
 
     private struct ErrorObject: Encodable {
         let message: String
         let status: Int32
+        let httpStatus: Int?
+        let code: String?
+        let requestId: String?
+
+        init(_ failure: Failure) {
+            message = failure.message
+            status = failure.status.rawValue
+            httpStatus = failure.response.status
+            code = failure.response.code
+            requestId = failure.response.requestID
+        }
     }
 
     private static var encoder: JSONEncoder {

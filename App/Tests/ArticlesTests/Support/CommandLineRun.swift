@@ -1,5 +1,8 @@
+import AuthInterface
+import DevBackend
 import Foundation
 import ProgramTesting
+import Storage
 import Testing
 
 /// The real executable, run once.
@@ -30,7 +33,9 @@ final class Home: Sendable {
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "articles-tests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        for folder in [temporary, folder.appending(path: "state")] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
     }
 
     /// What the executable takes for the system's temporary folder.
@@ -60,6 +65,13 @@ final class Home: Sendable {
         return try #require(files.first { $0.pathExtension == "json" })
     }
 
+    /// The store of the session with a server.
+    func tokenStore(of backend: DevBackend) -> FileTokenStore {
+        let url = backend.baseURL
+        let account = "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)"
+        return FileTokenStore(folder: folder.appending(path: "state/articles/tokens"), account: account)
+    }
+
     /// Runs the executable that was built beside the tests.
     func run(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> CommandLineRun {
         let program = try program(arguments, environment)
@@ -78,6 +90,21 @@ final class Home: Sendable {
             break
         }
         return Self.status(await program.end)
+    }
+
+    /// Runs the executable until it has said something, and interrupts it.
+    ///
+    /// - Returns: What it said.
+    func firstOutput(_ arguments: [String]) async throws -> String {
+        let program = try program(arguments, [:])
+        var said = Data()
+        for await piece in program.output {
+            said += piece
+            program.kill(SIGINT)
+            break
+        }
+        _ = await program.end
+        return String(decoding: said, as: UTF8.self)
     }
 
     private func program(_ arguments: [String], _ environment: [String: String]) throws -> SpawnedProgram {

@@ -18,7 +18,7 @@ struct TestClient: Sendable {
     init(_ base: URL) {
         self.base = base
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 20
+        configuration.timeoutIntervalForRequest = Stuck.after.seconds
         configuration.httpShouldSetCookies = false
         session = URLSession(configuration: configuration)
     }
@@ -64,8 +64,9 @@ struct TestClient: Sendable {
         try await register(MultipartBody.registration(name: name)).data(SignedIn.self)
     }
 
-    func refresh(_ token: String) async throws -> Answer {
-        try await post("/auth/refresh", json: #"{"refreshToken": "\#(token)"}"#)
+    func refresh(_ token: String, key: String? = nil) async throws -> Answer {
+        let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
+        return try await post("/auth/refresh", json: #"{"refreshToken": "\#(token)"}"#, headers: headers)
     }
 }
 

@@ -71,7 +71,7 @@ extension RaceScenario {
         trial.at("waiting for the handler to be called")
         await trial.scene.handler.calls(atLeast: 1)
         await trial.settle()
-        trial.scene.time.advance(by: .seconds(600))
+        trial.scene.time.advance(by: .seconds(60))
         try await trial.expectFailure(of: callers, because: "although there was no answer")
         try await trial.expectNoEnding("while there was no answer")
         gate.open()

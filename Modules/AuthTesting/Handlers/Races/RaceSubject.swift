@@ -4,7 +4,7 @@ public import AuthInterface
 ///
 /// ```swift
 /// let report = await RaceKit.run { scene in
-///     let old = OldTokenManager(refresh: { try await scene.handler.refresh(refreshToken: $0) })
+///     let old = OldTokenManager(refresh: { try await scene.handler.refresh(TokenRefreshRequest(refreshToken: $0)) })
 ///     return RaceSubject(
 ///         signIn: { await old.set(access: $0.accessToken, refresh: $0.refreshToken) },
 ///         signOut: { await old.clear() },

@@ -92,7 +92,7 @@ final class Bench: Sendable {
 
     /// Waits until this many requests wait for the refresh under way, so that nobody can come late.
     func waiters(atLeast count: Int) async {
-        await until { engine.core.withLock { $0.machine.waiting.count } >= count }
+        await until { engine.core.withLock { $0.waiters.count } >= count }
     }
 }
 

@@ -15,11 +15,17 @@ struct OwnTokenStore: TokenStore {
 /// A revocation that works, hangs or fails, and remembers what it was told.
 final class RecordingRevocation: TokenRevocationHandler {
     private let told = Locked<[TokenBundle]>([])
+    private let isNarrow = Locked(true)
     private let script = Locked<(gate: Gate?, error: (any Error)?)>((nil, nil))
     private let door = Gate(isOpen: true)
 
     /// What was revoked, by its access token: `ada1 g1`.
     var revoked: [String] { told.withLock { $0.map(\.token.name) } }
+
+    var affectsRevokedSessionOnly: Bool { isNarrow.withLock { $0 } }
+
+    /// From now on a call may affect every session of the user.
+    func affectsAll() { isNarrow.withLock { $0 = false } }
 
     /// From now on calls wait at a gate, deaf to cancellation.
     func hold(at gate: Gate) {

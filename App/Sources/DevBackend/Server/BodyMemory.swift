@@ -1,0 +1,61 @@
+import NIOConcurrencyHelpers
+
+/// How much memory the bodies of all requests in progress take, and how much they may take.
+final class BodyMemory: Sendable {
+    private let limit: Int
+    private let taken = NIOLockedValueBox(0)
+    private let ledger: RequestLedger
+
+    init(limit: Int, ledger: RequestLedger) {
+        self.limit = limit
+        self.ledger = ledger
+    }
+
+    /// Takes more memory.
+    ///
+    /// - Returns: whether there was enough; if not, none is taken.
+    fileprivate func take(_ bytes: Int) -> Bool {
+        let total: Int? = taken.withLockedValue { taken in
+            guard bytes <= limit - taken else { return nil }
+            taken += bytes
+            return taken
+        }
+        guard let total else { return false }
+        ledger.noteBufferedBodies(bytes: total)
+        return true
+    }
+
+    fileprivate func give(_ bytes: Int) {
+        taken.withLockedValue { $0 -= bytes }
+    }
+}
+
+/// The part of it that one request has taken, until its response is ready.
+final class BodyReservation: Sendable {
+    private let memory: BodyMemory
+    private let bytes = NIOLockedValueBox(0)
+
+    init(_ memory: BodyMemory) { self.memory = memory }
+
+    deinit { release() }
+
+    /// Grows to a number of bytes; a smaller number changes nothing.
+    ///
+    /// - Returns: whether there was enough memory; if not, nothing changes.
+    func grow(to newSize: Int) -> Bool {
+        bytes.withLockedValue { bytes in
+            guard newSize > bytes else { return true }
+            guard memory.take(newSize - bytes) else { return false }
+            bytes = newSize
+            return true
+        }
+    }
+
+    /// Gives everything back. Calling it again changes nothing.
+    func release() {
+        bytes.withLockedValue { bytes in
+            memory.give(bytes)
+            bytes = 0
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import DevBackend
+import Foundation
+import Testing
+
+@Suite(.untilStuck) struct IdempotencyKeyTests {
+    private let secret = "client_id=latchkey-dev&client_secret=development-only"
+
+    @Test func theSameKeyEarnsTheSameTokensAgain() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+
+            let again = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+
+            #expect(again == first)
+            #expect(try await client.get("/users/me", token: again.accessToken).status == 200)
+            #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByKey: 1))
+            #expect(try await client.refresh(again.refreshToken, key: "k2").status == 200)
+        }
+    }
+
+    @Test(arguments: ["other", nil]) func anotherKeyOrNoneWithASpentTokenIsReuse(key: String?) async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+
+            let reuse = try await client.refresh(signedIn.refreshToken, key: key)
+
+            #expect(reuse.status == 401)
+            #expect(reuse.code == "REFRESH_TOKEN_REUSED")
+            #expect(try await client.refresh(pair.refreshToken).code == "SESSION_REVOKED")
+            #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "SESSION_REVOKED")
+            #expect(
+                backend.statistics.refreshes == .init(received: 4, committed: 1, reuseDetected: 1, rejected: 2))
+        }
+    }
+
+    @Test func aKeyForATokenThatWasSpentWithoutOneIsReuse() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            _ = try await client.refresh(signedIn.refreshToken)
+            #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "REFRESH_TOKEN_REUSED")
+        }
+    }
+
+    @Test func anOlderTokenWithItsOwnKeyIsRefusedAndNotTakenForTheft() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            let second = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+            let third = try await client.refresh(second.refreshToken, key: "k2").data(Pair.self)
+
+            let old = try await client.refresh(signedIn.refreshToken, key: "k1")
+
+            #expect(old.status == 401)
+            #expect(old.code == "REFRESH_TOKEN_SUPERSEDED")
+            #expect(try await client.get("/users/me", token: third.accessToken).status == 200)
+            #expect(try await client.refresh(second.refreshToken, key: "k2").data(Pair.self) == third)
+            #expect(try await client.refresh(third.refreshToken, key: "k3").status == 200)
+            #expect(
+                backend.statistics.refreshes
+                    == .init(received: 5, committed: 3, replayedByKey: 1, rejected: 1))
+            #expect(try await client.refresh(signedIn.refreshToken, key: "k2").code == "REFRESH_TOKEN_REUSED")
+        }
+    }
+
+    @Test func aKeyBelongsToTheClientThatSentIt() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            _ = try await client.refresh(signedIn.refreshToken, key: "k1")
+            let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)&\(secret)"
+            let other = try await client.post("/oauth2/token", form: form, headers: ["Idempotency-Key": "k1"])
+            #expect(other.status == 400)
+            #expect(other.member("error") == "invalid_grant")
+            #expect(backend.statistics.refreshes.reuseDetected == 1)
+        }
+    }
+
+    @Test func theTokenEndpointRepeatsItsResultWithTheLifetimeThatIsLeft() async throws {
+        // Not a whole second, as no real time is: what a fresh token says must not depend on it.
+        let clock = ManualClock(Date(timeIntervalSince1970: 1_800_000_000.7))
+        var configuration = DevBackend.Configuration()
+        configuration.now = { clock.now }
+        configuration.accessTokenLifetime = .seconds(90)
+        try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)&\(secret)"
+            func refresh() async throws -> Answer {
+                try await client.post("/oauth2/token", form: form, headers: ["Idempotency-Key": "k1"])
+            }
+            let first = try await refresh()
+            clock.advance(by: .seconds(30))
+            let second = try await refresh()
+            clock.advance(by: .seconds(3600))
+            let third = try await refresh()
+
+            for again in [second, third] {
+                #expect(again.status == 200)
+                #expect(again.member("access_token") == first.member("access_token"))
+                #expect(again.member("refresh_token") == first.member("refresh_token"))
+            }
+            #expect([first, second, third].map { $0.member("expires_in") } == ["90", "60", "0"])
+            #expect(backend.statistics.refreshes == .init(received: 3, committed: 1, replayedByKey: 2))
+        }
+    }
+
+    @Test func keysSurviveARestart() async throws {
+        try await withTemporaryFolder { folder in
+            var configuration = DevBackend.Configuration()
+            configuration.database = .file(folder.appendingPathComponent("backend.sqlite").path)
+            let (signedIn, first, latest) = try await DevBackend.withServer(configuration) { backend in
+                let client = TestClient(backend)
+                let signedIn = try await client.signIn()
+                let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+                return (signedIn, first, try await client.refresh(first.refreshToken, key: "k2").data(Pair.self))
+            }
+            try await DevBackend.withServer(configuration) { backend in
+                let client = TestClient(backend)
+                let again = try await client.refresh(first.refreshToken, key: "k2").data(Pair.self)
+                #expect(again == latest)
+                #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "REFRESH_TOKEN_SUPERSEDED")
+                #expect(try await client.refresh(latest.refreshToken, key: "k3").status == 200)
+            }
+        }
+    }
+
+    @Test func aResponseThatWasLostIsRepeatedByKeyWithoutAGraceWindow() async throws {
+        try await DevBackend.withServer { backend in
+            let signedIn = try await TestClient(backend).signIn()
+            backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeAfterHandler, times: 1)])
+            await #expect(throws: (any Error).self) {
+                try await TestClient(backend).refresh(signedIn.refreshToken, key: "k1")
+            }
+            let pair = try await TestClient(backend).refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+            #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByKey: 1))
+            #expect(try await TestClient(backend).get("/users/me", token: pair.accessToken).status == 200)
+        }
+    }
+
+    @Test func ofManyAtOnceWithOneKeyOneIsCommittedAndAllEarnTheSame() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            let pairs = try await withThrowingTaskGroup(of: Pair.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(pairs.allSatisfy { $0 == pairs.first })
+            #expect(backend.statistics.refreshes == .init(received: 20, committed: 1, replayedByKey: 19))
+        }
+    }
+
+    @Test(arguments: ["", String(repeating: "k", count: 256)])
+    func aKeyThatIsEmptyOrTooLongIsRefusedBeforeAnythingIsSpent(key: String) async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let signedIn = try await client.signIn()
+            let request =
+                "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nIdempotency-Key: \(key)\r\n"
+                + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+            let connection = try await RawConnection.open(to: backend)
+            try await connection.send(request)
+            let answer = await connection.receive(until: "VALIDATION_FAILED")
+            #expect(answer.hasPrefix("HTTP/1.1 400 "))
+            #expect(answer.contains("Idempotency-Key"))
+            try await connection.close()
+            #expect(try await client.refresh(signedIn.refreshToken).status == 200)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import AuthInterface
+import DataAPI
+import Foundation
+import NetworkCore
+import ProgramTesting
+import TokenRefresh
+
+/// The running OAuth 2 provider.
+final class Provider: Sendable {
+    /// What the provider has counted.
+    struct Statistics: Decodable, Sendable, CustomStringConvertible {
+        let signIns: Int
+        let tokenRequests: Int
+        let rotations: Int
+        let graceReplays: Int
+        let reuses: Int
+        let refused: Int
+        let resourceOk: Int
+        let resourceRefused: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case signIns = "sign_ins"
+            case tokenRequests = "token_requests"
+            case rotations
+            case graceReplays = "grace_replays"
+            case reuses, refused
+            case resourceOk = "resource_ok"
+            case resourceRefused = "resource_refused"
+        }
+
+        var description: String {
+            "\(tokenRequests) token requests, \(rotations) rotations, \(graceReplays) replays in the grace window, "
+                + "\(reuses) re-uses, \(refused) refused, \(resourceOk) requests good, \(resourceRefused) with 401"
+        }
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct Start: Decodable {
+        let issuer: URL
+        let client: String
+
+        private enum CodingKeys: String, CodingKey {
+            case issuer
+            case client = "client_id"
+        }
+    }
+
+    private let program: SpawnedProgram
+    private let start: Start
+    private let secret = UUID().uuidString
+    private let grace: Int
+
+    /// Starts the provider. The first start installs its libraries.
+    init(_ options: RunCommand) async throws {
+        grace = options.grace
+        let program = try SpawnedProgram(
+            URL(fileURLWithPath: options.provider),
+            [
+                "--access-lifetime", "\(options.accessLifetime)", "--grace", "\(options.grace)", "--client-secret",
+                secret,
+            ],
+            environment: ProcessInfo.processInfo.environment
+        )
+        self.program = program
+        Task { for await _ in program.errors {} }
+        var line = Data()
+        for await piece in program.output {
+            line += piece
+            if line.contains(0x0A) { break }
+        }
+        guard let start = try? JSONDecoder().decode(Start.self, from: line) else {
+            program.kill()
+            throw Failure(description: "the provider does not start; see App/Tests/Endurance/provider/README.md")
+        }
+        self.start = start
+    }
+
+    func stop() { program.kill(SIGTERM) }
+
+    /// An application over a token folder.
+    func session(in folder: Folder) -> Session {
+        Session(url: start.issuer, folder: folder.tokens, kind: .provider, client: start.client, grace: grace)
+    }
+
+    /// Signs a user in and stores the session.
+    func signIn(in folder: Folder) async throws {
+        let session = session(in: folder)
+        let form: QueryItems = ["user": "ada"]
+        let issued: Issued = try await session.open.send(
+            .post("sign-in", body: .form(form)).withoutAuthentication().format(.json))
+        try await session.coordinator.signIn(
+            TokenRefreshResult(
+                accessToken: issued.accessToken, refreshToken: issued.refreshToken,
+                expiresIn: .seconds(issued.expiresIn)))
+    }
+
+    /// Starts a process that sends requests.
+    func peer(in folder: Folder, rate: Double) throws -> PeerProcess {
+        try PeerProcess(
+            [
+                "--folder", folder.tokens.path, "--server", start.issuer.absoluteString, "--kind", "provider",
+                "--client",
+                start.client, "--grace", "\(grace)", "--rate", "\(rate)",
+            ],
+            secret: secret
+        )
+    }
+
+    func statistics() async throws -> Statistics {
+        let open = NetworkClient(baseURL: start.issuer, transport: URLSessionTransport(), interceptors: [])
+        return try await open.send(Endpoint<Statistics>.get("stats").withoutAuthentication().format(.json))
+    }
+
+    private struct Issued: Decodable, Sendable {
+        let accessToken: String
+        let refreshToken: String
+        let expiresIn: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token"
+            case refreshToken = "refresh_token"
+            case expiresIn = "expires_in"
+        }
+    }
+}

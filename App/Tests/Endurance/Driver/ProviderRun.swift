@@ -1,0 +1,127 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+import ProgramTesting
+import TokenRefresh
+
+/// S20: three processes over one session with a real OAuth 2 provider, and one of them killed again and again.
+struct ProviderRun {
+    let options: RunCommand
+
+    private let clock = SystemTimeSource()
+
+    init(options: RunCommand) {
+        self.options = options
+    }
+
+    func perform(_ claims: inout Claims) async throws {
+        say(
+            "S20: \(options.minutes) minutes, a kill every \(options.killEvery) s, access tokens of "
+                + "\(options.accessLifetime) s, a grace window of \(options.grace) s")
+        let folder = try Folder()
+        defer { folder.remove() }
+        let provider = try await Provider(options)
+        defer { provider.stop() }
+        try await provider.signIn(in: folder)
+        let peers = Fleet(count: 3) { try provider.peer(in: folder, rate: options.rate / 3) }
+        try await peers.start()
+        let start = clock.uptime
+        let end = start + .seconds(options.minutes * 60)
+        var kills = 0
+        while clock.uptime < end {
+            let next = min(clock.uptime + .seconds(options.killEvery), end)
+            try? await clock.sleep(until: next)
+            guard clock.uptime < end else { break }
+            // Every second kill meets a process in the middle of a refresh.
+            if try await peers.replaceOne(number: kills, inRefresh: kills.isMultiple(of: 2)) { kills += 1 }
+            if kills.isMultiple(of: 6) { say("  \(kills) kills, \(try await provider.statistics())") }
+        }
+        let counts = await peers.stop()
+        let seconds = (clock.uptime - start) / .seconds(1)
+        let statistics = try await provider.statistics()
+        say("  \(Int(seconds)) s, \(kills) kills, \(statistics)")
+        judge(&claims, statistics, peers, seconds: seconds, kills: kills, counts: counts)
+        let state = try await provider.session(in: folder).coordinator.restore()
+        var isSignedIn = false
+        if case .signedIn = state { isSignedIn = true }
+        claims.see("S20: the store holds the session at the end", isSignedIn, "\(state)")
+    }
+
+    private func judge(
+        _ claims: inout Claims,
+        _ statistics: Provider.Statistics,
+        _ peers: Fleet,
+        seconds: Double,
+        kills: Int,
+        counts: [Int?]
+    ) {
+        let failures = peers.failures
+        claims.see(
+            "S20: no request fails, but those of a killed process", failures.isEmpty,
+            "\(failures.count) \(failures.first ?? "")")
+        claims.see("S20: nobody is signed out", peers.events("signedOut") == 0, "\(peers.events("signedOut")) endings")
+        claims.see("S20: no re-use is detected", statistics.reuses == 0, statistics.reuses)
+        claims.see("S20: no refresh is refused", statistics.refused == 0, statistics.refused)
+        claims.see("S20: one sign-in", statistics.signIns == 1, statistics.signIns)
+        let usable = Double(options.accessLifetime) * 0.75
+        let most = Int(1.3 * seconds / usable) + 1 + kills
+        let least = Int(seconds / Double(options.accessLifetime + 1) / 2)
+        claims.see(
+            "S20: rotations are from \(least) to \(most)", (least...max(most, least)).contains(statistics.rotations),
+            statistics.rotations)
+        claims.see("S20: processes were killed", kills > 0 || options.minutes * 60 <= options.killEvery, kills)
+        claims.see("S20: the processes that live end by themselves", !counts.contains(nil), counts.compactMap(\.self))
+    }
+}
+
+/// The processes of a run.
+private final class Fleet {
+    private let make: () throws -> PeerProcess
+    private let count: Int
+    private var running: [PeerProcess] = []
+    private var dead: [PeerProcess] = []
+
+    init(count: Int, make: @escaping () throws -> PeerProcess) {
+        self.count = count
+        self.make = make
+    }
+
+    func start() async throws {
+        for _ in 0..<count { running.append(try make()) }
+    }
+
+    /// Kills one process, and starts another in its place.
+    ///
+    /// - Parameters:
+    ///   - number: Chooses the process.
+    ///   - inRefresh: Whether to wait for a process that has just started a refresh, and to kill that one.
+    /// - Returns: Whether one was killed.
+    /// - Throws: When the next process cannot be started.
+    func replaceOne(number: Int, inRefresh: Bool) async throws -> Bool {
+        let victim = inRefresh ? await killInRefresh() : number % count
+        guard let victim else { return false }
+        running[victim].kill()
+        _ = await running[victim].end()
+        dead.append(running[victim])
+        running[victim] = try make()
+        return true
+    }
+
+    private func killInRefresh() async -> Int? {
+        let order = KillOrder()
+        for (index, process) in running.enumerated() { process.dieInRefresh(order, index: index) }
+        _ = await wait(atMost: .seconds(60)) { order.victim != nil }
+        return order.victim
+    }
+
+    /// - Returns: How many requests each process has sent.
+    func stop() async -> [Int?] {
+        var counts: [Int?] = []
+        for process in running { counts.append(await process.stop()) }
+        return counts
+    }
+
+    var failures: [String] { (running + dead).flatMap(\.failures) }
+
+    func events(_ name: String) -> Int { (running + dead).reduce(0) { $0 + $1.events(name) } }
+}

@@ -1,0 +1,81 @@
+import AuthInterface
+import Foundation
+
+extension SharedTokenStoreRules {
+    static let endings: [ContractRule<SharedStoreUnderTest>] = [
+        ContractRule("G5: the note of an ended session is read again, field by field, and load returns none") {
+            subject in
+            let session = SessionID()
+            for (what, ended) in EndedSession.remarkable(of: session) {
+                try await subject.mine.update { _ in .active(.numbered(1, session: session)) }
+                try await subject.mine.update { _ in .ended(ended) }
+                for (name, store) in subject.views {
+                    try await store.expectRead(.ended(ended), "in \(name), after \(what)")
+                    try await store.expectStored(nil, "in \(name), after \(what)")
+                }
+            }
+        },
+        ContractRule("an ended session leaves no token behind") { subject in
+            let session = SessionID()
+            for (what, bundle) in TokenBundle.remarkable where bundle.refreshToken?.isEmpty == false {
+                try await subject.mine.save(bundle)
+                try await subject.mine.update { _ in
+                    .ended(EndedSession(session: session, reason: .byUser, date: Date()))
+                }
+                if let view = leak(of: bundle, in: try await subject.mine.read()) {
+                    throw RuleBroken("the \(view) of the note shows a token (\(what))")
+                }
+                guard let bytes = try await subject.contents?() else { continue }
+                let isThere = bundle.secrets.contains { bytes.range(of: Data($0.utf8)) != nil }
+                try expect(!isThere, otherwise: "a token is still stored after the end (\(what))")
+            }
+        },
+        ContractRule("G9: a late save of an ended session is refused, and the note stays") { subject in
+            let session = SessionID()
+            let ended = EndedSession(session: session, reason: .byUser, date: Date())
+            try await subject.mine.save(.numbered(1, session: session))
+            try await subject.mine.update { _ in .ended(ended) }
+            let late = TokenBundle.numbered(2, session: session, generation: 1)
+            let error = await failure { try await subject.theirs.save(late) }
+            try await subject.mine.expectRead(.ended(ended), "after a late save")
+            try expect(error != nil, otherwise: "the late save threw nothing")
+        },
+        ContractRule("the next sign-in replaces the note of an ended session") { subject in
+            let ended = EndedSession(session: SessionID(), reason: .expired(), date: Date())
+            try await subject.mine.update { _ in .ended(ended) }
+            let bundle = TokenBundle.numbered(1)
+            try await subject.theirs.save(bundle)
+            try await subject.mine.expectRead(.active(bundle), "after the next sign-in")
+            try await subject.mine.update { _ in .ended(ended) }
+            try await subject.theirs.delete()
+            try await subject.mine.expectRead(.empty, "after a delete")
+        },
+    ]
+
+    static let reports: [ContractRule<SharedStoreUnderTest>] = [
+        ContractRule("`changes` reports each write of another view that comes after the access") { subject in
+            let changes = subject.mine.changes
+            var reports = changes.makeAsyncIterator()
+            let session = SessionID()
+            let contents: [StoredSession] = [
+                .active(.numbered(1, session: session)),
+                .ended(EndedSession(session: session, reason: .byUser, date: Date())), .empty,
+            ]
+            for content in contents {
+                try await subject.theirs.update { _ in content }
+                // A report may be one of an earlier write: the one of this write comes after it.
+                while await reports.next() != nil, try await subject.mine.read().kind != content.kind {}
+            }
+        },
+        ContractRule("each access to `changes` makes a stream of its own") { subject in
+            let kept = subject.mine.changes
+            var reports = kept.makeAsyncIterator()
+            for number in 1...3 {
+                var others = subject.mine.changes.makeAsyncIterator()
+                try await subject.theirs.update { _ in .active(.numbered(number)) }
+                let hasEnded = (await others.next() == nil, await reports.next() == nil)
+                try expect(hasEnded.0 == hasEnded.1, otherwise: "one of two streams ended")
+            }
+        },
+    ]
+}

@@ -1,0 +1,136 @@
+/// One challenge of a `WWW-Authenticate` field (RFC 9110 §11.6.1): a scheme and its parameters.
+struct AuthenticationChallenge: Sendable, Hashable {
+    /// The most bytes of a field that are read.
+    private static let longestField = 8_192
+
+    /// The scheme, in lower case.
+    let scheme: String
+
+    /// The parameters by name, in lower case. Of a name given twice, the first value stays.
+    private(set) var parameters: [String: String] = [:]
+
+    /// Reads the challenges of a field.
+    ///
+    /// What cannot be read as a challenge is skipped up to the next comma: a strange challenge does not hide the others.
+    ///
+    /// - Complexity: O(*n*) in the length of the field, of which 8 KB are read.
+    ///
+    /// - Parameter field: The value of the field; several fields of the name joined with commas.
+    /// - Returns: The challenges in order.
+    static func challenges(in field: String) -> [AuthenticationChallenge] {
+        var reader = ChallengeReader(Array(field.utf8.prefix(longestField)))
+        return reader.read()
+    }
+
+    fileprivate init(scheme: String) {
+        self.scheme = scheme
+    }
+
+    fileprivate mutating func add(_ name: String, _ value: String) {
+        if parameters[name] == nil { parameters[name] = value }
+    }
+}
+
+extension HTTPResponseHead {
+    /// Whether a `Bearer` challenge says that the token itself is invalid: expired, revoked or malformed (RFC 6750
+    /// §3.1). Other challenges beside it do not matter.
+    var saysBearerTokenIsInvalid: Bool {
+        guard let field = headers["WWW-Authenticate"] else { return false }
+        return AuthenticationChallenge.challenges(in: field).contains { challenge in
+            challenge.scheme == "bearer"
+                && challenge.parameters["error"]?.equalsIgnoringASCIICase("invalid_token") == true
+        }
+    }
+}
+
+/// Reads challenges byte by byte. A comma separates challenges and parameters alike, so only what follows a name tells
+/// them apart: `name =` is a parameter of the challenge before it, a name alone begins a challenge.
+private struct ChallengeReader {
+    private let bytes: [UInt8]
+    private var position = 0
+    private var challenges: [AuthenticationChallenge] = []
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    mutating func read() -> [AuthenticationChallenge] {
+        while next != nil {
+            skip { $0 == .comma || $0.isBlank }
+            readElement()
+            skipToComma()
+        }
+        return challenges
+    }
+
+    /// One element of the list: a parameter, or a scheme with what follows it.
+    private mutating func readElement() {
+        let name = readToken()
+        guard !name.isEmpty else { return }
+        skip(\.isBlank)
+        if next == .equals { return readParameter(name) }
+        challenges.append(AuthenticationChallenge(scheme: name.lowercased()))
+        let parameter = readToken()
+        skip(\.isBlank)
+        // Without a value it is the token68 of schemes such as `Negotiate`, which nothing here needs.
+        if !parameter.isEmpty, next == .equals { readParameter(parameter) }
+    }
+
+    private mutating func readParameter(_ name: String) {
+        position += 1
+        skip(\.isBlank)
+        let value = next == .quote ? readQuotedText() : readToken()
+        guard !challenges.isEmpty, !value.isEmpty else { return }
+        challenges[challenges.count - 1].add(name.lowercased(), value)
+    }
+
+    private mutating func readToken() -> String {
+        let start = position
+        skip(\.isTokenCharacter)
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private mutating func readQuotedText() -> String {
+        position += 1
+        var text: [UInt8] = []
+        while let byte = next, byte != .quote {
+            if byte == .backslash { position += 1 }
+            if let byte = next { text.append(byte) }
+            position += 1
+        }
+        position += 1
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func skipToComma() {
+        while let byte = next, byte != .comma {
+            if byte == .quote { _ = readQuotedText() } else { position += 1 }
+        }
+    }
+
+    private mutating func skip(_ isSkipped: (UInt8) -> Bool) {
+        while let byte = next, isSkipped(byte) { position += 1 }
+    }
+}
+
+extension UInt8 {
+    fileprivate static let comma = UInt8(ascii: ",")
+    fileprivate static let equals = UInt8(ascii: "=")
+    fileprivate static let quote = UInt8(ascii: "\"")
+    fileprivate static let backslash = UInt8(ascii: "\\")
+
+    fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
+
+    /// A character of a token (RFC 9110 §5.6.2) or of a token68 (§11.2).
+    fileprivate var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default:
+            "!#$%&'*+-.^_`|~/".utf8.contains(self)
+        }
+    }
+}

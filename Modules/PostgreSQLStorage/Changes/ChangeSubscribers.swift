@@ -1,0 +1,95 @@
+#if PostgreSQL
+import AuthInterface
+
+/// The streams of a ``ChangeFeed``, by the accounts they are about.
+final class ChangeSubscribers: Sendable {
+    private struct Subscriber {
+        let account: String
+        let continuation: AsyncStream<Void>.Continuation
+
+        /// The version of the row that was last reported, or known from the start.
+        var seen: Int64?
+    }
+
+    private enum Kind { case changes, releases }
+
+    private struct State {
+        var last = 0
+        var changes: [AccountHash: [Int: Subscriber]] = [:]
+        var releases: [AccountHash: [Int: Subscriber]] = [:]
+    }
+
+    private let state = Locked(State())
+
+    func changes(of account: String, since version: Int64?) -> AsyncStream<Void> {
+        stream(.changes, account, seen: version)
+    }
+
+    func releases(of account: String) -> AsyncStream<Void> {
+        stream(.releases, account, seen: nil)
+    }
+
+    /// The accounts whose changes a stream waits for, each once.
+    var watchedAccounts: [String] {
+        Array(Set(state.withLock { $0.changes.values.flatMap { $0.values.map(\.account) } }))
+    }
+
+    /// Reports a version of a row to the streams that do not know it. Zero: there is no row.
+    func note(_ version: Int64, of account: AccountHash) {
+        let unaware: [Subscriber] = state.withLock { state in
+            let unaware = (state.changes[account] ?? [:]).filter { $0.value.seen != version }
+            for number in unaware.keys { state.changes[account]?[number]?.seen = version }
+            return Array(unaware.values)
+        }
+        for subscriber in unaware { subscriber.continuation.yield() }
+    }
+
+    func noteRelease(of account: AccountHash) {
+        let all = state.withLock { Array(($0.releases[account] ?? [:]).values) }
+        for subscriber in all { subscriber.continuation.yield() }
+    }
+
+    /// Reports a release to every stream: some may have been missed.
+    func noteReleases() {
+        let all = state.withLock { $0.releases.values.flatMap(\.values) }
+        for subscriber in all { subscriber.continuation.yield() }
+    }
+
+    /// Ends every stream.
+    func finish() {
+        let all = state.withLock {
+            ($0.changes.values.map(\.values) + $0.releases.values.map(\.values)).flatMap(\.self)
+        }
+        for subscriber in all { subscriber.continuation.finish() }
+    }
+
+    private func stream(_ kind: Kind, _ account: String, seen: Int64?) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let subscriber = Subscriber(account: account, continuation: continuation, seen: seen)
+        let hash = AccountHash(account)
+        let number = state.withLock { state in
+            state.last += 1
+            switch kind {
+            case .changes: state.changes[hash, default: [:]][state.last] = subscriber
+            case .releases: state.releases[hash, default: [:]][state.last] = subscriber
+            }
+            return state.last
+        }
+        continuation.onTermination = { [weak self] _ in self?.remove(number, kind, hash) }
+        return stream
+    }
+
+    private func remove(_ number: Int, _ kind: Kind, _ account: AccountHash) {
+        func removed(from streams: [Int: Subscriber]?) -> [Int: Subscriber]? {
+            let rest = streams?.filter { $0.key != number } ?? [:]
+            return rest.isEmpty ? nil : rest
+        }
+        state.withLock { state in
+            switch kind {
+            case .changes: state.changes[account] = removed(from: state.changes[account])
+            case .releases: state.releases[account] = removed(from: state.releases[account])
+            }
+        }
+    }
+}
+#endif

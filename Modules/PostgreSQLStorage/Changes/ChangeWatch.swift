@@ -1,0 +1,103 @@
+#if PostgreSQL
+import AuthInterface
+import Storage
+
+/// Listens for changes while that is possible, and looks for them otherwise.
+final class ChangeWatch: Sendable {
+    /// How many rows one statement looks at.
+    private static let batch = 500
+
+    let subscribers = ChangeSubscribers()
+
+    private let place: ConnectionString
+    private let table: PostgreSQLTable
+    private let limits: PostgreSQLLimits
+    private let clock: any TimeSource
+    private let pool: ConnectionPool
+    private let queue = BlockingQueue(label: "token-database-listening")
+    private let listening = Locked(false)
+
+    init(
+        place: ConnectionString,
+        table: PostgreSQLTable,
+        limits: PostgreSQLLimits,
+        clock: any TimeSource,
+        pool: ConnectionPool
+    ) {
+        self.place = place
+        self.table = table
+        self.limits = limits
+        self.clock = clock
+        self.pool = pool
+    }
+
+    var isListening: Bool { listening.withLock { $0 } }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        var mayListen = true
+        while !Task.isCancelled {
+            if mayListen { mayListen = await listen() }
+            await poll()
+            let pause = limits.changePolling * Double.random(in: 0.5...1)
+            try? await clock.sleep(until: clock.uptime + pause)
+        }
+    }
+
+    /// Listens until the connection is lost, if it can be made at all.
+    ///
+    /// - Returns: Whether another try may succeed: `false` behind a pooler.
+    private func listen() async -> Bool {
+        let channel = ChangeReport.channel(of: table)
+        let connection: NotificationConnection?
+        do {
+            connection = try await queue.run { [place, limits] () throws(PostgreSQLFailure) in
+                try NotificationConnection.open(place, channel: channel, limits: limits)
+            }
+        } catch {
+            return true
+        }
+        guard let connection else { return false }
+        listening.withLock { $0 = true }
+        // What happened before has not been heard of.
+        await poll()
+        subscribers.noteReleases()
+        for await payload in connection.payloads {
+            switch ChangeReport(payload: payload) {
+            case .changed(let account, let version): subscribers.note(version, of: account)
+            case .released(let account): subscribers.noteRelease(of: account)
+            case nil: break
+            }
+        }
+        listening.withLock { $0 = false }
+        return true
+    }
+
+    /// Looks at the versions of the watched rows, and reports those that are new. What cannot be read now is read at
+    /// the next look.
+    private func poll() async {
+        let accounts = subscribers.watchedAccounts
+        for start in stride(from: 0, to: accounts.count, by: Self.batch) {
+            let some = Array(accounts[start..<min(start + Self.batch, accounts.count)])
+            guard let rows = try? await versions(of: some) else { return }
+            var versions: [String: Int64] = [:]
+            for row in rows.rows.indices {
+                if let account = rows.text(0, row: row) { versions[account] = rows.integer(1, row: row) }
+            }
+            for account in some { subscribers.note(versions[account] ?? 0, of: AccountHash(account)) }
+        }
+    }
+
+    private func versions(of accounts: [String]) async throws -> PostgreSQLRows {
+        let statement = PostgreSQLStatement(
+            text: "SELECT account, version FROM \(table.quoted) WHERE account = ANY ($1)",
+            values: [.texts(accounts)]
+        )
+        return try await pool.withConnection(for: .reading, until: clock.uptime + limits.call) { connection in
+            try await connection.run { open throws(PostgreSQLFailure) in
+                try open.transaction { open throws(PostgreSQLFailure) in try open.execute(statement) }
+            }
+        }
+    }
+}
+#endif

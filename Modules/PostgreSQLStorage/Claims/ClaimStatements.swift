@@ -1,0 +1,111 @@
+#if PostgreSQL
+/// The SQL for the lease of one account: a claim in its row.
+///
+/// A claim names its owner and a fence number that grows with every claim, and ends at an instant of the database's
+/// clock unless it is renewed. Taking, renewing and releasing are one short transaction each, on any connection: a
+/// lease holds none, has no state in a session of the server, and works through a pooler.
+struct ClaimStatements: Sendable {
+    let table: PostgreSQLTable
+    let account: String
+
+    /// The process, and one request for the lease: a claim of this very request is its own (the response to the commit
+    /// was lost).
+    let owner: String
+
+    let life: Duration
+
+    /// Takes the claim if it is free. One row: fence, the owners whose claims have lapsed (one a line), milliseconds
+    /// until the claim of another lapses. The fence is null when another has the claim.
+    ///
+    /// A claim is free when it was released, and when it has lapsed. It has not lapsed while the server has been up for
+    /// less than the claim's life: its owner could not renew it. A claim that was renewed in the future is from before
+    /// the clock was set back, and free.
+    var take: PostgreSQLStatement {
+        PostgreSQLStatement(
+            text: """
+                WITH clock AS MATERIALIZED (
+                    SELECT clock_timestamp() AS now, pg_postmaster_start_time() AS started,
+                        $3::bigint * interval '1 millisecond' AS life
+                ), taken AS (
+                    UPDATE \(table.quoted) AS kept SET
+                        claim_owner = $2, claim_fence = greatest(kept.claim_fence + 1, txid_current()),
+                        claim_heartbeat = clock.now, claim_expires = clock.now + clock.life,
+                        lapsed_owners = CASE WHEN kept.claim_owner IS NULL OR kept.claim_owner = $2
+                            THEN kept.lapsed_owners ELSE
+                            (kept.lapsed_owners || (kept.claim_owner || '#' || kept.claim_fence))
+                                [greatest(1, cardinality(kept.lapsed_owners) - \(Self.lapsedLimit - 2)):] END
+                    FROM clock WHERE kept.account = $1 AND (\(Self.isFree))
+                    RETURNING kept.claim_fence, kept.lapsed_owners
+                ), made AS (
+                    INSERT INTO \(table.quoted)
+                        (account, version, claim_owner, claim_fence, claim_heartbeat, claim_expires)
+                    SELECT $1, txid_current(), $2, txid_current(), clock.now, clock.now + clock.life FROM clock
+                    WHERE NOT EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
+                    ON CONFLICT (account) DO NOTHING RETURNING claim_fence, lapsed_owners
+                ), claim AS (SELECT * FROM taken UNION ALL SELECT * FROM made)
+                SELECT claim.claim_fence, array_to_string(claim.lapsed_owners, chr(10)),
+                    (SELECT ceil(extract(epoch FROM greatest(
+                        kept.claim_expires, clock.started + (kept.claim_expires - kept.claim_heartbeat)
+                    ) - clock.now) * 1000)::bigint FROM \(table.quoted) AS kept WHERE kept.account = $1)
+                FROM clock LEFT JOIN claim ON true
+                """,
+            values: [.text(account), .text(owner), .integer(life.milliseconds)]
+        )
+    }
+
+    /// Renews the claim, lapsed or not, unless another has taken it since. One row if it was renewed.
+    func renew(_ fence: Int64) -> PostgreSQLStatement {
+        PostgreSQLStatement(
+            text: """
+                UPDATE \(table.quoted) AS kept
+                SET claim_heartbeat = clock.now, claim_expires = clock.now + $4::bigint * interval '1 millisecond'
+                FROM (SELECT clock_timestamp() AS now) AS clock
+                WHERE account = $1 AND claim_owner = $2 AND claim_fence = $3 RETURNING claim_fence
+                """,
+            values: [.text(account), .text(owner), .integer(fence), .integer(life.milliseconds)]
+        )
+    }
+
+    /// Releases the claim, or, when another has taken it since, takes the owner off the list of those whose claims have
+    /// lapsed: its call has ended after all. Then reports that the lease is free.
+    func release(_ fence: Int64) -> [PostgreSQLStatement] {
+        let release = PostgreSQLStatement(
+            text: """
+                UPDATE \(table.quoted) SET
+                    claim_owner = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_owner END,
+                    claim_heartbeat = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_heartbeat END,
+                    claim_expires = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_expires END,
+                    lapsed_owners = array_remove(lapsed_owners, $2 || '#' || $3::text)
+                WHERE account = $1 AND (claim_fence = $3 AND claim_owner = $2
+                    OR $2 || '#' || $3::text = ANY (lapsed_owners))
+                """,
+            values: [.text(account), .text(owner), .integer(fence)]
+        )
+        let clear = PostgreSQLStatement(
+            text: """
+                DELETE FROM \(table.quoted)
+                WHERE account = $1 AND claim_owner IS NULL AND format_version IS NULL AND lapsed_owners = '{}'
+                    AND claim_fence = $2
+                """,
+            values: [.text(account), .integer(fence)]
+        )
+        let report = PostgreSQLStatement(
+            text: "SELECT pg_notify($1, $2)::text",
+            values: [.text(ChangeReport.channel(of: table)), .text(ChangeReport.releasePayload(of: account))]
+        )
+        return [release, clear, report]
+    }
+
+    /// The most lapsed claims that are remembered of an account. Each lasts for ``life`` at least.
+    private static let lapsedLimit = 8
+
+    private static let isFree = """
+        kept.claim_owner IS NULL OR kept.claim_owner = $2
+            OR kept.claim_heartbeat > clock.now + (kept.claim_expires - kept.claim_heartbeat)
+            OR kept.claim_expires <= clock.now AND NOT (
+                clock.started <= clock.now
+                AND clock.now < clock.started + (kept.claim_expires - kept.claim_heartbeat)
+            )
+        """
+}
+#endif

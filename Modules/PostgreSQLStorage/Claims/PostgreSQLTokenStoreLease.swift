@@ -1,0 +1,41 @@
+#if PostgreSQL
+import AuthInterface
+import Storage
+
+/// The lease of a ``PostgreSQLTokenStore``: a claim, and the task that renews it.
+final class PostgreSQLTokenStoreLease: TokenStoreLease {
+    private let claim: Claim
+    private let renewal: Task<Void, Never>
+    private let queue: LeaseQueue
+    private let ticket: LeaseQueue.Ticket
+
+    init(claim: Claim, queue: LeaseQueue, ticket: LeaseQueue.Ticket) {
+        self.claim = claim
+        self.queue = queue
+        self.ticket = ticket
+        renewal = Task { await claim.keepRenewing() }
+    }
+
+    deinit {
+        renewal.cancel()
+        Task { [claim, queue, ticket] in
+            await claim.release()
+            queue.giveBack(ticket)
+        }
+    }
+
+    /// The number of the claim. Each claim of an account has a larger one.
+    var fence: Int64 { claim.fence }
+
+    /// Whether another process has taken the lease, as far as the last renewal could tell.
+    var isLost: Bool { claim.isLost }
+
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { claim.mayStillCall(owner) }
+
+    func release() async {
+        renewal.cancel()
+        await claim.release()
+        queue.giveBack(ticket)
+    }
+}
+#endif

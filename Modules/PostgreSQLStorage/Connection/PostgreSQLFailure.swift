@@ -1,0 +1,125 @@
+#if PostgreSQL
+import AuthInterface
+
+/// Why a statement brought no result.
+///
+/// What libpq or the server says ends here. libpq quotes the connection string when it cannot read it, and takes half a
+/// password for a host name; the server quotes values. Both are sorted into sentences of ours.
+struct PostgreSQLFailure: Error {
+    enum Kind: Equatable {
+        /// There is no connection, and why.
+        case notConnected(String)
+
+        /// A connection failed a moment ago. No attempt is made before this has passed.
+        case pausing(Duration)
+
+        /// The connection was lost.
+        case lost
+
+        /// No response came in time.
+        case silent
+
+        /// The connection would be in clear to another host (G16), and what to do.
+        case insecure(String)
+
+        /// The server refused the statement.
+        case refused(sqlState: String)
+    }
+
+    let kind: Kind
+
+    /// Whether the statements may have taken effect all the same: the response to the commit is missing.
+    var isUncertain = false
+
+    /// Nothing of the connection can be used any more.
+    var endsConnection: Bool {
+        switch kind {
+        case .notConnected, .lost, .silent: true
+        case .pausing, .insecure, .refused: false
+        }
+    }
+
+    /// Another transaction has locked the row or the table for longer than `PostgreSQLLimits.rowLock`.
+    var isLockTimeout: Bool { kind == .refused(sqlState: "55P03") }
+
+    /// The same may succeed on another connection.
+    var isOutage: Bool {
+        switch kind {
+        case .notConnected, .pausing, .lost, .silent: true
+        case .insecure, .refused: false
+        }
+    }
+
+    /// Sorts the code of an error (SQLSTATE).
+    static func refused(_ state: String) -> PostgreSQLFailure {
+        // Connection exceptions, shutdowns and crashes, and sessions ended for having been idle.
+        let isLoss = state.hasPrefix("08") || state.hasPrefix("57P") || ["25P03", "25P04"].contains(state)
+        return PostgreSQLFailure(kind: isLoss ? .lost : .refused(sqlState: state))
+    }
+
+    /// Sorts what libpq says of a connection that failed.
+    static func notConnected(_ message: String) -> PostgreSQLFailure {
+        let reason = Self.sentences.first { message.contains($0.key) }?.value
+        return PostgreSQLFailure(kind: .notConnected(reason ?? "the database cannot be reached"))
+    }
+
+    private static let sentences: KeyValuePairs = [
+        "invalid connection option": "the connection string cannot be read",
+        "in connection info string": "the connection string cannot be read",
+        "URI": "the connection string cannot be read",
+        "percent-encoded": "the connection string cannot be read",
+        "invalid port number": "the connection string cannot be read",
+        "password authentication failed": "the password was refused",
+        "no password supplied": "the server asks for a password and none was given",
+        "pg_hba.conf": "the server does not admit this host, user and database (pg_hba.conf)",
+        "does not support SSL": "the database server offers no TLS; switch it on, or name the host in cleartextHosts",
+        "certificate": "TLS with the database server failed",
+        "SSL": "TLS with the database server failed",
+        "does not exist": "the server knows no such database or role",
+        "starting up": "the database server is starting up",
+        "shutting down": "the database server is shutting down",
+        "recovery": "the database server is recovering",
+        "too many connections": "the database admits no further connection of this role or to this database",
+        "no more connections": "the pooler has no connection left",
+        "too many clients": "the database server has no connection left",
+        "connection slots": "the database server has no connection left",
+        "read-only": "no server of the connection string takes writes",
+        "not translate host name": "the name of the host is not known",
+        "timeout expired": "the database server did not respond in time",
+        "Connection refused": "no database server listens there",
+        "No such file": "no database server listens there",
+    ]
+
+    /// The error for the store's caller: never *none*, and nothing was changed unless it says so.
+    var storeError: TokenStoreError {
+        let reason = isUncertain ? sentence + "; whether the change was made is not known" : sentence
+        if case .insecure = kind { return TokenStoreError(.insecure, reason: reason) }
+        return TokenStoreError(isLockTimeout ? .busy : .unavailable, reason: reason)
+    }
+
+    private var sentence: String {
+        switch kind {
+        case .notConnected(let reason): reason
+        case .pausing(let pause): "the database could not be reached; the next try is in \(pause.milliseconds) ms"
+        case .lost: "the connection to the database was lost"
+        case .silent: "the database did not respond in time"
+        case .insecure(let advice): advice
+        case .refused(let state): Self.refusals[state] ?? "the database refused the statement (SQLSTATE \(state))"
+        }
+    }
+
+    private static let refusals = [
+        "42P01": "the table is not there; call prepare() once, or run its SQL",
+        "3F000": "the schema is not there",
+        "42703": "the table lacks a column; compare it with the SQL of prepare()",
+        "42501": "the role lacks a right on the table (it needs SELECT, INSERT, UPDATE and DELETE)",
+        "25006": "the database takes no writes; connect to the primary (target_session_attrs=read-write)",
+        "0A000": "the database takes no writes; connect to the primary (target_session_attrs=read-write)",
+        "55P03": "waited for the account's row, which another transaction keeps locked",
+        "57014": "the database took longer than a statement may take",
+        "53100": "the database server's disk is full",
+        "22021": "the account or session has a character that the database cannot store",
+        "22P05": "the account or session has a character that the database cannot store",
+    ]
+}
+#endif

@@ -1,0 +1,95 @@
+#if PostgreSQL
+import AuthInterface
+import Foundation
+
+/// What all accounts of a process in one table share: the connections, and the feed of changes.
+final class PostgreSQLDatabase: Sendable {
+    let table: PostgreSQLTable
+    let limits: PostgreSQLLimits
+    let clock: any TimeSource
+    let pool: ConnectionPool
+    let changes: ChangeFeed
+
+    init(
+        place: ConnectionString,
+        listeningAt direct: ConnectionString,
+        table: PostgreSQLTable,
+        limits: PostgreSQLLimits,
+        clock: any TimeSource
+    ) {
+        self.table = table
+        self.limits = limits
+        self.clock = clock
+        pool = ConnectionPool(place: place, limits: limits, clock: clock)
+        changes = ChangeFeed(
+            watching: ChangeWatch(place: direct, table: table, limits: limits, clock: clock, pool: pool)
+        )
+    }
+
+    /// Calls a closure until it succeeds, for `PostgreSQLLimits.call` at most.
+    ///
+    /// It is called again after a pause when another transaction has locked the row, and when the connection was lost
+    /// with something under way: what the call has decided, or a commit whose response is missing.
+    ///
+    /// - Parameters:
+    ///   - isDecided: Whether an outage leaves something under way.
+    ///   - body: Is given the instant at which to give up.
+    /// - Returns: What `body` returns.
+    /// - Throws: ``TokenStoreError``; `CancellationError`; what `body` throws.
+    func attempt<Value: Sendable>(
+        isDecided: () -> Bool = { false },
+        _ body: (_ deadline: Duration) async throws -> Value
+    ) async throws -> Value {
+        let deadline = clock.uptime + limits.call
+        var failures = 0
+        var isUncertain = false
+        while true {
+            do {
+                return try await body(deadline)
+            } catch var failure as PostgreSQLFailure {
+                isUncertain = isUncertain || failure.isUncertain
+                let isWorthwhile = failure.isLockTimeout || failure.isOutage && (isUncertain || isDecided())
+                failures += 1
+                var pause = limits.rowPolling.delay(afterFailures: failures)
+                if case .pausing(let rest) = failure.kind { pause = max(pause, rest) }
+                guard isWorthwhile, clock.uptime + pause < deadline else {
+                    failure.isUncertain = isUncertain
+                    throw failure.storeError
+                }
+                try await clock.sleep(until: clock.uptime + pause)
+            }
+        }
+    }
+
+    /// Runs statements as a transaction that may be run twice.
+    ///
+    /// - Throws: As ``attempt(isDecided:_:)``.
+    @discardableResult
+    func write<Value: Sendable>(
+        isDurable: Bool = true,
+        _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
+    ) async throws -> Value {
+        try await attempt { deadline in
+            try await pool.withConnection(for: .writing, until: deadline) { connection in
+                try await connection.run { open throws(PostgreSQLFailure) in
+                    try open.transaction(isDurable: isDurable, body)
+                }
+            }
+        }
+    }
+
+    /// Creates the table, if it is not there.
+    ///
+    /// Of several programs that do so at once, each waits for the one before: `IF NOT EXISTS` alone lets two of them
+    /// collide.
+    func prepare() async throws {
+        let key: Int64 = 0x6C61_7463_686B_6579
+        let lock = PostgreSQLStatement(text: "SELECT pg_advisory_xact_lock($1)::text", values: [.integer(key)])
+        let definition = table.definition
+        try await write { open throws(PostgreSQLFailure) in
+            try open.execute(lock)
+            try open.execute(script: definition)
+        }
+    }
+}
+#endif

@@ -1,0 +1,69 @@
+#if PostgreSQL
+/// The table with the tokens: one row for each account.
+public struct PostgreSQLTable: Sendable, Hashable {
+    /// `latchkey_tokens`, in the schema that the search path names first.
+    public static let standard = PostgreSQLTable(quoted: "\"latchkey_tokens\"")
+
+    /// The name as SQL writes it, in quotes.
+    let quoted: String
+
+    /// Names a table. Names are taken literally: capitals, blanks and quotes are part of them.
+    ///
+    /// It is `nil` when a name is empty, longer than 63 bytes (the server would cut it) or has a zero byte.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the table.
+    ///   - schema: The schema it is in. `nil`: the first of the search path.
+    public init?(_ name: String, schema: String? = nil) {
+        guard let table = Self.quote(name) else { return nil }
+        guard let schema else {
+            self.init(quoted: table)
+            return
+        }
+        guard let schema = Self.quote(schema) else { return nil }
+        self.init(quoted: schema + "." + table)
+    }
+
+    private init(quoted: String) {
+        self.quoted = quoted
+    }
+
+    /// The SQL that ``PostgreSQLTokenStore/prepare()`` runs, for programs that have no right to create tables.
+    ///
+    /// The program's role needs `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the table.
+    public var definition: String {
+        """
+        CREATE TABLE IF NOT EXISTS \(quoted) (
+            account text PRIMARY KEY,
+            version bigint NOT NULL,
+            format_version bigint,
+            session text,
+            generation bigint,
+            ciphertext bytea,
+            ended bytea,
+            updated_at timestamptz,
+            claim_owner text,
+            claim_fence bigint NOT NULL DEFAULT 0,
+            claim_heartbeat timestamptz,
+            claim_expires timestamptz,
+            lapsed_owners text[] NOT NULL DEFAULT '{}'
+        ) WITH (fillfactor = 70)
+        """
+    }
+
+    private static func quote(_ name: String) -> String? {
+        guard (1...63).contains(name.utf8.count), !name.utf8.contains(0) else { return nil }
+        var quoted = "\""
+        for scalar in name.unicodeScalars {
+            if scalar == "\"" { quoted.unicodeScalars.append(scalar) }
+            quoted.unicodeScalars.append(scalar)
+        }
+        return quoted + "\""
+    }
+}
+
+extension PostgreSQLTable: CustomStringConvertible {
+    /// The name as SQL writes it.
+    public var description: String { quoted }
+}
+#endif

@@ -1,0 +1,207 @@
+#if PostgreSQL
+public import AuthInterface
+import Foundation
+public import Storage
+
+/// Keeps the session of one account in a PostgreSQL database, shared by all processes on all hosts that reach it.
+///
+/// For a fleet of servers that act with one rotating credential, or with many. Each process has a store, and a
+/// coordinator over it:
+///
+/// ```swift
+/// let store = PostgreSQLTokenStore(connection: "service=tokens", account: "partner", cipher: cipher)
+/// try await store.prepare()
+/// let session = TokenRefreshCoordinator(store: store, handler: handler)
+/// ```
+/// **Sharing** (G13): one process of the fleet refreshes while the others wait, and they adopt its result. The lease is
+/// a claim in the row, which its process renews while it holds it. It outlives a lost connection and a restart of the
+/// server; that of a process that died lapses after ``PostgreSQLLimits/claim``, and its owner counts as one that may
+/// still be waiting for a response. No lock and no setting lasts longer than a transaction, so that a pooler in
+/// transaction mode may be in between.
+///
+/// **Outages** (G14): a server that cannot be reached, starts up, or takes no writes is *unavailable*, never *none*. So
+/// is a row that the cipher cannot open: it is kept as it is.
+///
+/// **Writing** is one transaction that locks the row, decides and writes, committed to disk before the call returns
+/// (G11, G12). It runs to its end even when the task that waits for it is cancelled.
+///
+/// **Many accounts** (G18): all stores made by ``store(for:)`` share a few connections. None is in use while a call
+/// waits for a lease, a locked row or a pause.
+///
+/// No error contains anything that libpq or the server said: either may quote the connection string, and so the
+/// password. See <doc:SharingTokensInPostgreSQL> for the table, the limits, and what this protects against.
+public struct PostgreSQLTokenStore: SharedTokenStore {
+    /// The account whose session this is.
+    public let account: String
+
+    private let database: PostgreSQLDatabase
+    private let cipher: any TokenCipher
+    private let replacesUnreadableRows: Bool
+    private let owner: ProcessIdentity
+    let session: AccountSession
+    private let holders: LeaseQueue
+
+    /// Creates a store. No connection is made before the first call.
+    ///
+    /// - Parameters:
+    ///   - connection: Where the database is and how to log in: what libpq calls a connection string, as keywords
+    ///     (`host=… dbname=…`) or URI. What it leaves out is taken from the `PG…` environment variables.
+    ///   - account: Tells the accounts of one table apart. Any text without zero bytes.
+    ///   - table: The table.
+    ///   - cipher: Encrypts the tokens. `UnencryptedTokenCipher` does not.
+    ///   - options: What the store may do that is not the safe default.
+    ///   - limits: The times and numbers.
+    ///   - clock: Counts the limits of this process. Claims end on the database's clock.
+    public init(
+        connection: String,
+        account: String = "default",
+        table: PostgreSQLTable = .standard,
+        cipher: any TokenCipher,
+        options: PostgreSQLOptions = PostgreSQLOptions(),
+        limits: PostgreSQLLimits = PostgreSQLLimits(),
+        clock: any TimeSource = SystemTimeSource()
+    ) {
+        let hosts = options.cleartextHosts
+        let database = PostgreSQLDatabase(
+            place: ConnectionString(connection, cleartextHosts: hosts),
+            listeningAt: ConnectionString(options.directConnection ?? connection, cleartextHosts: hosts),
+            table: table,
+            limits: limits,
+            clock: clock
+        )
+        self.init(
+            database: database,
+            account: account,
+            cipher: cipher,
+            replacesUnreadableRows: options.replacesUnreadableRows,
+            owner: .current
+        )
+    }
+
+    private init(
+        database: PostgreSQLDatabase,
+        account: String,
+        cipher: any TokenCipher,
+        replacesUnreadableRows: Bool,
+        owner: ProcessIdentity
+    ) {
+        self.database = database
+        self.account = account
+        self.cipher = cipher
+        self.replacesUnreadableRows = replacesUnreadableRows
+        self.owner = owner
+        let seal = SessionSeal(
+            account: account,
+            cipher: cipher,
+            replacesUnreadableRows: replacesUnreadableRows,
+            limit: database.limits.cipher,
+            clock: database.clock
+        )
+        session = AccountSession(
+            database: database,
+            statements: SessionStatements(table: database.table, account: account),
+            seal: seal,
+            writers: LeaseQueue(time: database.clock)
+        )
+        holders = LeaseQueue(time: database.clock)
+    }
+
+    /// The store of another account in the same table, over the same connections.
+    ///
+    /// - Parameter account: The account.
+    /// - Returns: Its store.
+    public func store(for account: String) -> PostgreSQLTokenStore {
+        PostgreSQLTokenStore(
+            database: database,
+            account: account,
+            cipher: cipher,
+            replacesUnreadableRows: replacesUnreadableRows,
+            owner: owner
+        )
+    }
+
+    /// The same store as another process has it.
+    func owned(by owner: ProcessIdentity) -> PostgreSQLTokenStore {
+        PostgreSQLTokenStore(
+            database: database,
+            account: account,
+            cipher: cipher,
+            replacesUnreadableRows: replacesUnreadableRows,
+            owner: owner
+        )
+    }
+
+    /// Creates the table, if it is not there. Any number of processes may do so at once.
+    ///
+    /// It needs the right to create tables in the schema; ``PostgreSQLTable/definition`` is the SQL without it.
+    ///
+    /// - Throws: ``TokenStoreError`` with code `unavailable`.
+    public func prepare() async throws {
+        try await database.prepare()
+    }
+
+    /// Reads what is stored, the note of an ended session included.
+    ///
+    /// - Returns: What is stored; `.empty` if the account has no row, or one without a session.
+    /// - Throws: ``TokenStoreError``: `unavailable`, also when the key does not fit; `busy` when no connection is free
+    ///   in time; `unsupportedVersion` when a later version wrote the row; `corrupt` when it is larger than 1 MB;
+    ///   `insecure` when the connection would be in clear to another host. What the cipher throws of that type.
+    ///   `CancellationError` when the task is cancelled while it waits for a connection.
+    public func read() async throws -> StoredSession {
+        try await session.read()
+    }
+
+    /// Reads what is stored, decides and writes, as one transaction that holds the lock of the account's row.
+    ///
+    /// It waits for other updates of the account, never for a lease, and runs to its end when the task is cancelled.
+    ///
+    /// - Parameter change: Decides what to store. It is called once, on any thread, while the row is locked.
+    /// - Throws: As ``read()``, with what was stored before still there. Only when the connection is lost during the
+    ///   commit, and the database cannot be reached again in time, may the change have been made in spite of an error;
+    ///   it says so.
+    public func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async throws {
+        try await session.update(change)
+    }
+
+    /// Waits until no other holder has the account, and takes it.
+    ///
+    /// Within this store waiters have their turn in the order in which they asked. Among processes chance decides. No
+    /// connection is in use while it waits. A lease that is dropped without being released is released.
+    ///
+    /// - Parameter limit: How long to wait at most.
+    /// - Returns: The lease, which is renewed until it is released.
+    /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; otherwise as ``read()``. `CancellationError`
+    ///   when the task is cancelled while it waits.
+    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+        let deadline = database.clock.uptime + limit
+        let ticket = try await holders.take(waitingAtMost: limit)
+        let statements = ClaimStatements(
+            table: database.table,
+            account: account,
+            owner: owner.claimText + UUID().uuidString.prefix(8),
+            life: database.limits.claim
+        )
+        do {
+            let claim = try await LeaseWait(database: database, statements: statements).claim(until: deadline)
+            return PostgreSQLTokenStoreLease(claim: claim, queue: holders, ticket: ticket)
+        } catch {
+            holders.giveBack(ticket)
+            throw error
+        }
+    }
+
+    /// Reports that the stored session may have changed, by this process or another one.
+    ///
+    /// One connection of the process listens for all accounts. Without a direct connection to the server the rows are
+    /// looked at every ``PostgreSQLLimits/changePolling``. The stream ends with the last store that uses its
+    /// connections.
+    public var changes: AsyncStream<Void> { database.changes.changes(of: account, since: session.seen.withLock { $0 }) }
+}
+
+extension PostgreSQLTokenStore: SecretBearing {
+    /// The table and the account; nothing of the connection.
+    public var description: String { "PostgreSQLTokenStore(\(database.table), account: \(account))" }
+}
+#endif

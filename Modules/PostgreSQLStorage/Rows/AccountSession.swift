@@ -1,0 +1,145 @@
+#if PostgreSQL
+import AuthInterface
+import Storage
+
+/// Reads and changes the session of one account.
+///
+/// An update is one transaction: it locks the row, decides, writes, and commits. Other processes wait for the lock
+/// without a connection; other accounts never wait for it.
+struct AccountSession: Sendable {
+    let database: PostgreSQLDatabase
+    let statements: SessionStatements
+    let seal: SessionSeal
+    let writers: LeaseQueue
+
+    /// The version of the row that this store has last seen. Zero: there was no row.
+    let seen = Locked<Int64?>(nil)
+
+    /// What an update has decided. It is decided once: what comes after a lost connection is the same write again.
+    private struct Decision: Sendable {
+        /// The version of the row it was decided on; `nil` when there was none.
+        let basis: Int64?
+
+        /// What to store; `nil` to remove what is stored.
+        let next: SealedSession?
+
+        /// Whether a refresh is pending in what is stored next.
+        let isPending: Bool
+
+        /// The version the write has given the row. It is stored under it if the commit was made.
+        var written: Int64?
+    }
+
+    func read() async throws -> StoredSession {
+        let statement = statements.read(isLocking: false)
+        let row = try await database.attempt { deadline in
+            try await database.pool.withConnection(for: .reading, until: deadline) { connection in
+                try await connection.run { open throws(PostgreSQLFailure) in
+                    try open.transaction { open throws(PostgreSQLFailure) in SessionRow(try open.execute(statement)) }
+                }
+            }
+        }
+        seen.withLock { $0 = row?.version ?? 0 }
+        return try await open(row).get()
+    }
+
+    /// Runs an update to its end, even when the task is cancelled (G7).
+    func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async throws {
+        try await Task { try await updateToItsEnd(change) }.value
+    }
+
+    private func updateToItsEnd(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async throws {
+        let ticket: LeaseQueue.Ticket
+        do {
+            ticket = try await writers.take(waitingAtMost: database.limits.call)
+        } catch let error as TokenStoreError {
+            throw TokenStoreError(error.code, reason: "waited for earlier updates of the account in this process")
+        }
+        defer { writers.giveBack(ticket) }
+        let decision = Locked<Decision?>(nil)
+        let isChanged = try await database.attempt(isDecided: { decision.withLock { $0 != nil } }) { deadline in
+            try await database.pool.withConnection(for: .writing, until: deadline) { connection in
+                try await apply(change, decision, over: connection)
+            }
+        }
+        guard isChanged, let version = decision.withLock({ $0?.written }) else { return }
+        seen.withLock { $0 = version }
+        database.changes.noteOwnChange(of: statements.account, version: version)
+    }
+
+    /// - Returns: Whether the row was changed.
+    private func apply(
+        _ change: @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?,
+        _ decision: Locked<Decision?>,
+        over connection: PooledConnection
+    ) async throws -> Bool {
+        let row = try await lockRow(connection)
+        do {
+            if let decided = decision.withLock({ $0 }) {
+                guard row?.version == decided.basis else {
+                    await rollBack(connection)
+                    if let written = decided.written, row?.version == written { return true }
+                    if decided.next == nil, row == nil { return true }
+                    throw TokenStoreError(.unavailable, reason: "the connection to the database was lost in an update")
+                }
+            } else {
+                let found = try await open(row)
+                guard let next = change(found) else {
+                    await rollBack(connection)
+                    return false
+                }
+                let sealed = try await seal.seal(next)
+                let isPending = next.bundle?.pendingRefresh != nil
+                decision.withLock { $0 = Decision(basis: row?.version, next: sealed, isPending: isPending) }
+            }
+            try await write(decision, over: connection)
+            return true
+        } catch {
+            await rollBack(connection)
+            throw error
+        }
+    }
+
+    /// Begins a transaction that has the account's row, an empty one if there was none.
+    private func lockRow(_ connection: PooledConnection) async throws -> SessionRow? {
+        let (read, make) = (statements.read(isLocking: true), statements.make)
+        return try await connection.run { open throws(PostgreSQLFailure) in
+            try open.begin()
+            do throws(PostgreSQLFailure) {
+                if let row = SessionRow(try open.execute(read)) { return row }
+                // Another process that has just made the row is as good as one that has locked it.
+                if try open.execute(make).isEmpty { throw PostgreSQLFailure(kind: .refused(sqlState: "55P03")) }
+                return nil
+            } catch {
+                open.rollBack()
+                throw error
+            }
+        }
+    }
+
+    private func write(_ decision: Locked<Decision?>, over connection: PooledConnection) async throws {
+        guard let decided = decision.withLock({ $0 }) else { return }
+        let statement = decided.next.map { statements.write($0, keepsLapsed: decided.isPending) } ?? statements.remove
+        try await connection.continueRun { open throws(PostgreSQLFailure) in
+            let version = try open.execute(statement).integer(0)
+            decision.withLock { $0?.written = version }
+            try open.commit()
+        }
+    }
+
+    private func rollBack(_ connection: PooledConnection) async {
+        try? await connection.continueRun { open throws(PostgreSQLFailure) in open.rollBack() }
+    }
+
+    private func open(_ row: SessionRow?) async throws -> Result<StoredSession, TokenStoreError> {
+        if let excess = row?.excess {
+            return .failure(TokenStoreError(.corrupt, reason: "the row has \(excess) bytes, which are no tokens"))
+        }
+        return try await seal.open(row?.content)
+    }
+}
+#endif

@@ -1,0 +1,160 @@
+#if PostgreSQL
+import AuthInterface
+import Foundation
+import Storage
+
+/// A session as a row keeps it: tokens encrypted, but for what names them; the note of an ended session in clear.
+struct SealedSession: Sendable, Equatable {
+    enum Content: Sendable, Equatable {
+        case tokens(session: String, generation: Int64, ciphertext: Data)
+
+        /// The note of an ended session. It holds no token, so that a process without the key can read it.
+        case note(Data)
+    }
+
+    /// The version of the row: of what is sealed, and of what it is sealed with.
+    static let currentVersion: Int64 = 2
+
+    /// The most that is read of a row, and so the most that is written to one: 1 MB. A bundle has a few kilobytes.
+    static let sizeLimit = 1 << 20
+
+    let format: Int64
+    let content: Content
+
+    /// What a ciphertext belongs to, for the cipher to authenticate. The length before the session keeps two accounts
+    /// and sessions from running together into the same bytes.
+    static func associatedData(account: String, session: String, generation: Int64) -> Data {
+        Data("latchkey-tokens/\(currentVersion)/\(generation)/\(session.utf8.count)/\(session)/\(account)".utf8)
+    }
+}
+
+/// Seals and opens the sessions of one account.
+struct SessionSeal: Sendable {
+    let account: String
+    let cipher: any TokenCipher
+    let replacesUnreadableRows: Bool
+    let limit: Duration
+    let clock: any TimeSource
+
+    private let envelope = TokenEnvelope()
+
+    init(account: String, cipher: any TokenCipher, replacesUnreadableRows: Bool, limit: Duration, clock: any TimeSource)
+    {
+        self.account = account
+        self.cipher = cipher
+        self.replacesUnreadableRows = replacesUnreadableRows
+        self.limit = limit
+        self.clock = clock
+    }
+
+    /// Encrypts a session.
+    ///
+    /// - Returns: What to store; `nil` for nothing.
+    /// - Throws: ``TokenStoreError`` with code `unavailable`; what the cipher throws of that type.
+    func seal(_ session: StoredSession) async throws -> SealedSession? {
+        switch session {
+        case .empty: return nil
+        case .active(let bundle): return try await seal(bundle)
+        case .ended:
+            let content = SealedSession.Content.note(try envelope.encode(session))
+            return SealedSession(format: SealedSession.currentVersion, content: content)
+        }
+    }
+
+    /// Decrypts a session, and checks that it is the one the row says it is.
+    ///
+    /// - Returns: The session; a failure with code `corrupt` when the row may be replaced without having been read.
+    /// - Throws: ``TokenStoreError`` with code `unsupportedVersion`, or `unavailable` when the key does not fit; what
+    ///   the cipher throws of that type.
+    func open(_ row: SealedSession?) async throws -> Result<StoredSession, TokenStoreError> {
+        guard let row else { return .success(.empty) }
+        guard row.format <= SealedSession.currentVersion else { throw TokenStoreError.newer(row.format) }
+        switch row.content {
+        case .note(let data): return try openNote(data)
+        case .tokens(let session, let generation, let ciphertext):
+            if let bundle = try await open(ciphertext, session: session, generation: generation) {
+                return .success(.active(bundle))
+            }
+            guard replacesUnreadableRows else { throw TokenStoreError.keyDoesNotFit }
+            return .failure(TokenStoreError(.corrupt, reason: TokenStoreError.keyDoesNotFit.reason))
+        }
+    }
+
+    private func seal(_ bundle: TokenBundle) async throws -> SealedSession {
+        let generation = Int64(bundle.generation)
+        let session = bundle.session.rawValue
+        let plaintext = try envelope.encode(.active(bundle))
+        let label = SealedSession.associatedData(account: account, session: session, generation: generation)
+        let ciphertext = try await attempt { try await cipher.seal(plaintext, authenticating: label) }
+        guard let ciphertext else {
+            throw TokenStoreError(.unavailable, reason: "the token cipher could not seal the tokens")
+        }
+        guard ciphertext.count <= SealedSession.sizeLimit else {
+            throw TokenStoreError(.unavailable, reason: "the bundle is larger than \(SealedSession.sizeLimit) bytes")
+        }
+        return SealedSession(
+            format: SealedSession.currentVersion,
+            content: .tokens(session: session, generation: generation, ciphertext: ciphertext)
+        )
+    }
+
+    /// - Returns: `nil` when the bytes do not open with this key, or are not the tokens the row says.
+    private func open(_ ciphertext: Data, session: String, generation: Int64) async throws -> TokenBundle? {
+        let label = SealedSession.associatedData(account: account, session: session, generation: generation)
+        guard let plaintext = try await attempt({ try await cipher.open(ciphertext, authenticating: label) }) else {
+            return nil
+        }
+        do throws(TokenStoreError) {
+            let bundle = try envelope.decode(plaintext).bundle
+            return bundle?.generation == Int(generation) && bundle?.session.rawValue == session ? bundle : nil
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return nil
+        }
+    }
+
+    private func openNote(_ data: Data) throws(TokenStoreError) -> Result<StoredSession, TokenStoreError> {
+        do throws(TokenStoreError) {
+            let note = try envelope.decode(data)
+            guard case .ended = note else { return .failure(TokenStoreError(.corrupt, reason: "the row has no note")) }
+            return .success(note)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return .failure(error)
+        }
+    }
+
+    /// Runs the cipher, for a limited time.
+    ///
+    /// - Returns: `nil` when it refuses.
+    /// - Throws: ``TokenStoreError``, its own or `unavailable` when it takes too long; `CancellationError`.
+    private func attempt(_ work: @escaping @Sendable () async throws -> Data) async throws -> Data? {
+        do {
+            return try await limited(to: limit, on: clock, waitingFor: "the token cipher", work)
+        } catch let error as TokenStoreError {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension TokenStoreError {
+    /// A row that a later version of this library has written.
+    static func newer(_ version: Int64) -> TokenStoreError {
+        TokenStoreError(
+            .unsupportedVersion,
+            reason: "the row has version \(version) of the format; update this program, or remove the row with SQL"
+        )
+    }
+
+    /// A row that this process cannot open. Another process of the fleet may: it is kept.
+    static let keyDoesNotFit = TokenStoreError(
+        .unavailable,
+        reason:
+            "the key does not fit: the cipher could not open the account's row, which is kept as it is; check the key"
+    )
+}
+#endif

@@ -1,0 +1,120 @@
+#if PostgreSQL
+import Foundation
+
+/// The SQL for the session of one account. The name of the table, in quotes, is the only part of it that is not written
+/// here.
+///
+/// `version` counts the changes of a row. It never goes back, not even when the row was removed in between: the number
+/// of the transaction is in it.
+struct SessionStatements: Sendable {
+    let table: PostgreSQLTable
+    let account: String
+
+    /// Reads the row, and locks it when asked until the transaction ends. Contents over the size limit are left out.
+    func read(isLocking: Bool) -> PostgreSQLStatement {
+        PostgreSQLStatement(
+            text: """
+                SELECT version, format_version, session, generation,
+                    CASE WHEN octet_length(ciphertext) <= $2 THEN ciphertext END,
+                    CASE WHEN octet_length(ended) <= $2 THEN ended END,
+                    greatest(octet_length(ciphertext), octet_length(ended))::bigint
+                FROM \(table.quoted) WHERE account = $1 \(isLocking ? "FOR NO KEY UPDATE" : "")
+                """,
+            values: [.text(account), .integer(Int64(SealedSession.sizeLimit))]
+        )
+    }
+
+    /// Makes an empty row, locked until the transaction ends. No row is returned when another process has just made it.
+    var make: PostgreSQLStatement {
+        PostgreSQLStatement(
+            text: """
+                INSERT INTO \(table.quoted) (account, version) VALUES ($1, txid_current())
+                ON CONFLICT (account) DO NOTHING RETURNING version
+                """,
+            values: [.text(account)]
+        )
+    }
+
+    /// Stores a session in the locked row, and reports it. One row: the row's version.
+    ///
+    /// - Parameters:
+    ///   - sealed: The session.
+    ///   - keepsLapsed: Whether the owners of claims that have lapsed are still of interest.
+    /// - Returns: The statement.
+    func write(_ sealed: SealedSession, keepsLapsed: Bool) -> PostgreSQLStatement {
+        let content: [PostgreSQLValue] =
+            switch sealed.content {
+            case .tokens(let session, let generation, let ciphertext):
+                [.text(session), .integer(generation), .bytes(ciphertext), .bytes(nil)]
+            case .note(let data): [.text(nil), .integer(nil), .bytes(nil), .bytes(data)]
+            }
+        return PostgreSQLStatement(
+            text: """
+                UPDATE \(table.quoted) SET version = greatest(version + 1, txid_current()), format_version = $2,
+                    session = $3, generation = $4, ciphertext = $5, ended = $6, updated_at = clock_timestamp(),
+                    lapsed_owners = CASE WHEN $7 THEN lapsed_owners ELSE '{}' END
+                WHERE account = $1 RETURNING version, pg_notify($8, $9 || version)::text
+                """,
+            values: [.text(account), .integer(sealed.format)] + content + [.flag(keepsLapsed)] + report
+        )
+    }
+
+    /// Removes what is stored, and reports it. The row stays while its lease is claimed. One row: its
+    /// version, zero if it is gone.
+    var remove: PostgreSQLStatement {
+        PostgreSQLStatement(
+            text: """
+                WITH gone AS (
+                    DELETE FROM \(table.quoted) WHERE account = $1 AND claim_owner IS NULL
+                ), cleared AS (
+                    UPDATE \(table.quoted) SET version = greatest(version + 1, txid_current()), format_version = NULL,
+                        session = NULL, generation = NULL, ciphertext = NULL, ended = NULL, updated_at = NULL,
+                        lapsed_owners = '{}'
+                    WHERE account = $1 AND claim_owner IS NOT NULL RETURNING version
+                )
+                SELECT version, pg_notify($2, $3 || version)::text
+                FROM (SELECT coalesce((SELECT version FROM cleared), 0) AS version) AS now
+                """,
+            values: [.text(account)] + report
+        )
+    }
+
+    private var report: [PostgreSQLValue] {
+        [.text(ChangeReport.channel(of: table)), .text(ChangeReport.changeStem(of: account))]
+    }
+}
+
+/// A row of the table, as far as the session is concerned.
+struct SessionRow: Sendable {
+    let version: Int64
+
+    /// `nil`: the row holds no session.
+    let content: SealedSession?
+
+    /// How many bytes the content has when it is too large to be a session's.
+    let excess: Int64?
+
+    /// - Returns: `nil` when the account has no row.
+    init?(_ rows: PostgreSQLRows) {
+        guard let version = rows.integer(0) else { return nil }
+        self.version = version
+        let format = rows.integer(1)
+        let size = rows.integer(6)
+        if let format, let note = rows.value(5) {
+            content = SealedSession(format: format, content: .note(note))
+        } else if let format, let ciphertext = rows.value(4) {
+            content = SealedSession(
+                format: format,
+                content: .tokens(
+                    session: rows.text(2) ?? "",
+                    generation: rows.integer(3) ?? -1,
+                    ciphertext: ciphertext
+                )
+            )
+        } else {
+            content = nil
+        }
+        excess = content == nil ? size : nil
+    }
+}
+#endif

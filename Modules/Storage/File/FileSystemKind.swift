@@ -1,0 +1,53 @@
+import Foundation
+
+/// What a file system is made of, as far as it matters here.
+enum FileSystemKind: Sendable {
+    /// A disk of this host, or a kind that is not known.
+    case disk
+    /// Memory: its content does not outlive the mount.
+    case memory
+    /// Another host, whose changes this one is not notified of.
+    case network
+
+    /// Looks a device up.
+    ///
+    /// - Parameter device: The number that `stat` returns for a file on it.
+    init(device: UInt64) {
+        #if os(Linux)
+        self.init(device: device, mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
+        #else
+        self = .disk
+        #endif
+    }
+
+    /// Looks a device up in a table of mounts.
+    ///
+    /// - Parameters:
+    ///   - device: The number that `stat` returns for a file on it.
+    ///   - mounts: Lines in the format of `proc_pid_mountinfo(5)`.
+    init(device: UInt64, mounts: String) {
+        let major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfff)
+        let minor = (device & 0xff) | (device >> 12 & ~0xff)
+        let number = "\(major):\(minor)"
+        for line in mounts.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 6, fields[2] == number, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count
+            else { continue }
+            self = Self.kinds[String(fields[dash + 1])] ?? .disk
+            return
+        }
+        self = .disk
+    }
+
+    private static let kinds: [String: FileSystemKind] = {
+        let network = [
+            "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "glusterfs",
+            "beegfs",
+            "fuse", "fuseblk", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "virtiofs", "vboxsf",
+        ]
+        var kinds = Dictionary(uniqueKeysWithValues: network.map { ($0, FileSystemKind.network) })
+        kinds["tmpfs"] = .memory
+        kinds["ramfs"] = .memory
+        return kinds
+    }()
+}

@@ -1,0 +1,55 @@
+#if canImport(Darwin)
+import AuthInterface
+import Dispatch
+import Foundation
+
+/// Reports changes in folders, by one source of Dispatch for each subscription.
+///
+/// The kernel reports that a folder has changed, not which file: receivers are told of changes of other files too.
+final class FolderWatcher: Sendable {
+    static let shared = FolderWatcher()
+
+    /// What a receiver is told.
+    enum Event {
+        /// A file was created, replaced or removed.
+        case changed
+        /// The folder was removed, renamed or unmounted: nothing more is reported.
+        case ended
+    }
+
+    typealias Receive = @Sendable (Event) -> Void
+
+    /// What to end a subscription with.
+    struct Subscription: @unchecked Sendable {  // a source of Dispatch may be cancelled on any thread
+        fileprivate let source: any DispatchSourceFileSystemObject
+    }
+
+    private let queue = DispatchQueue(label: "token-folder-watching")
+
+    /// Starts to report what happens in a folder. A change after the return is reported.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder. A symbolic link is not followed.
+    ///   - name: The file, which need not exist.
+    ///   - receive: Is called on a queue of the watcher, one event at a time.
+    /// - Returns: What ``unsubscribe(_:)`` needs; `nil` when the folder cannot be watched.
+    func subscribe(to folder: String, _ name: String, _ receive: @escaping Receive) -> Subscription? {
+        let file = open(folder, O_EVTONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        let source = DispatchSource.makeFileSystemObjectSource(
+            fileDescriptor: file,
+            eventMask: [.write, .delete, .rename, .revoke],
+            queue: queue
+        )
+        source.setEventHandler { [unowned source] in
+            receive(source.data.isDisjoint(with: [.delete, .rename, .revoke]) ? .changed : .ended)
+        }
+        source.setCancelHandler { close(file) }
+        source.activate()
+        return Subscription(source: source)
+    }
+
+    /// Ends a subscription. An event that is on its way may still be received.
+    func unsubscribe(_ subscription: Subscription) { subscription.source.cancel() }
+}
+#endif

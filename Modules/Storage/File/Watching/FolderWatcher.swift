@@ -1,0 +1,130 @@
+#if os(Linux)
+import AuthInterface
+import Dispatch
+import Foundation
+
+/// Reports changes in folders: one inotify descriptor for the process, however many folders and receivers there are.
+///
+/// The descriptor is opened at the first use and kept. A source of Dispatch reads it; no thread waits for it.
+final class FolderWatcher: Sendable {
+    static let shared = FolderWatcher()
+
+    /// What a receiver is told.
+    enum Event {
+        /// The file was created, replaced or removed.
+        case changed
+        /// The folder was removed, renamed or unmounted: nothing more is reported.
+        case ended
+    }
+
+    typealias Receive = @Sendable (Event) -> Void
+
+    /// What to end a subscription with.
+    struct Subscription: Sendable {
+        fileprivate let watch: Int32
+        fileprivate let number: Int
+    }
+
+    private struct Receiver {
+        let name: String
+        let receive: Receive
+    }
+
+    private struct State {
+        var file: Int32 = -1
+        var source: (any DispatchSourceRead)?
+        var receivers: [Int32: [Int: Receiver]] = [:]
+        var last = 0
+    }
+
+    /// A save renames a file over another; other programs may write in place.
+    private static let mask =
+        UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_CREATE) | UInt32(IN_DELETE)
+        | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW)
+
+    private static let endings =
+        UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT) | UInt32(IN_IGNORED)
+
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "token-folder-watching")
+
+    /// Starts to report what happens to a file. A change after the return is reported.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the file. A symbolic link is not followed.
+    ///   - name: The file, which need not exist.
+    ///   - receive: Is called on a queue of the watcher, one event at a time.
+    /// - Returns: What ``unsubscribe(_:)`` needs; `nil` when the folder cannot be watched.
+    func subscribe(to folder: String, _ name: String, _ receive: @escaping Receive) -> Subscription? {
+        state.withLock { state in
+            if state.file < 0 { open(&state) }
+            guard state.file >= 0 else { return nil }
+            let watch = inotify_add_watch(state.file, folder, Self.mask)
+            guard watch >= 0 else { return nil }
+            state.last += 1
+            state.receivers[watch, default: [:]][state.last] = Receiver(name: name, receive: receive)
+            return Subscription(watch: watch, number: state.last)
+        }
+    }
+
+    /// Ends a subscription. An event that is on its way may still be received.
+    func unsubscribe(_ subscription: Subscription) {
+        state.withLock { state in
+            let watch = subscription.watch
+            guard state.receivers[watch]?.removeValue(forKey: subscription.number) != nil,
+                state.receivers[watch]?.isEmpty == true
+            else { return }
+            state.receivers[watch] = nil
+            inotify_rm_watch(state.file, watch)
+        }
+    }
+
+    private func open(_ state: inout State) {
+        state.file = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        guard state.file >= 0 else { return }
+        let source = DispatchSource.makeReadSource(fileDescriptor: state.file, queue: queue)
+        source.setEventHandler { [weak self, file = state.file] in self?.readEvents(from: file) }
+        source.activate()
+        state.source = source
+    }
+
+    private func readEvents(from file: Int32) {
+        withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
+            while true {
+                let count = read(file, buffer.baseAddress, buffer.count)
+                guard count > 0 else { return }
+                deliver(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+        }
+    }
+
+    private func deliver(_ events: UnsafeRawBufferPointer) {
+        var offset = 0
+        while offset + MemoryLayout<inotify_event>.size <= events.count {
+            let event = events.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+            let start = offset + MemoryLayout<inotify_event>.size
+            offset = start + Int(event.len)
+            guard offset <= events.count else { return }
+            let name = String(decoding: events[start..<offset].prefix { $0 != 0 }, as: UTF8.self)
+            deliver(event.wd, event.mask, name)
+        }
+    }
+
+    private func deliver(_ watch: Int32, _ mask: UInt32, _ name: String) {
+        if mask & UInt32(IN_Q_OVERFLOW) != 0 {
+            let all = state.withLock { $0.receivers.values.flatMap { $0.values.map(\.receive) } }
+            for receive in all { receive(.changed) }
+            return
+        }
+        let hasEnded = mask & Self.endings != 0
+        let receivers: [Receive] = state.withLock { state in
+            guard let receivers = state.receivers[watch] else { return [] }
+            guard hasEnded else { return receivers.values.filter { $0.name == name }.map(\.receive) }
+            state.receivers[watch] = nil
+            inotify_rm_watch(state.file, watch)
+            return receivers.values.map(\.receive)
+        }
+        for receive in receivers { receive(hasEnded ? .ended : .changed) }
+    }
+}
+#endif

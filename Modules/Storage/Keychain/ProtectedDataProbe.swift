@@ -1,0 +1,63 @@
+public import Foundation
+
+/// Says whether protected data is available, where there is no `UIApplication` to ask: in an extension.
+///
+/// It reads a file that has the data protection of the items. Before the device has been unlocked, the file cannot be
+/// read, and "not found" from the Keychain proves nothing; afterwards it can.
+///
+/// ```swift
+/// let probe = ProtectedDataProbe(file: container.appendingPathComponent("unlocked"))
+/// let store = KeychainTokenStore(at: location) { await probe.isProtectedDataAvailable() }
+/// ```
+/// An application may use it too. `UIApplication.isProtectedDataAvailable` is `false` whenever the device is locked; the
+/// probe is `true` from the first unlock on if the items can be read from then on.
+///
+/// The system's data protection is not part of the tests: on other systems the file can always be read.
+public struct ProtectedDataProbe: Sendable {
+    private let file: URL
+    private let accessibility: KeychainAccessibility
+    private let reading = BlockingQueue(label: "protected-data-probe")
+
+    /// Creates a probe.
+    ///
+    /// - Parameters:
+    ///   - file: A file of its own, in Application Support or in the container of an app group. It is made when it is
+    ///     missing, as soon as the device is unlocked; its folder must exist.
+    ///   - accessibility: That of the items.
+    public init(file: URL, accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly) {
+        self.file = file
+        self.accessibility = accessibility
+    }
+
+    /// Reads the file, or makes it.
+    ///
+    /// - Returns: Whether that was possible.
+    public func isProtectedDataAvailable() async -> Bool {
+        await reading.run { isReadable() || (!exists() && make() && isReadable()) }
+    }
+
+    private func isReadable() -> Bool {
+        (try? Data(contentsOf: file))?.isEmpty == false
+    }
+
+    private func exists() -> Bool {
+        FileManager.default.fileExists(atPath: file.path)
+    }
+
+    private func make() -> Bool {
+        FileManager.default.createFile(atPath: file.path, contents: Data("unlocked\n".utf8), attributes: attributes)
+    }
+
+    private var attributes: [FileAttributeKey: Any] {
+        #if canImport(Darwin)
+        let protection: FileProtectionType =
+            switch accessibility {
+            case .afterFirstUnlockThisDeviceOnly: .completeUntilFirstUserAuthentication
+            case .whenUnlockedThisDeviceOnly: .complete
+            }
+        return [.protectionKey: protection]
+        #else
+        return [:]
+        #endif
+    }
+}

@@ -1,0 +1,52 @@
+import AuthInterface
+import Foundation
+
+extension TokenItem {
+    /// Reads, decides and writes, with other writers kept out.
+    ///
+    /// What was before is moved into the item's place first, so that the change is given one session however often it
+    /// is read. The predecessors are removed before an end is written: after a crash in between, the session that ends
+    /// is there, and not an older one.
+    ///
+    /// - Parameters:
+    ///   - isProtectedDataAvailable: Whether protected data was available before the call. `nil`: not asked yet.
+    ///   - change: Decides what to store. It is called once if the call returns `true`, and otherwise not.
+    /// - Returns: `false` if nothing was found, which is certain only when it is known that protected data is available.
+    /// - Throws: ``TokenStoreError``, with what was stored before still there.
+    func update(
+        isProtectedDataAvailable: Bool?,
+        _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) throws(TokenStoreError) -> Bool {
+        let lock = try lockFile?.lockForWriting()
+        defer { lock?.release() }
+        let found = try findForChanging()
+        if case .success(.empty) = found {
+            guard let isProtectedDataAvailable else { return false }
+            guard isProtectedDataAvailable else { throw .notCertain(location) }
+        }
+        // From here on "not found" is certain: the item was found, or protected data is available.
+        switch change(found) {
+        case nil: break
+        case .empty: try removeEverything(isProtectedDataAvailable: true)
+        case .ended(let note):
+            try removePredecessors(isProtectedDataAvailable: true)
+            try put(try envelope.encode(.ended(note)))
+        case .active(let bundle):
+            try put(try envelope.encode(.active(bundle)))
+            removeLeftPredecessors()
+        }
+        return true
+    }
+
+    /// What a change is given: a failure where what is stored can be replaced but not read.
+    private func findForChanging() throws(TokenStoreError) -> Result<StoredSession, TokenStoreError> {
+        do {
+            return .success(try lockedRead())
+        } catch {
+            // What the Keychain cannot decrypt now it will never decrypt again.
+            let isReplaceable = error.code == .corrupt || error.cause as? KeychainStatus == .decodingFailed
+            guard isReplaceable else { throw error }
+            return .failure(TokenStoreError(.corrupt, reason: error.reason, cause: error.cause))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import AuthInterface
+
+/// One wait for a lease that is a lock on a file: attempts, from the first to the one that takes it.
+///
+/// A waiter takes the lease when it is the first in the queue. Without that rule the holder that asks again at once
+/// takes it each time, and a waiter that looks every few milliseconds never finds it free.
+///
+/// A waiter that is stopped keeps its place and does not use it. So a waiter that finds the same one before it for
+/// ``patience`` no longer respects the queue. It may overtake waiters that are not stopped, during a refresh that takes
+/// that long: order is lost then, not exclusion.
+final class LeaseRequest: Sendable {
+    /// How long a waiter respects another one that is the first and does not take the lease.
+    static let patience: Duration = .seconds(1)
+
+    private struct State {
+        var ticket: LeaseTicket?
+        var hasTicket = false
+        var ahead = 0
+        var first: Int64?
+        var firstSince = ContinuousClock.now
+    }
+
+    private let state = Locked(State())
+
+    /// Takes the lease if it is free and no other waiter is before this one.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the lease.
+    ///   - name: The file of the lease. That of the queue has `.queue` after it.
+    /// - Returns: The lease, or `nil` to try again later.
+    /// - Throws: As ``PrivateFolder/tryLock(_:)``.
+    func attempt(in folder: borrowing PrivateFolder, _ name: String) throws(TokenStoreError) -> FolderLock? {
+        guard mayTake(in: folder, name + ".queue"), let lock = try folder.tryLock(name) else {
+            join(folder, name + ".queue")
+            return nil
+        }
+        state.withLock { $0.ticket = nil }
+        return lock
+    }
+
+    /// The longest pause before the next attempt: short for the waiter whose turn is next, longer for those behind it,
+    /// and for all when the holder keeps the lease for long.
+    var longestPause: Duration {
+        state.withLock { state in
+            let isSlow = ContinuousClock.now - state.firstSince > .milliseconds(250)
+            return switch state.ahead {
+            case 0: isSlow ? .milliseconds(20) : .milliseconds(3)
+            case 1: isSlow ? .milliseconds(30) : .milliseconds(8)
+            case 2: isSlow ? .milliseconds(50) : .milliseconds(15)
+            default: .milliseconds(50)
+            }
+        }
+    }
+
+    private func mayTake(in folder: borrowing PrivateFolder, _ queue: String) -> Bool {
+        guard state.withLock({ $0.hasTicket }) else { return LeaseTicket.isQueueEmpty(in: folder, queue) }
+        return state.withLock { state in
+            guard let ticket = state.ticket else { return true }
+            let first = ticket.first
+            if first != state.first {
+                state.first = first
+                state.firstSince = .now
+            }
+            state.ahead = first == nil ? 0 : ticket.waitersAhead(atMost: 3)
+            return first == nil || ContinuousClock.now - state.firstSince > Self.patience
+        }
+    }
+
+    private func join(_ folder: borrowing PrivateFolder, _ queue: String) {
+        guard state.withLock({ !$0.hasTicket }) else { return }
+        let ticket = LeaseTicket(in: folder, queue)
+        state.withLock { state in
+            state.ticket = ticket
+            state.hasTicket = true
+            state.first = ticket?.first
+            state.firstSince = .now
+            state.ahead = ticket?.waitersAhead(atMost: 3) ?? 0
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import AuthInterface
+import Foundation
+
+/// The fields of a bundle by their stored names: renaming a property of `TokenBundle` must not change a file.
+struct StoredBundle: Codable {
+    let accessToken: String
+    let refreshToken: String?
+    let expiresAt: TimeInterval?
+    let clockSkew: TimeInterval
+    let session: String
+    let generation: Int
+    let receivedAt: TimeInterval?
+    let pendingRefresh: Intent?
+
+    /// The record of a refresh that is about to be made.
+    struct Intent: Codable {
+        let idempotencyKey: String
+        let host: String
+        let process: String
+        let date: TimeInterval
+        let isAbandoned: Bool
+    }
+
+    init(_ bundle: TokenBundle) {
+        accessToken = bundle.accessToken
+        refreshToken = bundle.refreshToken
+        expiresAt = bundle.expiresAt?.timeIntervalSinceReferenceDate
+        clockSkew = bundle.clockSkew
+        session = bundle.session.rawValue
+        generation = bundle.generation
+        receivedAt = bundle.receivedAt?.timeIntervalSinceReferenceDate
+        pendingRefresh = bundle.pendingRefresh.map { intent in
+            Intent(
+                idempotencyKey: intent.idempotencyKey,
+                host: intent.owner.host,
+                process: intent.owner.process,
+                date: intent.date.timeIntervalSinceReferenceDate,
+                isAbandoned: intent.isAbandoned
+            )
+        }
+    }
+
+    var bundle: TokenBundle {
+        TokenBundle(
+            accessToken: accessToken,
+            refreshToken: refreshToken,
+            expiresAt: expiresAt.map(Date.init(timeIntervalSinceReferenceDate:)),
+            clockSkew: clockSkew,
+            session: SessionID(rawValue: session),
+            generation: generation,
+            receivedAt: receivedAt.map(Date.init(timeIntervalSinceReferenceDate:)),
+            pendingRefresh: pendingRefresh.map { intent in
+                RefreshIntent(
+                    idempotencyKey: intent.idempotencyKey,
+                    owner: ProcessIdentity(host: intent.host, process: intent.process),
+                    date: Date(timeIntervalSinceReferenceDate: intent.date),
+                    isAbandoned: intent.isAbandoned
+                )
+            }
+        )
+    }
+}

@@ -1,0 +1,142 @@
+package import AuthInterface
+package import Foundation
+
+/// How a stored session is written down: JSON that says what it is and of which version, behind a checksum.
+///
+/// ```json
+/// {"checksum":"0f1e2d3c4b5a6978","bundle":{"accessToken":"…","refreshToken":"…","expiresAt":790000000.25,
+///  "receivedAt":789996400.25,"clockSkew":0,"session":"…","generation":3},"format":"latchkey-tokens","version":2}
+/// ```
+/// An ended session has `ended` in place of `bundle`, and an empty store neither. Dates count seconds from
+/// 2001-01-01T00:00:00Z, as a `Date` does: no other origin keeps every bit of it.
+///
+/// **The checksum** is the CRC-64 of every byte after the comma that follows it, so that no flipped bit is read as
+/// another token, session or version (G12). Any later version keeps it, and its place.
+///
+/// Fields that are not known are ignored; a change that an older reader would misunderstand raises the version.
+package struct TokenEnvelope: Sendable {
+    static let format = "latchkey-tokens"
+    static let currentVersion = 2
+
+    /// The generations that can be stored: 2^48 are enough for a refresh every millisecond for 8,900 years, and none
+    /// of them overflows when the next one is counted.
+    static let generations = 0..<1 << 48
+
+    private static let start = Data(#"{"checksum":""#.utf8)
+    private static let separator = Data(#"","#.utf8)
+    private static let bodyStart = start.count + CRC64.textLength + separator.count
+
+    /// Creates an envelope.
+    package init() {}
+
+    /// Writes a session down.
+    ///
+    /// - Parameter session: What to store.
+    /// - Returns: The bytes. They contain the tokens.
+    /// - Throws: ``TokenStoreError`` with code `unavailable` when no later ``decode(_:)`` would read them.
+    package func encode(_ session: StoredSession) throws(TokenStoreError) -> Data {
+        if let generation = session.bundle?.generation, !Self.generations.contains(generation) {
+            throw TokenStoreError(.unavailable, reason: "generation \(generation) is out of the range of generations")
+        }
+        guard let object = try? Self.encoder.encode(Envelope(session)) else {
+            throw TokenStoreError(.unavailable, reason: "the session cannot be written as JSON")
+        }
+        let body = object.dropFirst()
+        return Self.start + Data(CRC64.text(of: body).utf8) + Self.separator + body
+    }
+
+    /// Reads what was written down.
+    ///
+    /// - Parameter data: The bytes.
+    /// - Returns: What was stored.
+    /// - Throws: ``TokenStoreError`` with code `corrupt` when the bytes are no session, or are not those that were
+    ///   written; `unsupportedVersion` when a later version wrote them. The reason quotes nothing of them.
+    @_disfavoredOverload  // as long as stores of the transitional protocol call the other `decode`
+    package func decode(_ data: Data) throws(TokenStoreError) -> StoredSession {
+        let isChecked = data.starts(with: Self.start)
+        if isChecked { try check(data) }
+        if let envelope = try? Self.decoder.decode(Envelope.self, from: data), envelope.format == Self.format,
+            envelope.version == (isChecked ? Self.currentVersion : 1)
+        {
+            guard let session = envelope.session else { throw Self.corrupt(data, "has fields that are invalid") }
+            return session
+        }
+        throw refusal(of: data, isChecked: isChecked)
+    }
+
+    /// Why some bytes are no session of a version that is known.
+    private func refusal(of data: Data, isChecked: Bool) -> TokenStoreError {
+        guard let header = try? Self.decoder.decode(Header.self, from: data), header.format == Self.format else {
+            return Self.corrupt(data, "is not a token file")
+        }
+        if header.version > Self.currentVersion {
+            return TokenStoreError(
+                .unsupportedVersion,
+                reason: "version \(header.version) of the format is not known"
+            )
+        }
+        let hasFields = header.version == (isChecked ? Self.currentVersion : 1)
+        return Self.corrupt(data, hasFields ? "has fields that are missing or invalid" : "has no checksum")
+    }
+
+    private func check(_ data: Data) throws(TokenStoreError) {
+        let body = data.dropFirst(Self.bodyStart)
+        guard data.prefix(Self.bodyStart) == Self.start + Data(CRC64.text(of: body).utf8) + Self.separator else {
+            throw Self.corrupt(data, "does not have its checksum")
+        }
+    }
+
+    private static func corrupt(_ data: Data, _ what: String) -> TokenStoreError {
+        TokenStoreError(.corrupt, reason: "a stored content of \(data.count) bytes \(what)")
+    }
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf",
+            negativeInfinity: "-inf",
+            nan: "nan"
+        )
+        return encoder
+    }
+
+    private static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf",
+            negativeInfinity: "-inf",
+            nan: "nan"
+        )
+        return decoder
+    }
+}
+
+private struct Header: Decodable {
+    let format: String
+    let version: Int
+}
+
+private struct Envelope: Codable {
+    let format: String
+    let version: Int
+    let bundle: StoredBundle?
+    let ended: EndedSession?
+
+    init(_ session: StoredSession) {
+        format = TokenEnvelope.format
+        version = TokenEnvelope.currentVersion
+        bundle = session.bundle.map(StoredBundle.init)
+        if case .ended(let note) = session { ended = note } else { ended = nil }
+    }
+
+    /// The session, or `nil` when the fields are those of none.
+    var session: StoredSession? {
+        switch (bundle, ended) {
+        case (let bundle?, nil): TokenEnvelope.generations.contains(bundle.generation) ? .active(bundle.bundle) : nil
+        case (nil, let ended?): version > 1 ? .ended(ended) : nil
+        case (nil, nil): version > 1 ? .empty : nil
+        case (_?, _?): nil
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import AuthInterface
+
+/// Does with a store what the machine asks for.
+struct StoreAccess: Sendable {
+    let store: any TokenStore
+
+    private var shared: (any SharedTokenStore)? { store as? any SharedTokenStore }
+
+    func read() async -> Result<StoredSession, TokenStoreError> {
+        do {
+            if let shared { return .success(try await shared.read()) }
+            return .success(try await store.load().map { .active($0) } ?? .empty)
+        } catch {
+            return .failure(.wrapping(error))
+        }
+    }
+
+    func lease(waitingAtMost limit: Duration) async -> Result<(any TokenStoreLease)?, TokenStoreError> {
+        do {
+            return .success(try await shared?.lease(waitingAtMost: limit))
+        } catch {
+            return .failure(.wrapping(error))
+        }
+    }
+
+    func write(_ content: StoreContent) async -> WriteOutcome {
+        do {
+            if let shared { return try await update(shared, with: content) }
+            return try await overwrite(with: content)
+        } catch let error as TokenStoreError where error.code == .superseded {
+            // The store itself knows better which bundle is newer.
+            switch await read() {
+            case .success(let found): return .superseded(by: found)
+            case .failure(let error): return .failed(error)
+            }
+        } catch let error as TokenStoreError where content.bundle == nil && Self.isRemovable(in: error) {
+            return await remove()
+        } catch {
+            return .failed(.wrapping(error))
+        }
+    }
+
+    /// Whether a store may be emptied although it refuses to be worked with: others could read what is there, or only a
+    /// later version can. A sign-out removes it all the same.
+    private static func isRemovable(in error: TokenStoreError) -> Bool {
+        error.code == .insecure || error.code == .unsupportedVersion
+    }
+
+    private func remove() async -> WriteOutcome {
+        do {
+            try await store.delete()
+            return .written(replaced: nil)
+        } catch {
+            return .failed(.wrapping(error))
+        }
+    }
+
+    /// Looks and writes in one step, so that nothing that another process has stored is lost.
+    private func update(_ shared: any SharedTokenStore, with content: StoreContent) async throws -> WriteOutcome {
+        let seen = Locked<(found: StoredSession, isReplaced: Bool)>((.empty, true))
+        try await shared.update { found in
+            let new = content.replacement(for: found)
+            seen.withLock { $0 = ((try? found.get()) ?? .empty, new != nil) }
+            return new
+        }
+        let (found, isReplaced) = seen.withLock { $0 }
+        if isReplaced { return .written(replaced: found.bundle) }
+        // The end of a session leaves what is not the session's: that is what was wanted.
+        return content.bundle == nil ? .written(replaced: nil) : .superseded(by: found)
+    }
+
+    /// Writes to a store that only this process uses.
+    private func overwrite(with content: StoreContent) async throws -> WriteOutcome {
+        switch content {
+        case .bundle(let bundle, _):
+            try await store.save(bundle)
+            return .written(replaced: nil)
+        case .ended(_, _, let scope):
+            // Only where nothing is known of what is stored does anybody need to know what is removed.
+            let removed: TokenBundle? = if case .unread = scope { try? await store.load() } else { nil }
+            try await store.delete()
+            return .written(replaced: removed)
+        }
+    }
+}
+
+extension TokenStoreError {
+    /// Reads any error of a store as one of ours: the store could not say.
+    fileprivate static func wrapping(_ error: any Error) -> TokenStoreError {
+        error as? TokenStoreError
+            ?? TokenStoreError(.unavailable, reason: "the store failed with \(type(of: error))", cause: error)
+    }
+}

@@ -1,0 +1,272 @@
+import AuthInterface
+import Foundation
+
+/// The attempt, from the lease to the call (rules 1 and 4).
+extension ActiveSession {
+    mutating func start(_ context: inout MachineContext) {
+        let id = context.nextAttempt()
+        context.emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
+        // Those who waited for a pause to end are served by this attempt.
+        let queued = queue.takeAll()
+        for waiter in queued { waiting.add(waiter) }
+        // They have waited already: the limit is for the whole wait (G25).
+        let (uptime, limit) = (context.now.uptime, context.policy.deadline)
+        let since = min(queued.first?.since ?? uptime, uptime)
+        context.emit(.startTimer(.deadline(id), at: max(since + limit, uptime + limit / 2)))
+        guard context.settings.isShared else { return record(over: nil, id, &context) }
+        // A lease that is still held, because a save has failed, serves the next attempt too.
+        if context.lease != nil {
+            read(id, &context)
+        } else {
+            phase = .refreshing(id, .leasing)
+            context.emit(.lease(id))
+        }
+    }
+
+    mutating func read(_ id: AttemptID, _ context: inout MachineContext) {
+        phase = .refreshing(id, .reading)
+        readStore(id, &context)
+    }
+
+    mutating func readStore(_ id: AttemptID, _ context: inout MachineContext) {
+        isReadStale = false
+        context.emit(.read(.attempt(id)))
+    }
+
+    /// Notes that a write has ended.
+    mutating func noteWriteEnded() {
+        guard case .refreshing(_, let stage) = phase else { return }
+        switch stage {
+        case .reading, .verifying: isReadStale = true
+        case .leasing, .recording, .calling, .storing: break
+        }
+    }
+
+    mutating func leased(_ id: AttemptID, _ context: inout MachineContext) {
+        guard case .refreshing(id, .leasing) = phase else { return }
+        read(id, &context)
+    }
+
+    /// A session that never reached its store is refreshed without the lease: no other process has its refresh token.
+    /// Should it be stored while the call is under way, the store says so, too, and other processes wait (rule 4).
+    mutating func leaseFailed(_ id: AttemptID, _ error: TokenStoreError, _ context: inout MachineContext) {
+        guard case .refreshing(id, .leasing) = phase else { return }
+        guard isStored || mayBeStored(context) else { return record(over: nil, isAbandoned: true, id, &context) }
+        failAttempt(TokenRefreshError(.unavailable, reason: "no lease of the shared store", cause: error), &context)
+    }
+
+    /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
+    mutating func attemptRead(
+        _ id: AttemptID,
+        _ result: Result<StoredSession, TokenStoreError>,
+        ownerMayCall: Bool,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        guard case .refreshing(id, let stage) = phase else { return .goesOn }
+        let rejection: TokenRefreshError?
+        switch stage {
+        case .reading: rejection = nil
+        case .verifying(let error): rejection = error
+        case .leasing, .recording, .calling, .storing: return .goesOn
+        }
+        guard !isReadStale else {
+            readStore(id, &context)
+            return .goesOn
+        }
+        let found: StoredSession?
+        switch result {
+        case .success(let content): found = content.readable
+        // Nobody can tell what was there, but this process holds valid tokens, and may write them again.
+        case .failure(let error) where error.code == .corrupt: found = nil
+        case .failure where !isTokenStored && rejection == nil:
+            // The store has never held this refresh token: no other process can have spent it.
+            record(over: nil, id, &context)
+            return .goesOn
+        case .failure(let error):
+            // Another process may have spent the refresh token: only the store could say. Spending it twice could end
+            // the session, and waiting cannot. The same after a rejection: it may be about a token long replaced.
+            failAttempt(
+                TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error), &context)
+            return .goesOn
+        }
+        switch found {
+        case .ended(let ended) where isStored || ended.session == bundle.session:
+            return .ends(ended.reason, revoking: nil, inStore: true)
+        case .active(let stored) where stored.session != bundle.session && isStored:
+            return .isReplaced(by: stored)
+        case .active(let stored) where stored.displaces(bundle):
+            return adopt(stored, id, ownerMayCall: ownerMayCall, &context)
+        default:
+            if let rejection { return end(rejection, context) }
+            proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
+            return .goesOn
+        }
+    }
+
+    /// Another process was faster: its tokens are used, and no call is made if they are valid for long enough.
+    mutating func adopt(
+        _ found: TokenBundle,
+        _ id: AttemptID,
+        ownerMayCall: Bool,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        takeUp(found, &context)
+        switch expiry.urgency(at: context.now.uptime) {
+        case .due, .expired:
+            proceed(found, id, ownerMayCall: ownerMayCall, &context)
+            return .goesOn
+        case .none, .ahead:
+            context.emit(.report(.adopted(session: found.session, generation: found.generation)))
+            return finishAttempt(&context)
+        }
+    }
+
+    /// The bundle of another process becomes this one's.
+    mutating func takeUp(_ found: TokenBundle, _ context: inout MachineContext) {
+        context.hasNews = true
+        bundle = found.with(pendingRefresh: nil)
+        expiry = context.expiry(ofStored: found)
+        isStored = true
+        isTokenStored = true
+        isCountedFromReceipt = false
+        // A token that another process has just refreshed is as fresh as one of this process's (G10).
+        refreshedAt = found.age(at: context.now.date).flatMap {
+            $0 < context.policy.freshness ? context.now.uptime - $0 : nil
+        }
+        key = found.pendingRefresh?.idempotencyKey
+        wasAmbiguous = false
+    }
+
+    /// The lease is held and nothing newer is stored: the call may be made, unless another one may be under way.
+    mutating func proceed(
+        _ found: TokenBundle?,
+        _ id: AttemptID,
+        ownerMayCall: Bool,
+        _ context: inout MachineContext
+    ) {
+        guard isRefreshable else {
+            rest(id, &context)
+            for waiter in waiting.takeAll() { refuse(waiter, .noRefreshToken, &context) }
+            return
+        }
+        let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
+        guard let intent = stored?.pendingRefresh else { return record(over: stored, id, &context) }
+        key = intent.idempotencyKey
+        switch turn(after: intent, ownerMayCall: ownerMayCall, context) {
+        case .now: record(over: stored, id, &context)
+        case .forgiven(let end): record(over: stored, isAbandoned: true, callBefore: end, id, &context)
+        case .later(let wait):
+            let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
+            failAttempt(error, atLeast: wait, &context)
+        }
+    }
+
+    /// Rule 4: the owner of an intent may still be calling. An intent of this process that was recorded over such a one
+    /// says nothing about that owner, who may be calling all the same.
+    mutating func turn(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext) -> Turn {
+        let uptime = context.now.uptime
+        if intent.owner == context.settings.owner {
+            guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
+        } else {
+            guard intent.isAbandoned || ownerMayCall else { return .now }
+            if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
+        }
+        guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
+        let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(rival.date), 0), 1e9))
+        switch context.settings.tolerance {
+        case .sameKey: return .forgiven(until: nil)
+        case .within(let window) where age < window: return .forgiven(until: uptime + window - age)
+        case .none, .within: break
+        }
+        // The date is another process's word; how long this process has seen the intent is not.
+        let known = max(age, uptime - seenAt)
+        let limit = context.policy.longestCall
+        return known < limit ? .later(in: limit - known) : .now
+    }
+
+    /// G27. The store shows that it can be written before the refresh token is spent. That holds for tokens that could not
+    /// be stored so far, too: a kill now leaves an older bundle whose intent may bring them back, and after one more call
+    /// it cannot. The refresh token of a session of which nothing was ever stored is spent at once: no other process, and
+    /// no later start, can use it. When it is stored after all, it is stored with the record.
+    mutating func record(
+        over stored: TokenBundle?,
+        isAbandoned: Bool = false,
+        callBefore: Duration? = nil,
+        _ id: AttemptID,
+        _ context: inout MachineContext
+    ) {
+        let intent = RefreshIntent(
+            idempotencyKey: currentKey(&context),
+            owner: context.settings.owner,
+            date: context.now.date,
+            isAbandoned: isAbandoned
+        )
+        let mustWait = isStored || stored != nil || mayBeStored(context)
+        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
+        if mustWait {
+            let uptime = context.now.uptime
+            let end = min(uptime + context.policy.deadline, callBefore ?? .seconds(Int32.max))
+            let recording = Recording(intent: intent, version: version, since: uptime, callBefore: end)
+            phase = .refreshing(id, .recording(recording))
+        } else {
+            makeCall(intent, since: context.now.uptime, id, &context)
+        }
+    }
+
+    /// The store has the intent. Time may have passed: a process that was stopped meanwhile must not call when others
+    /// believe that it does not.
+    mutating func recorded(_ recording: Recording, _ id: AttemptID, _ context: inout MachineContext) {
+        guard context.now.uptime < recording.callBefore else {
+            forgetRecord(&context)
+            return failAttempt(TokenRefreshError(.unavailable, reason: "the store was too slow for a call"), &context)
+        }
+        makeCall(recording.intent, since: recording.since, id, &context)
+    }
+
+    /// Whether a write that has not ended may have stored the tokens in use already.
+    func mayBeStored(_ context: MachineContext) -> Bool {
+        context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
+    }
+
+    /// What the tokens in use may be written over: what was read, where these tokens were. A store that has gone back to
+    /// an older bundle, as from a backup, is brought up to date.
+    func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
+        if let read { return .exactly(read) }
+        return isStored ? .older : .anything
+    }
+
+    /// No call is made: its record is not wanted any more. Tokens that the store does not hold still are.
+    mutating func forgetRecord(_ context: inout MachineContext) {
+        if isTokenStored {
+            context.forgetWrites()
+        } else {
+            _ = context.write(.bundle(bundle, over: predecessor(nil)))
+        }
+    }
+
+    mutating func currentKey(_ context: inout MachineContext) -> String {
+        let key = key ?? context.newKey()
+        self.key = key
+        return key
+    }
+
+    mutating func makeCall(
+        _ intent: RefreshIntent,
+        since: Duration,
+        _ id: AttemptID,
+        isReplay: Bool = false,
+        _ context: inout MachineContext
+    ) {
+        guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest(id, &context) }
+        let request = TokenRefreshRequest(
+            refreshToken: refreshToken,
+            accessToken: bundle.accessToken,
+            session: bundle.session,
+            idempotencyKey: currentKey(&context)
+        )
+        phase = .refreshing(id, .calling(isReplay: isReplay))
+        call = Call(id: id, startedAt: context.now.uptime, generation: bundle.generation, intent: intent)
+        context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))
+        context.emit(.call(id, base: bundle, request))
+    }
+}

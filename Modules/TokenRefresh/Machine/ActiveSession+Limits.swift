@@ -1,0 +1,96 @@
+import AuthInterface
+import Foundation
+
+/// The limits of an attempt and of its call (G8).
+extension ActiveSession {
+    /// G8: those who wait are told; the call itself goes on.
+    mutating func deadlinePassed(_ id: AttemptID, _ context: inout MachineContext) -> SessionOutcome {
+        guard case .refreshing(id, let stage) = phase else { return .goesOn }
+        let limit = context.policy.deadline.inWords
+        switch stage {
+        case .calling:
+            failAttempt(TokenRefreshError(.unavailable, reason: "no response within \(limit)"), &context)
+        case .leasing:
+            let reason = "waited \(limit) for the refresh of another process"
+            failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
+        case .reading, .recording, .verifying:
+            if case .recording = stage { forgetRecord(&context) }
+            let reason = "no response from the store within \(limit)"
+            failAttempt(
+                TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.unavailable, reason: reason)),
+                &context
+            )
+        case .storing(let bundle, let expiry, _):
+            return commit(bundle, expiry, isStored: false, &context)
+        }
+        return .goesOn
+    }
+
+    /// G8: the call has passed its last limit and is cancelled. It has a moment to end.
+    ///
+    /// - Returns: Whether the call is the session's.
+    mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) -> Bool {
+        guard call?.id == id else { return false }
+        guard call?.isCancelled == false else { return true }
+        call?.isCancelled = true
+        context.emit(.cancelCall(id))
+        context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
+        return true
+    }
+
+    /// G8: the call did not end when it was cancelled. Its intent is marked, so that every process knows that it may
+    /// still be under way, and then it counts as a lost response.
+    mutating func abandonmentDue(_ id: AttemptID, _ context: inout MachineContext) {
+        guard let call, call.id == id, call.isCancelled, !call.isAbandoned else { return }
+        context.emit(.report(.callAbandoned(session: bundle.session, generation: bundle.generation)))
+        self.call?.isAbandoned = true
+        mark(&context)
+    }
+
+    /// The system suspends the process: the lease must go, and the intent says that the call may be under way (rule 4).
+    /// An attempt whose call is still to be made ends: without the lease another process may make it.
+    mutating func suspensionNear(_ context: inout MachineContext) {
+        mark(&context)
+        guard context.lease != nil, case .refreshing(_, let stage) = phase else { return }
+        switch stage {
+        case .leasing, .calling, .storing: return
+        case .recording: forgetRecord(&context)
+        case .reading, .verifying: break
+        }
+        failAttempt(TokenRefreshError(.unavailable, reason: "the process is about to be suspended"), &context)
+    }
+
+    /// Marks the intent of the call. Tokens on their way to the store make the mark needless.
+    mutating func mark(_ context: inout MachineContext) {
+        guard let call else { return }
+        guard !call.isMarked, call.generation == bundle.generation, !isStoring else {
+            if call.isAbandoned { abandonCall(&context) }
+            return
+        }
+        let recorded = bundle.with(pendingRefresh: call.intent)
+        let over = predecessor(isTokenStored ? recorded : nil)
+        self.call?.mark = context.write(.bundle(bundle.with(pendingRefresh: call.intent.abandoned), over: over))
+    }
+
+    mutating func abandonCall(_ context: inout MachineContext) {
+        endCall(&context)
+        guard case .refreshing(_, .calling) = phase else { return }
+        failAttempt(TokenRefreshError(.unavailable, reason: "the call did not end"), &context)
+    }
+
+    var isStoring: Bool { if case .refreshing(_, .storing) = phase { true } else { false } }
+
+    mutating func marked(
+        _ call: Call,
+        _ outcome: WriteOutcome,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        // A mark that could not be written is written again: the lease stays until then.
+        if case .failed = outcome { return .goesOn }
+        self.call?.mark = nil
+        self.call?.isMarked = true
+        if call.isAbandoned { abandonCall(&context) }
+        guard case .superseded(let found) = outcome else { return .goesOn }
+        return superseded(by: found, storing: nil, nil, &context)
+    }
+}

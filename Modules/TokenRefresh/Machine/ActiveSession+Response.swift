@@ -1,0 +1,130 @@
+import AuthInterface
+import Foundation
+
+/// The response of a call, and how an attempt ends.
+extension ActiveSession {
+    mutating func responded(
+        _ id: AttemptID,
+        base: TokenBundle,
+        _ result: Result<TokenRefreshResult, TokenRefreshError>,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        let ended = call.flatMap { $0.id == id ? $0 : nil }
+        if ended != nil { endCall(&context) }
+        // G9. The tokens have changed since: the response is about a generation that is over.
+        guard base.session == bundle.session, base.generation == bundle.generation else {
+            context.emit(.report(.responseDropped(session: base.session)))
+            return .goesOn
+        }
+        switch (phase, result) {
+        case (.refreshing(_, .storing), _), (.activating, _):
+            context.emit(.report(.responseDropped(session: base.session)))
+        case (_, .success(let tokens)):
+            return received(tokens, id, &context)
+        case (.refreshing(id, .calling(let isReplay)), .failure(let error)):
+            guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended, context) else {
+                return failed(error, id, &context)
+            }
+            makeCall(ended.intent, since: context.now.uptime, id, isReplay: true, &context)
+        // The attempt has missed its deadline. What the server says of the refresh token counts all the same.
+        case (.resting, .failure(let error)) where ended != nil && error.code == .rejected:
+            return failed(error, id, &context)
+        case (_, .failure): break
+        }
+        return .goesOn
+    }
+
+    mutating func endCall(_ context: inout MachineContext) {
+        guard let id = call?.id else { return }
+        call = nil
+        context.emit(.stopTimer(.callLimit(id)))
+        context.emit(.stopTimer(.abandonment(id)))
+    }
+
+    /// G12. Where the server forgives it, a lost response is asked for once more at once, with the same key.
+    func mayReplay(_ call: Call, _ context: MachineContext) -> Bool {
+        switch context.settings.tolerance {
+        case .none: false
+        case .sameKey: true
+        case .within(let window): context.now.uptime < call.startedAt + window
+        }
+    }
+
+    mutating func failed(
+        _ error: TokenRefreshError,
+        _ id: AttemptID,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        // G4. Only the authorization server's own refusal ends a session.
+        guard isRejection(error, context) else {
+            failAttempt(error, &context)
+            return .goesOn
+        }
+        // G13. Another process may have spent the refresh token: its tokens are in the store.
+        if case .resting = phase {
+            context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeDeadline))
+        }
+        phase = .refreshing(id, .verifying(error))
+        readStore(id, &context)
+        return .goesOn
+    }
+
+    func isRejection(_ error: TokenRefreshError, _ context: MachineContext) -> Bool {
+        switch error.code {
+        case .rejected: true
+        case .ambiguous:
+            switch context.policy.ambiguity {
+            case .never: false
+            case .always: true
+            case .repeated: wasAmbiguous
+            }
+        default: false
+        }
+    }
+
+    func end(_ rejection: TokenRefreshError, _ context: MachineContext) -> SessionOutcome {
+        .ends(.expired(ending(rejection, context)), revoking: nil, inStore: false)
+    }
+
+    func ending(_ error: TokenRefreshError?, _ context: MachineContext) -> SessionEnding {
+        SessionEnding(
+            status: error?.status,
+            code: error?.serverCode ?? error?.code.rawValue,
+            requestID: error?.requestID,
+            date: context.now.date,
+            process: context.settings.owner.process
+        )
+    }
+
+    /// New tokens. They are stored before any request uses them (G11): a token that only memory knows is lost at the
+    /// next launch, and with a server that rotates, the session with it.
+    mutating func received(
+        _ tokens: TokenRefreshResult,
+        _ id: AttemptID,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        // The call of a replay, if one is under way, has nothing more to bring. It keeps its place until it ends.
+        if let id = call?.id { context.emit(.cancelCall(id)) }
+        let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
+        key = nil
+        guard tokens.accessToken.isHeaderSafe || hasNewRefreshToken else {
+            failAttempt(TokenRefreshError(.unavailable, reason: "the new access token is unusable"), &context)
+            return .goesOn
+        }
+        switch phase {
+        case .refreshing(id, .calling): break
+        case .refreshing(let other, _):
+            context.emit(.stopTimer(.deadline(other)))
+            fallthrough
+        case .resting, .activating:
+            let (session, generation) = (bundle.session, bundle.generation + 1)
+            context.emit(.report(.lateResponseKept(session: session, generation: generation)))
+        }
+        let lifetime = context.lifetime(of: tokens)
+        let new = bundle.renewed(by: tokens, lifetime: lifetime, context.serverClock, context.now)
+        let expiry = Expiry(received: new, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
+        let version = context.write(.bundle(new, over: isStored ? .older : .anything))
+        phase = .refreshing(id, .storing(new, expiry, version: version))
+        return .goesOn
+    }
+}

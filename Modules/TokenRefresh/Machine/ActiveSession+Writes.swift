@@ -1,0 +1,160 @@
+import AuthInterface
+import Foundation
+
+/// What follows when the store has been written.
+extension ActiveSession {
+    mutating func wrote(
+        _ version: Int,
+        _ content: StoreContent?,
+        _ outcome: WriteOutcome,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        guard let content, content.bundle?.session == bundle.session else { return .goesOn }
+        if case .written = outcome {
+            isStored = true
+            if let written = content.bundle, written.hasSameTokens(as: bundle) { isTokenStored = true }
+        }
+        if let call, call.mark == version { return marked(call, outcome, &context) }
+        switch (phase, outcome) {
+        case (.activating(version), _):
+            return .goesOn
+        case (.refreshing(let id, .recording(let recording)), .written) where recording.version == version:
+            recorded(recording, id, &context)
+        case (.refreshing(let id, .recording(let recording)), .superseded) where recording.version == version:
+            context.forgetWrites()
+            read(id, &context)
+        case (.refreshing(_, .recording(let recording)), .failed(let error)) where recording.version == version:
+            forgetRecord(&context)
+            failAttempt(
+                TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
+        case (.refreshing(_, .storing(let bundle, let expiry, version)), .superseded(let found)):
+            return superseded(by: found, storing: bundle, expiry, &context)
+        case (.refreshing(_, .storing(let bundle, let expiry, version)), .written):
+            return commit(bundle, expiry, isStored: true, &context)
+        case (.refreshing(_, .storing(let bundle, let expiry, version)), .failed):
+            return commit(bundle, expiry, isStored: false, &context)
+        case (_, .superseded(let found)) where !context.store.lacks(version):
+            return superseded(by: found, storing: nil, nil, &context)
+        default: break
+        }
+        return .goesOn
+    }
+
+    /// The store takes too long: it must not hold up the application (G11). The write may still succeed.
+    mutating func writeTookTooLong(
+        _ version: Int,
+        _ error: TokenStoreError,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        switch phase {
+        case .refreshing(_, .storing(let bundle, let expiry, version)):
+            return commit(bundle, expiry, isStored: false, &context)
+        case .refreshing(_, .recording(let recording)) where recording.version == version:
+            forgetRecord(&context)
+            failAttempt(
+                TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
+        default: break
+        }
+        return .goesOn
+    }
+
+    /// A sign-in's tokens are in use from here on.
+    mutating func activate(_ version: Int) -> Bool {
+        guard case .activating(version) = phase else { return false }
+        phase = .resting
+        return true
+    }
+
+    /// The store held something that a refresh must not replace (rule 3): the work of another process.
+    mutating func superseded(
+        by found: StoredSession,
+        storing new: TokenBundle?,
+        _ newExpiry: Expiry?,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        switch found {
+        case .ended(let ended):
+            return .ends(ended.reason, revoking: new ?? bundle, inStore: true)
+        case .active(let stored) where stored.session != bundle.session:
+            return .isReplaced(by: stored)
+        case .active(let stored) where stored.displaces(bundle):
+            context.forgetWrites()
+            takeUp(stored, &context)
+            context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
+            return finishAttempt(&context)
+        case .active, .empty:
+            let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
+            guard let new, let newExpiry else {
+                if isSame { isTokenStored = true }
+                return .goesOn
+            }
+            return commit(new, newExpiry, isStored: isSame, &context)
+        }
+    }
+
+    /// The new tokens are in use from here on.
+    mutating func commit(
+        _ new: TokenBundle,
+        _ newExpiry: Expiry,
+        isStored: Bool,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        isTokenStored = isStored
+        bundle = new
+        expiry = newExpiry
+        isCountedFromReceipt = true
+        refreshedAt = context.now.uptime
+        lastRefresh = context.now.date
+        wasAmbiguous = false
+        context.emit(.report(.refreshed(session: new.session, generation: new.generation)))
+        return finishAttempt(&context)
+    }
+
+    /// All who waited go on with the current token, unless it is over already: a store may take longer to write a token
+    /// than the token lives, and a server may issue one that no request can carry. Then there is a pause as after any
+    /// failure, and not the next refresh at once.
+    mutating func finishAttempt(_ context: inout MachineContext) -> SessionOutcome {
+        if isRefreshing, expiry.urgency(at: context.now.uptime) == .expired {
+            failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"), &context)
+            return .goesOn
+        }
+        failure = nil
+        if case .refreshing(let id, _) = phase { rest(id, &context) }
+        for waiter in waiting.takeAll() { give(waiter, &context) }
+        for waiter in queue.takeAll() {
+            // The wish for a refresh is fulfilled, whichever process has made it.
+            if case .refresh = waiter.wish { give(waiter, &context) } else { queue.add(waiter) }
+        }
+        return serveQueue(&context)
+    }
+
+    /// All who waited share the failure (G6), but for those whose token is still valid (G3).
+    mutating func failAttempt(
+        _ error: TokenRefreshError,
+        atLeast least: Duration = .zero,
+        _ context: inout MachineContext
+    ) {
+        let uptime = context.now.uptime
+        let inARow = (failure?.inARow ?? 0) + 1
+        let asked = max(min(error.retryAfter ?? .zero, context.policy.maximumRetryAfter), least)
+        let pause = max(context.pause(afterFailures: inARow), asked)
+        failure = Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow)
+        failures += 1
+        wasAmbiguous = error.code == .ambiguous
+        context.emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
+        if case .refreshing(let id, _) = phase { rest(id, &context) }
+        let isValid = expiry.urgency(at: uptime) != .expired
+        for waiter in waiting.takeAll() {
+            if case .token = waiter.wish, isValid {
+                give(waiter, &context)
+            } else {
+                fail(waiter, error, retryAfter: pause, &context)
+            }
+        }
+    }
+
+    mutating func rest(_ id: AttemptID, _ context: inout MachineContext) {
+        phase = .resting
+        context.emit(.stopTimer(.deadline(id)))
+    }
+}

@@ -1,0 +1,75 @@
+import AuthInterface
+import Foundation
+
+/// When an access token is too old to use, on the monotonic clock (G3).
+///
+/// The two windows before the end depend on the token's lifetime only: three processes that share a token refresh it at
+/// the same age, whichever of them received it.
+struct Expiry: Hashable, Sendable {
+    /// From here on the token is refreshed in the background. `nil`: never.
+    let aheadFrom: Duration?
+    /// From here on requests wait for the refresh.
+    let leewayFrom: Duration?
+    /// From here on the token is not sent.
+    let end: Duration?
+
+    /// A token of which nothing is known: valid until it is refused.
+    static let unknown = Expiry(aheadFrom: nil, leewayFrom: nil, end: nil)
+
+    /// A token that no request can carry.
+    private static let past = Expiry(aheadFrom: .zero, leewayFrom: .zero, end: .zero)
+
+    enum Urgency: Hashable, Sendable { case none, ahead, due, expired }
+
+    private init(aheadFrom: Duration?, leewayFrom: Duration?, end: Duration?) {
+        self.aheadFrom = aheadFrom
+        self.leewayFrom = leewayFrom
+        self.end = end
+    }
+
+    private init(end: Duration, lifetime: Duration, policy: TokenRefreshPolicy) {
+        let leeway = min(policy.leeway, lifetime / 10)
+        let ahead = max(min(policy.ahead, lifetime / 4), leeway)
+        self.init(aheadFrom: end - ahead, leewayFrom: end - leeway, end: end)
+    }
+
+    /// The expiry of a bundle whose access token is received now.
+    init(received bundle: TokenBundle, lifetime: Duration?, at uptime: Duration, policy: TokenRefreshPolicy) {
+        guard bundle.accessToken.isHeaderSafe else {
+            self = .past
+            return
+        }
+        guard let lifetime else {
+            self = .unknown
+            return
+        }
+        self.init(end: uptime + lifetime, lifetime: lifetime, policy: policy)
+    }
+
+    /// The expiry of a bundle from the store, as far as the clocks can be trusted (G19): `skew` is how far the server's
+    /// clock is ahead of the device's now. A bundle that does not say when it was received counts as received now.
+    init(stored bundle: TokenBundle, at now: Instant, skew: TimeInterval, policy: TokenRefreshPolicy) {
+        guard bundle.accessToken.isHeaderSafe else {
+            self = .past
+            return
+        }
+        guard let expiresAt = bundle.expiresAt, expiresAt.isPlausible else {
+            self = .unknown
+            return
+        }
+        let limit = policy.maximumLifetime / .seconds(1)
+        let serverNow = now.date + skew
+        let left = expiresAt.timeIntervalSince(serverNow.isPlausible ? serverNow : now.date)
+        let rest = Duration.seconds(min(max(left, -limit), limit))
+        let lifetime = min(bundle.lifetime ?? max(rest, .zero), policy.maximumLifetime)
+        // A token has at most its lifetime left, whatever a clock says that was set back.
+        self.init(end: now.uptime + min(rest, max(lifetime, .zero)), lifetime: lifetime, policy: policy)
+    }
+
+    func urgency(at uptime: Duration) -> Urgency {
+        if let end, uptime >= end { return .expired }
+        if let leewayFrom, uptime >= leewayFrom { return .due }
+        if let aheadFrom, uptime >= aheadFrom { return .ahead }
+        return .none
+    }
+}

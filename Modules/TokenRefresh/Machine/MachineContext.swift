@@ -1,0 +1,175 @@
+import AuthInterface
+import Foundation
+
+/// What never changes while a machine lives.
+struct MachineSettings: Hashable, Sendable {
+    let policy: TokenRefreshPolicy
+    let isShared: Bool
+    /// This process, as an intent names it.
+    let owner: ProcessIdentity
+    let tolerance: ReplayTolerance
+}
+
+/// What every rule works with beside the session: the clocks, the store's register, the lease, and the actions so far.
+struct MachineContext: Sendable {
+    let settings: MachineSettings
+    var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
+    var store = PendingWrite()
+    var serverClock = ServerClock()
+    /// The attempt that took the lease which this process holds.
+    private(set) var lease: AttemptID?
+    /// The event has brought news of the store: a read under way may have seen it as it was before. Always `false`
+    /// between two events.
+    var hasNews = false
+    /// Callers who wait for a look at the store that starts now.
+    private var lookers: [Waiter] = []
+    private var random: RandomSource
+    private var actions: [RefreshAction] = []
+    private var attempts = 0
+
+    init(settings: MachineSettings, random: RandomSource) {
+        self.settings = settings
+        self.random = random
+    }
+
+    var policy: TokenRefreshPolicy { settings.policy }
+
+    mutating func emit(_ action: RefreshAction) { actions.append(action) }
+
+    /// Hands over the actions of one event. The next event gets a buffer of its own, so that a burst of answers leaves
+    /// no large buffer behind.
+    mutating func takeActions() -> [RefreshAction] {
+        defer { actions = [] }
+        return actions
+    }
+
+    /// Lets a caller wait until the store was looked at.
+    mutating func look(for waiter: Waiter) { lookers.append(waiter) }
+
+    /// Hands over the callers who wait for a look since the last event.
+    mutating func takeLookers() -> [Waiter] {
+        guard !lookers.isEmpty else { return [] }
+        defer { lookers = [] }
+        return lookers
+    }
+
+    mutating func nextAttempt() -> AttemptID {
+        attempts += 1
+        return AttemptID(number: attempts)
+    }
+
+    /// A pause before the next attempt (G6).
+    mutating func pause(afterFailures failures: Int) -> Duration {
+        policy.backoff.delay(afterFailures: failures, using: &random)
+    }
+
+    mutating func newKey() -> String {
+        [random.next(), random.next()].map { word in
+            let text = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }.joined()
+    }
+
+    // MARK: The store
+
+    /// Sets what the store should hold, and writes it as soon as no other write is under way.
+    mutating func write(_ content: StoreContent) -> Int {
+        let version = store.want(content)
+        beginWriting()
+        return version
+    }
+
+    mutating func beginWriting() {
+        if store.mustTime() {
+            emit(.startTimer(.writeDeadline(version: store.version), at: now.uptime + policy.storeDeadline))
+        }
+        guard let write = store.next() else { return }
+        emit(.stopTimer(.storeRetry))
+        emit(.write(version: write.version, write.content))
+    }
+
+    /// Wants nothing more of the store: what was to be stored is over.
+    mutating func forgetWrites() {
+        store.settle()
+        emit(.stopTimer(.storeRetry))
+    }
+
+    // MARK: The lease
+
+    /// Notes a lease that was given. A second one is of no use and goes back.
+    mutating func take(lease id: AttemptID) {
+        guard lease == nil else { return emit(.release(id)) }
+        lease = id
+    }
+
+    mutating func releaseLease() {
+        guard let held = lease else { return }
+        lease = nil
+        emit(.release(held))
+    }
+
+    // MARK: Clocks
+
+    /// How long tokens are valid that arrive now; what they say of the server's clock is noted first.
+    mutating func lifetime(of tokens: TokenRefreshResult) -> Duration? {
+        if let date = tokens.serverDate { serverClock.note(date, at: now) }
+        let date = serverClock.date(at: now)
+        return TokenLifetime(of: tokens, receivedAt: date, limit: policy.maximumLifetime).duration
+    }
+
+    /// When a bundle from the store expires, by the server's clock as far as it is known.
+    func expiry(ofStored bundle: TokenBundle) -> Expiry {
+        Expiry(stored: bundle, at: now, skew: serverClock.skew(at: now) ?? bundle.clockSkew, policy: policy)
+    }
+}
+
+/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. `now` is set by each
+/// event, and the buffer of actions is empty between two. The random source only names keys and stretches pauses.
+extension MachineContext: Hashable {
+    static func == (first: MachineContext, second: MachineContext) -> Bool {
+        first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
+            && first.lease == second.lease && first.attempts == second.attempts
+    }
+
+    /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(store)
+        hasher.combine(serverClock)
+        hasher.combine(lease)
+        hasher.combine(attempts)
+    }
+}
+
+/// Where jitter and keys come from: the system, or a seed that makes a run repeatable to the letter.
+enum RandomSource: RandomNumberGenerator, Sendable {
+    case system
+    case seeded(SplitMix64)
+
+    mutating func next() -> UInt64 {
+        switch self {
+        case .system:
+            var system = SystemRandomNumberGenerator()
+            return system.next()
+        case .seeded(var generator):
+            defer { self = .seeded(generator) }
+            return generator.next()
+        }
+    }
+}
+
+/// A small seeded generator.
+struct SplitMix64: RandomNumberGenerator, Hashable, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,179 @@
+import AuthInterface
+import Foundation
+
+/// Callers who wait, and the first read of the store (G14).
+extension MachineState {
+    var standing: Standing {
+        switch state {
+        case .unknown: .unknown
+        case .signedOut: .signedOut
+        case .signedIn(let session): session.isActivating ? .activating : .signedIn
+        }
+    }
+
+    mutating func asked(_ waiter: Waiter) {
+        switch (waiter.wish, standing) {
+        case (.settle, _): settlers.add(waiter)
+        case (_, .unknown):
+            loaders.add(waiter)
+            load()
+        case (.restore, .activating): restorers.add(waiter)
+        case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
+        case (_, .signedIn), (_, .activating): withSession { $0.asked(waiter, &$1) }
+        case (.token, .signedOut): context.emit(.answer(waiter.id, .failed(AuthenticationError(.notSignedIn))))
+        case (.replacement, .signedOut): context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+        case (.refresh, .signedOut): context.emit(.answer(waiter.id, .state(published)))
+        }
+    }
+
+    /// A shared store is looked at, as another process may have signed in or out. A look that fails changes nothing.
+    mutating func restore(_ waiter: Waiter) {
+        guard context.settings.isShared, !context.store.isBehind else {
+            context.emit(.answer(waiter.id, .state(published)))
+            return
+        }
+        lookFor(waiter)
+    }
+
+    mutating func cancel(_ waiter: WaiterID) {
+        var waited =
+            loaders.remove(waiter) || restorers.remove(waiter) || settlers.remove(waiter)
+            || look.waiters.remove(waiter) || look.laterWaiters.remove(waiter) || context.store.remove(waiter)
+            || cancelUnreadEnd(waiter)
+        if !waited { withSession { session, _ in waited = session.cancel(waiter) } }
+        if waited { context.emit(.answer(waiter, .cancelled)) }
+    }
+
+    mutating func cancelUnreadEnd(_ waiter: WaiterID) -> Bool {
+        guard let index = unreadEnd?.waiters.firstIndex(of: waiter) else { return false }
+        unreadEnd?.waiters.remove(at: index)
+        return true
+    }
+
+    // MARK: The first read
+
+    mutating func load() {
+        guard case .unknown(var restoring) = state else { return }
+        if !restoring.isTimed {
+            restoring.isTimed = true
+            context.emit(.startTimer(.loadDeadline, at: context.now.uptime + loadLimit))
+        }
+        if !restoring.isReading {
+            restoring.isReading = true
+            context.emit(.stopTimer(.reload))
+            context.emit(.read(.load))
+        }
+        state = .unknown(restoring)
+    }
+
+    var loadLimit: Duration { min(context.policy.storeDeadline, context.policy.deadline) }
+
+    /// A store that hangs is a store that cannot say. Its answer is taken when it comes.
+    mutating func loadTookTooLong() {
+        guard case .unknown(var restoring) = state else { return failUnreadEnd(nil) }
+        restoring.isTimed = false
+        state = .unknown(restoring)
+        guard restoring.isReading else { return }
+        let error = TokenStoreError(.unavailable, reason: "no response within \(loadLimit.inWords)")
+        failRestoring(error, retryAfter: nil)
+    }
+
+    /// The store has answered for the first time (G14).
+    mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) {
+        guard case .unknown(var restoring) = state else { return loadedLate(result) }
+        restoring.isReading = false
+        restoring.isTimed = false
+        state = .unknown(restoring)
+        context.emit(.stopTimer(.loadDeadline))
+        switch result.map({ $0.current(at: context.now.date).readable }) {
+        case .success(.active(let bundle)):
+            storeFailure = nil
+            begin(stored: bundle)
+        case .success(.ended(let ended)):
+            storeFailure = nil
+            endRestoring(ended.reason)
+        case .success(.empty):
+            storeFailure = nil
+            endRestoring(.never)
+        case .success(nil): storeUnavailable(.unusableBundle)
+        case .failure(let error): storeUnavailable(error)
+        }
+    }
+
+    /// A sign-in or a sign-out came before the first read had ended. The read shows what it replaces, or ends.
+    mutating func loadedLate(_ result: Result<StoredSession, TokenStoreError>) {
+        let found = result.map { $0.current(at: context.now.date).readable }
+        guard let end = unreadEnd else { return withSession { session, _ in session.noteReplaced(try? found.get()) } }
+        if case .failure(let error) = found, error.code != .corrupt { return failUnreadEnd(error) }
+        unreadEnd = nil
+        context.emit(.stopTimer(.loadDeadline))
+        switch found {
+        case .success(.ended), .success(.empty):
+            for waiter in end.waiters { context.emit(.answer(waiter, .done)) }
+        case .success(.active(let bundle)):
+            let scope = EndScope.sessions(bundle.session, replacing: [])
+            _ = context.write(.ended(end.reason, at: end.date, of: scope))
+            for waiter in end.waiters { context.store.wait(waiter) }
+            lastRevoked = bundle
+            revokeOnceWritten(bundle)
+        case .success(nil), .failure:
+            _ = context.write(.ended(end.reason, at: end.date, of: .unread))
+            for waiter in end.waiters { context.store.wait(waiter) }
+        }
+    }
+
+    /// The store could not be read in time, so nothing was ended. It cannot be ended later: a session that is found then
+    /// may be a sign-in of another process.
+    mutating func failUnreadEnd(_ cause: TokenStoreError?) {
+        guard let end = unreadEnd else { return }
+        unreadEnd = nil
+        failedEnd = true
+        context.emit(.stopTimer(.loadDeadline))
+        let error = cause ?? TokenStoreError(.unavailable, reason: "no response within \(loadLimit.inWords)")
+        storeFailure = error
+        context.emit(.report(.storeFailed(error)))
+        let failure = AuthenticationError(.storeUnavailable, cause: error)
+        for waiter in end.waiters { context.emit(.answer(waiter, .failed(failure))) }
+    }
+
+    mutating func begin(stored bundle: TokenBundle) {
+        let waiters = loaders.takeAll()
+        state = .signedIn(ActiveSession(stored: bundle, context))
+        announce(.signedIn(bundle.session))
+        serve(waiters)
+    }
+
+    mutating func endRestoring(_ reason: SignOutReason) {
+        let waiters = loaders.takeAll()
+        lastEnding = reason
+        state = .signedOut(reason)
+        announce(.signedOut(reason))
+        serve(waiters)
+    }
+
+    mutating func serve(_ waiters: [Waiter]) {
+        for waiter in waiters {
+            if case .restore = waiter.wish {
+                context.emit(.answer(waiter.id, .state(published)))
+            } else {
+                asked(waiter)
+            }
+        }
+    }
+
+    mutating func storeUnavailable(_ error: TokenStoreError) {
+        guard case .unknown(var restoring) = state else { return }
+        restoring.failures += 1
+        state = .unknown(restoring)
+        let pause = context.pause(afterFailures: restoring.failures)
+        context.emit(.startTimer(.reload, at: context.now.uptime + pause))
+        failRestoring(error, retryAfter: pause)
+    }
+
+    mutating func failRestoring(_ error: TokenStoreError, retryAfter pause: Duration?) {
+        storeFailure = error
+        context.emit(.report(.storeFailed(error)))
+        let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
+        for waiter in loaders.takeAll() { context.emit(.answer(waiter.id, .failed(failure))) }
+    }
+}

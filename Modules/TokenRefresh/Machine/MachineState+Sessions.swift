@@ -1,0 +1,179 @@
+import AuthInterface
+import Foundation
+
+/// Signing in and out, and the end of a session (G5, G9).
+extension MachineState {
+    /// A sign-in. The session there was ends here and now; the new tokens are used once they are stored (G11).
+    mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: WaiterID) {
+        guard tokens.accessToken.isHeaderSafe else {
+            context.emit(.answer(waiter, .failed(AuthenticationError(.invalidTokens))))
+            return
+        }
+        let scope: EndScope
+        var old: TokenBundle?
+        switch state {
+        case .unknown(let restoring):
+            scope = .sessions(id, replacing: [])
+            // The read shows what the sign-in replaces.
+            if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
+        case .signedOut:
+            scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
+        case .signedIn(let session):
+            old = session.newestBundle
+            scope = session.endScope.followed(by: id)
+        }
+        failWaiters()
+        let lifetime = context.lifetime(of: tokens)
+        let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.serverClock, context.now)
+        let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
+        state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
+        context.store.wait(waiter)
+        // The sign-in replaces what an earlier sign-out was to end.
+        for waiter in unreadEnd?.waiters ?? [] { context.store.wait(waiter) }
+        (unreadEnd, failedEnd) = (nil, false)
+        if let old { revokeOnceWritten(old) }
+    }
+
+    /// Whose tokens the store is still to lose: a sign-in takes that over.
+    var pendingEndScope: EndScope? {
+        if case .ended(_, _, let scope)? = context.store.missing { scope } else { nil }
+    }
+
+    mutating func signOut(_ reason: SignOutReason, _ waiter: WaiterID) {
+        switch state {
+        case .signedOut where unreadEnd != nil:
+            unreadEnd?.waiters.append(waiter)
+        case .signedOut where failedEnd:
+            endUnread(reason, waiter, isReading: false)
+        case .signedOut:
+            context.store.wait(waiter)
+            // A deletion that has failed is tried again at once.
+            if context.store.isBehind { context.beginWriting() } else { answerStoreWaiters(nil) }
+        case .unknown(let restoring) where context.settings.isShared:
+            endUnread(reason, waiter, isReading: restoring.isReading)
+            failWaiters()
+            finish(reason)
+        case .unknown:
+            // Nothing is known of what is stored. The write finds out, and tells what it has removed.
+            _ = context.write(.ended(reason, at: context.now.date, of: .unread))
+            context.store.wait(waiter)
+            failWaiters()
+            finish(reason)
+        case .signedIn(let session):
+            end(reason, revoking: session.newestBundle, inStore: false)
+            context.store.wait(waiter)
+        }
+    }
+
+    mutating func endUnread(_ reason: SignOutReason, _ waiter: WaiterID, isReading: Bool) {
+        unreadEnd = UnreadEnd(reason: reason, date: context.now.date, waiters: [waiter])
+        failedEnd = false
+        context.emit(.startTimer(.loadDeadline, at: context.now.uptime + loadLimit))
+        if !isReading { context.emit(.read(.load)) }
+    }
+
+    /// G5: the one place where a session ends.
+    mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
+        guard case .signedIn(let session) = state else { return }
+        if inStore {
+            context.hasNews = true
+            context.forgetWrites()
+            answerStoreWaiters(nil)
+        } else {
+            _ = context.write(.ended(reason, at: context.now.date, of: session.endScope))
+        }
+        failWaiters()
+        finish(reason)
+        if let revoked {
+            lastRevoked = revoked
+            revokeOnceWritten(revoked)
+        }
+    }
+
+    mutating func finish(_ reason: SignOutReason) {
+        lastEnding = reason
+        state = .signedOut(reason)
+        if !context.store.isBehind { revokeWritten(upTo: .max) }
+        announce(.signedOut(reason))
+    }
+
+    /// Another process has signed in: its session is this process's too, and the one there was is over.
+    mutating func replaceSession(by found: TokenBundle) {
+        failWaiters()
+        context.hasNews = true
+        context.forgetWrites()
+        answerStoreWaiters(nil)
+        state = .signedIn(ActiveSession(stored: found, context))
+        revokeWritten(upTo: .max)
+        announce(.signedIn(found.session))
+    }
+
+    /// G23: a caller who waits in one session never goes on in another. Those who wait for the state hear the next one.
+    mutating func failWaiters() {
+        var waiters = loaders.takeAll() + look.waiters.takeAll() + look.laterWaiters.takeAll()
+        withSession { session, context in waiters += session.takeWaiters(&context) }
+        for waiter in waiters {
+            switch waiter.wish {
+            case .restore, .refresh: restorers.add(waiter)
+            case .token, .replacement, .settle:
+                context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+            }
+        }
+    }
+
+    mutating func announce(_ state: SessionState) {
+        published = state
+        context.emit(.publish(state))
+        for waiter in restorers.takeAll() { context.emit(.answer(waiter.id, .state(state))) }
+        switch state {
+        case .signedIn(let session): context.emit(.report(.signedIn(session: session)))
+        case .signedOut(let reason): context.emit(.report(.signedOut(reason)))
+        case .unknown: break
+        }
+    }
+
+    /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the store.
+    /// It would take the revocation for the server's wish. A store that fails is not waited for.
+    mutating func revokeOnceWritten(_ bundle: TokenBundle) {
+        guard context.settings.isShared, context.store.isBehind else { return revoke(bundle) }
+        revocable.append(Revocable(bundle: bundle, version: context.store.version))
+    }
+
+    mutating func revokeWritten(upTo version: Int) {
+        guard !revocable.isEmpty else { return }
+        let due = revocable.filter { $0.version <= version }
+        revocable.removeAll { $0.version <= version }
+        for tokens in due { revoke(tokens.bundle) }
+    }
+
+    /// G9: tokens that are no longer wanted. While another session is signed in, a handler may only be asked that
+    /// affects these tokens alone; tokens that are still in use are never revoked.
+    mutating func revoke(_ bundle: TokenBundle) {
+        guard case .signedIn(let session) = state else {
+            return context.emit(.revoke(bundle, besideAnother: false))
+        }
+        let current = session.newestBundle
+        guard current.session != bundle.session,
+            current.refreshToken != bundle.refreshToken || current.refreshToken == nil,
+            current.accessToken != bundle.accessToken
+        else { return }
+        context.emit(.revoke(bundle, besideAnother: true))
+    }
+
+    mutating func responded(
+        _ id: AttemptID,
+        base: TokenBundle,
+        _ result: Result<TokenRefreshResult, TokenRefreshError>
+    ) {
+        if case .signedIn(let session) = state, session.bundle.session == base.session {
+            return withSession { $0.responded(id, base: base, result, &$1) }
+        }
+        // G9: the session is over. Tokens that are the old ones were revoked with it, if at all.
+        context.emit(.stopTimer(.callLimit(id)))
+        context.emit(.report(.responseDropped(session: base.session)))
+        guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
+            new != base.refreshToken
+        else { return }
+        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.serverClock, context.now))
+    }
+}

@@ -1,0 +1,233 @@
+import AuthInterface
+import Foundation
+
+/// The state of the machine, and what each event makes of it. ``RefreshStateMachine`` keeps it private.
+struct MachineState: Hashable, Sendable {
+    enum State: Hashable, Sendable {
+        case unknown(Restoring)
+        case signedOut(SignOutReason)
+        case signedIn(ActiveSession)
+    }
+
+    /// The wait for the store's first answer.
+    struct Restoring: Hashable, Sendable {
+        var isReading = false
+        var isTimed = false
+        var failures = 0
+    }
+
+    /// A sign-out that came before the shared store was read: it ends what the first read shows.
+    struct UnreadEnd: Hashable, Sendable {
+        let reason: SignOutReason
+        let date: Date
+        var waiters: [WaiterID]
+    }
+
+    /// Looks at a shared store: what another process has done is found out without a lease.
+    struct Look: Hashable, Sendable {
+        var isUnderWay = false
+        /// A write of this process has ended since it started, or an attempt has read the store: it may have seen the
+        /// store as it was before, and the session that the user has just left.
+        var isStale = false
+        /// The look under way started too early for those who have asked since, or for a report.
+        var mustRepeat = false
+        /// Those who wait for the look under way, and for the one after it.
+        var waiters = Waiters()
+        var laterWaiters = Waiters()
+        var isTimed = false
+    }
+
+    /// Tokens to revoke once a version is written.
+    struct Revocable: Hashable, Sendable {
+        let bundle: TokenBundle
+        let version: Int
+    }
+
+    /// A token that needs nothing, and until when.
+    struct ReadyToken: Hashable, Sendable {
+        let token: SessionToken
+        let until: Duration?
+    }
+
+    /// The state without what is in it. Asking for it keeps no copy of a session, which would make every change of the
+    /// session copy its waiters.
+    enum Standing { case unknown, signedOut, activating, signedIn }
+
+    var state: State = .unknown(Restoring())
+    var context: MachineContext
+    /// Those who wait for the store's first answer.
+    var loaders = Waiters()
+    /// Those who are told the next state.
+    var restorers = Waiters()
+    var settlers = Waiters()
+    var look = Look()
+    var unreadEnd: UnreadEnd?
+    /// A sign-out could not read the store, so it has ended nothing.
+    var failedEnd = false
+    var storeFailure: TokenStoreError?
+    var lastEnding: SignOutReason?
+    var lastRevoked: TokenBundle?
+    /// Tokens that are revoked once a version is written: other processes must find out why they are refused.
+    var revocable: [Revocable] = []
+    /// The lease must go as soon as no write is under way: the process is about to be suspended.
+    var isSuspending = false
+
+    /// What was published last.
+    var published: SessionState = .unknown
+
+    /// The token that can be had for nothing, and until when (G18).
+    var ready: ReadyToken?
+
+    init(settings: MachineSettings, random: RandomSource) {
+        context = MachineContext(settings: settings, random: random)
+    }
+
+    /// The current token, where nothing has to be done for it.
+    ///
+    /// - Complexity: O(1), without an allocation.
+    func readyToken(at uptime: Duration) -> SessionToken? {
+        guard let ready else { return nil }
+        if let until = ready.until, uptime >= until { return nil }
+        return ready.token
+    }
+
+    /// The tokens in use, for a look from outside.
+    var current: (bundle: TokenBundle, expiry: Expiry)? {
+        if case .signedIn(let session) = state { (session.bundle, session.expiry) } else { nil }
+    }
+
+    /// What the store should hold, and does not hold yet.
+    var unsavedContent: StoreContent? { context.store.missing }
+
+    var status: SessionStatus {
+        var status = SessionStatus()
+        status.state = published
+        status.isStored = !context.store.isBehind
+        status.storeFailure = storeFailure
+        status.lastEnding = lastEnding
+        if case .signedIn(let session) = state { session.fill(&status) }
+        return status
+    }
+
+    /// Takes an event.
+    ///
+    /// - Returns: What the shell must do, in this order.
+    mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
+        context.now = now
+        switch event {
+        case .asked(let wish, let id): asked(Waiter(id: id, wish: wish, since: now.uptime))
+        case .waiterCancelled(let waiter): cancel(waiter)
+        case .signIn(let tokens, let id, let waiter): signIn(tokens.plausible, id, waiter)
+        case .signOut(let reason, let waiter): signOut(reason, waiter)
+        case .serverDateNoted(let date): serverDateNoted(date)
+        case .storeChanged: storeChanged()
+        case .suspensionNear: suspensionNear()
+        case .read(.load, let result, _): loaded(result)
+        case .read(.look, let result, _): looked(result)
+        case .read(.attempt(let id), let result, let ownerMayCall):
+            withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
+        case .leased(let id):
+            context.take(lease: id)
+            withSession { $0.leased(id, &$1) }
+        case .leaseFailed(let id, let error): withSession { $0.leaseFailed(id, error, &$1) }
+        case .wrote(let version, let outcome): wrote(version, outcome)
+        case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
+        case .timerFired(let timer): timerFired(timer)
+        }
+        if context.hasNews {
+            context.hasNews = false
+            if look.isUnderWay { look.isStale = true }
+        }
+        for waiter in context.takeLookers() { lookFor(waiter) }
+        releaseUnneededLease()
+        answerSettlers()
+        if case .signedIn(let session) = state {
+            ready = session.readyToken(now).map { ReadyToken(token: $0.token, until: $0.until) }
+        } else {
+            ready = nil
+        }
+        return context.takeActions()
+    }
+
+    mutating func timerFired(_ timer: RefreshTimer) {
+        switch timer {
+        case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
+        case .callLimit(let id): callLimitPassed(id)
+        case .abandonment(let id): withSession { $0.abandonmentDue(id, &$1) }
+        case .cooldown(let id):
+            withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .goesOn }
+        case .writeDeadline(let version): writeTookTooLong(version)
+        case .storeRetry: context.beginWriting()
+        case .reload: load()
+        case .loadDeadline: loadTookTooLong()
+        case .lookDeadline: lookTookTooLong()
+        }
+    }
+
+    mutating func callLimitPassed(_ id: AttemptID) {
+        var isCurrent = false
+        withSession { isCurrent = $0.callLimitPassed(id, &$1) }
+        // The call of a session that is over is of no use, and must not stay for ever.
+        if !isCurrent { context.emit(.cancelCall(id)) }
+    }
+
+    /// Lets the session handle an event, and draws the consequences. The session is taken out of the state meanwhile, so
+    /// that changing it copies nothing.
+    mutating func withSession(_ body: (inout ActiveSession, inout MachineContext) -> SessionOutcome) {
+        guard case .signedIn(var session) = state else { return }
+        state = .signedOut(.never)
+        let outcome = body(&session, &context)
+        state = .signedIn(session)
+        switch outcome {
+        case .goesOn: break
+        case .ends(let reason, let revoked, let inStore): end(reason, revoking: revoked, inStore: inStore)
+        case .isReplaced(let bundle): replaceSession(by: bundle)
+        }
+    }
+
+    mutating func withSession(_ body: (inout ActiveSession, inout MachineContext) -> Void) {
+        withSession { session, context in
+            body(&session, &context)
+            return SessionOutcome.goesOn
+        }
+    }
+
+    // MARK: After each event
+
+    /// Rule 2: the lease belongs to the attempt until its call has ended and its result is stored.
+    mutating func releaseUnneededLease() {
+        guard context.lease != nil else {
+            isSuspending = false
+            return
+        }
+        if isSuspending { return releaseForSuspension() }
+        switch state {
+        case .signedIn(let session):
+            if !session.needsLease, !context.store.isBehind { context.releaseLease() }
+        case .signedOut, .unknown:
+            // No other process reads what is about to be removed; but one that cannot be removed does not keep them out.
+            if !context.store.isBehind || context.store.hasMissed { context.releaseLease() }
+        }
+    }
+
+    mutating func answerSettlers() {
+        guard !settlers.isEmpty, isIdle else { return }
+        for waiter in settlers.takeAll() { context.emit(.answer(waiter.id, .done)) }
+    }
+
+    var isIdle: Bool {
+        guard !context.store.isBehind, !look.isUnderWay, unreadEnd == nil else { return false }
+        switch state {
+        case .unknown(let restoring): return !restoring.isReading
+        case .signedOut: return true
+        case .signedIn(let session): return session.isIdle
+        }
+    }
+
+    mutating func serverDateNoted(_ date: Date) {
+        guard date.isPlausible else { return }
+        let isFirst = !context.serverClock.isKnown
+        context.serverClock.note(date, at: context.now)
+        if isFirst { withSession { $0.serverClockKnown($1) } }
+    }
+}

@@ -1,0 +1,26 @@
+/// Callers who wait, what for, and since when.
+struct Waiters: Hashable, Sendable {
+    struct Waiter: Hashable, Sendable {
+        let id: WaiterID
+        let wish: Wish
+        let since: Duration
+    }
+
+    private var waiters: [WaiterID: Waiter] = [:]
+
+    var isEmpty: Bool { waiters.isEmpty }
+
+    mutating func add(_ waiter: Waiter) { waiters[waiter.id] = waiter }
+
+    /// - Returns: Whether the caller waited here.
+    mutating func remove(_ id: WaiterID) -> Bool { waiters.removeValue(forKey: id) != nil }
+
+    /// Takes out all, in the order in which they came.
+    mutating func takeAll() -> [Waiter] {
+        guard !waiters.isEmpty else { return [] }
+        defer { waiters = [:] }
+        return waiters.values.sorted { $0.id.number < $1.id.number }
+    }
+}
+
+typealias Waiter = Waiters.Waiter

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import AuthInterface
+
+@Suite("An activity that keeps the process running until it ends or expires")
+struct ExpiringActivityTests {
+    @Test("The system's block returns when the activity ends, and not before")
+    func lastsUntilItsEnd() async {
+        let system = ScriptedSystem()
+        let token = SystemExpiringActivity(perform: system.perform).begin("a refresh") {}
+        #expect(system.reasons == ["a refresh"])
+        let (returns, continuation) = AsyncStream.makeStream(of: String.self)
+        system.call(isExpired: false) { continuation.yield("returned") }
+        continuation.yield("still held")
+        var events = returns.makeAsyncIterator()
+        #expect(await events.next() == "still held")
+        token.end()
+        #expect(await events.next() == "returned")
+    }
+
+    @Test("A dropped token ends the activity")
+    func endsWithItsToken() async {
+        let system = ScriptedSystem()
+        var token: ExpiringActivityToken? = SystemExpiringActivity(perform: system.perform).begin("a refresh") {}
+        #expect(token != nil)
+        let (returns, continuation) = AsyncStream.makeStream(of: Void.self)
+        system.call(isExpired: false) { continuation.yield() }
+        token = nil
+        for await _ in returns { break }
+    }
+
+    @Test("The block returns at once when the activity has ended before the system calls it")
+    func endedEarly() {
+        let system = ScriptedSystem()
+        SystemExpiringActivity(perform: system.perform).begin("a refresh") {}.end()
+        system.callHere(isExpired: false)
+    }
+
+    @Test("Expiry calls the closure at once and once, also when the system never granted time")
+    func expires() {
+        let system = ScriptedSystem()
+        let calls = Locked(0)
+        let token = SystemExpiringActivity(perform: system.perform).begin("a refresh") { calls.withLock { $0 += 1 } }
+        #expect(calls.withLock { $0 } == 0)
+        system.callHere(isExpired: true)
+        #expect(calls.withLock { $0 } == 1)
+        system.callHere(isExpired: true)
+        #expect(calls.withLock { $0 } == 1)
+        token.end()
+    }
+
+    @Test("The closure may end the activity, which lets the block return")
+    func endsFromItsExpiry() async {
+        let system = ScriptedSystem()
+        let token = Locked<ExpiringActivityToken?>(nil)
+        let begun = SystemExpiringActivity(perform: system.perform).begin("a refresh") {
+            token.withLock { $0 }?.end()
+        }
+        token.withLock { $0 = begun }
+        let (returns, continuation) = AsyncStream.makeStream(of: Void.self)
+        system.call(isExpired: false) { continuation.yield() }
+        system.callHere(isExpired: true)
+        for await _ in returns { break }
+    }
+
+    @Test("An activity that has ended does not expire")
+    func endedDoesNotExpire() {
+        let system = ScriptedSystem()
+        let calls = Locked(0)
+        let token = SystemExpiringActivity(perform: system.perform).begin("a refresh") { calls.withLock { $0 += 1 } }
+        token.end()
+        token.end()
+        system.callHere(isExpired: true)
+        #expect(calls.withLock { $0 } == 0)
+    }
+
+    @Test("Where the system suspends no process, an activity starts and ends, and that is all")
+    func nothingToAsk() {
+        let token = SystemExpiringActivity(perform: nil).begin("a refresh") { Issue.record("it expired") }
+        token.end()
+        SystemExpiringActivity().begin("a refresh") {}.end()
+    }
+}
+
+/// A system that calls the block of an activity when a test says so.
+private final class ScriptedSystem: Sendable {
+    private let blocks = Locked<[(reason: String, block: @Sendable (Bool) -> Void)]>([])
+
+    var reasons: [String] { blocks.withLock { $0.map(\.reason) } }
+
+    var perform: SystemExpiringActivity.Perform {
+        { reason, block in self.blocks.withLock { $0.append((reason, block)) } }
+    }
+
+    func callHere(isExpired: Bool) {
+        blocks.withLock { $0.last?.block }?(isExpired)
+    }
+
+    /// Calls the block on a thread of its own, which may be blocked.
+    func call(isExpired: Bool, whenReturned: @escaping @Sendable () -> Void) {
+        let block = blocks.withLock { $0.last?.block }
+        Thread.detachNewThread {
+            block?(isExpired)
+            whenReturned()
+        }
+    }
+}

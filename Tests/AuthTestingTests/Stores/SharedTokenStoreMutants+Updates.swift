@@ -1,0 +1,169 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+
+extension Mutant {
+    private static let given = "an update is given what is stored, and stores what it returns"
+    private static let endedNote =
+        "G5: the note of an ended session is read again, field by field, and load returns none"
+    private static let corruptUpdate = "an update is given a corrupt content as a failure, and replaces it"
+
+    static let updating = [
+        Mutant(given, by: "an update that reads nothing") { store in
+            store.onUpdate = { store, change in
+                let new = change(.success(.empty))
+                try await store.proper.update { _ in new }
+            }
+        },
+        Mutant(given, by: "an update that writes nothing") { store in
+            store.onUpdate = { store, change in
+                try await store.proper.update { found in
+                    _ = change(found)
+                    return nil
+                }
+            }
+        },
+        Mutant(given, by: "an update of a cached content") { store in
+            store.onReopen = { old in
+                var new = old
+                let cached = Locked(StoredSession.empty)
+                new.onUpdate = { store, change in
+                    let changed = change(.success(cached.withLock { $0 }))
+                    if let changed { cached.withLock { $0 = changed } }
+                    try await store.proper.update { _ in changed }
+                }
+                return new
+            }
+        },
+        Mutant(
+            "concurrent updates of two views lose none of each other's changes",
+            by: "an update in two steps"
+        ) { store in
+            store.onUpdate = { store, change in
+                let new = change(.success(try await store.proper.read()))
+                for _ in 1...5 { await Task.yield() }
+                try await store.proper.update { _ in new }
+            }
+        },
+        Mutant("an update does not wait for the lease", by: "an update under the lease") { store in
+            store.onUpdate = { store, change in
+                let lease = try await store.place.lease(waitingAtMost: .seconds(3_600))
+                try await store.proper.update(change)
+                await lease.release()
+            }
+        },
+        Mutant("an update that returns nil leaves everything as it is", by: "an update that takes nil for empty") {
+            $0.onUpdate = { store, change in try await store.proper.update { change($0) ?? .empty } }
+        },
+    ]
+
+    static let spoiled = [
+        Mutant(
+            "a content that is no session is `corrupt` to a read, and stays until it is replaced",
+            by: "a read that takes garbage for none"
+        ) { store in
+            store.onRead = { store in (try? await store.proper.read()) ?? .empty }
+        },
+        Mutant(corruptUpdate, by: "an update that throws `corrupt`") { store in
+            store.onUpdate = { store, change in
+                _ = try await store.proper.read()
+                try await store.proper.update(change)
+            }
+        },
+        Mutant(corruptUpdate, by: "an update that takes garbage for none") { store in
+            store.onUpdate = { store, change in
+                try await store.proper.update { found in
+                    if case .failure = found { change(.success(.empty)) } else { change(found) }
+                }
+            }
+        },
+    ]
+
+    static let ending = [
+        Mutant(endedNote, by: "a store that knows no notes") { store in
+            store.onUpdate = { store, change in
+                try await store.proper.update { found in
+                    let new = change(found)
+                    if case .ended = new { return .empty }
+                    return new
+                }
+            }
+        },
+        bentNote("forgets why") { EndedSession(session: $0.session, reason: .byUser, date: $0.date) },
+        bentNote("forgets the details") { ended in
+            let reason = ended.reason.isExpired ? SignOutReason.expired() : ended.reason
+            return EndedSession(session: ended.session, reason: reason, date: ended.date)
+        },
+        bentNote("forgets when") { EndedSession(session: $0.session, reason: $0.reason, date: .distantPast) },
+        Mutant(endedNote, by: "a load that still finds the tokens") { store in
+            let last = Locked<TokenBundle?>(nil)
+            store.onLoad = { store in
+                let bundle = try await store.loadProperly()
+                return last.withLock { last in
+                    last = bundle ?? last
+                    return last
+                }
+            }
+            store.onUpdate = { store, change in
+                try await store.proper.update { found in
+                    let new = change(found)
+                    if let bundle = new?.bundle { last.withLock { $0 = bundle } }
+                    return new
+                }
+            }
+        },
+        Mutant("an ended session leaves no token behind", by: "a file that only grows") { store in
+            store.onContents = { store in
+                let saved = store.place.events.compactMap { event in
+                    if case .save(let bundle) = event { bundle.accessToken } else { nil }
+                }
+                return Data(saved.joined().utf8)
+            }
+        },
+        Mutant("G9: a late save of an ended session is refused, and the note stays", by: "the last save wins") {
+            $0.onSave = { store, bundle in await store.place.save(bundle) }
+        },
+        Mutant("the next sign-in replaces the note of an ended session", by: "a note that is for ever") { store in
+            store.onSave = { store, bundle in
+                if case .ended = store.place.content { throw TokenStoreError(.superseded, reason: "ended") }
+                try await store.saveProperly(bundle)
+            }
+        },
+    ]
+
+    static let reporting = [
+        Mutant("`changes` reports each write of another view that comes after the access", by: "a deaf store") {
+            $0.onReopen = { old in
+                var new = old
+                new.proper.place = RecordingTokenStore()
+                new.onUpdate = { _, change in try await old.proper.update(change) }
+                return new
+            }
+            let silent = RecordingTokenStore()
+            $0.onChanges = { _ in silent.changes }
+        },
+        Mutant("each access to `changes` makes a stream of its own", by: "one stream for all") { store in
+            let stream = Locked<AsyncStream<Void>?>(nil)
+            store.onChanges = { store in
+                stream.withLock { stream in
+                    let one = stream ?? store.proper.changes
+                    stream = one
+                    return one
+                }
+            }
+        },
+    ]
+
+    private static func bentNote(
+        _ fault: String,
+        _ bend: @escaping @Sendable (EndedSession) -> EndedSession
+    ) -> Mutant {
+        Mutant(endedNote, by: "a note that \(fault)") { store in
+            store.onRead = { store in
+                let content = try await store.proper.read()
+                if case .ended(let ended) = content { return .ended(bend(ended)) }
+                return content
+            }
+        }
+    }
+}

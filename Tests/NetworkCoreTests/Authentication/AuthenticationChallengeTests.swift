@@ -1,0 +1,71 @@
+import Testing
+
+@testable import NetworkCore
+
+/// `WWW-Authenticate` as RFC 9110 §11.6.1 and RFC 6750 §3 have it.
+@Suite struct AuthenticationChallengeTests {
+    static let invalid = [
+        #"Bearer error="invalid_token""#,
+        #"Bearer error=invalid_token"#,
+        #"bearer ERROR="INVALID_TOKEN""#,
+        #"Bearer realm="a, b", error="invalid_token", error_description="expired""#,
+        #"Bearer realm="say \"hi\", error=none" ,error = "invalid_token""#,
+        #"Basic realm="x", Bearer error="invalid_token""#,
+        #"Bearer error="invalid_token", Basic realm="x""#,
+        #"Negotiate YIIabc/+==, Bearer scope="a b", error="invalid_token""#,
+        #"Negotiate, Bearer error="invalid_token""#,
+        #", ,Bearer , error="invalid_token""#,
+        #"Digest qop="auth", Bearer realm="x", Bearer error="invalid_token""#,
+        #"x "", Bearer error="invalid_token""#,
+        #"Bearer error="invalid\_token""#,
+        #"Bearer error="invalid_token"#,
+    ]
+
+    static let silent = [
+        "", "Bearer", "Bearer ", "bearer,", "=", "\"", "\\", "error=\"invalid_token\"",
+        #"Bearer realm="error=invalid_token""#,
+        #"Bearer realm="x, error=\"invalid_token\"""#,
+        #"Bearer error="insufficient_scope""#,
+        #"Bearer error="invalid_token_x""#,
+        #"Bearer error="insufficient_scope", error="invalid_token""#,
+        #"Bearer error="insufficient_scope", Basic error="invalid_token""#,
+        #"DPoP error="invalid_token""#,
+        #"Basic error="invalid_token", Bearer realm="x""#,
+        #"BearerX error="invalid_token""#,
+        #"Negotiate error"#,
+    ]
+
+    @Test("a Bearer challenge with invalid_token is found wherever it stands", arguments: invalid)
+    func found(_ field: String) {
+        #expect(HTTPResponseHead(status: 401, headers: ["WWW-Authenticate": field]).saysBearerTokenIsInvalid)
+    }
+
+    @Test("nothing else says that the token is invalid", arguments: silent)
+    func notFound(_ field: String) {
+        #expect(!HTTPResponseHead(status: 401, headers: ["WWW-Authenticate": field]).saysBearerTokenIsInvalid)
+    }
+
+    @Test("several fields of the name count as one list")
+    func severalFields() {
+        let headers = HTTPHeaders([
+            ("WWW-Authenticate", #"Basic realm="x""#), ("www-authenticate", #"Bearer error="invalid_token""#),
+        ])
+        #expect(HTTPResponseHead(status: 401, headers: headers).saysBearerTokenIsInvalid)
+    }
+
+    @Test("schemes and parameters are read apart")
+    func parts() {
+        let challenges = AuthenticationChallenge.challenges(in: #"Basic realm="a=b, c", charset=UTF-8, Bearer scope=x"#)
+        #expect(challenges.map(\.scheme) == ["basic", "bearer"])
+        #expect(challenges.first?.parameters == ["realm": "a=b, c", "charset": "UTF-8"])
+        #expect(challenges.last?.parameters == ["scope": "x"])
+    }
+
+    @Test("a long field costs no more than its first part")
+    func longField() {
+        let field = String(repeating: "a=\"", count: 100_000)
+        #expect(AuthenticationChallenge.challenges(in: field).isEmpty)
+        let many = String(repeating: "Basic,", count: 100_000)
+        #expect(AuthenticationChallenge.challenges(in: many).count <= 8_192 / 6 + 1)
+    }
+}

@@ -1,0 +1,96 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import Foundation
+import PostgreSQLStorage
+import Storage
+import Testing
+
+@Suite("G13: one refresh for a whole fleet", .needsPostgreSQL, .timeLimit(.minutes(10)))
+struct FleetTests {
+    private static let size = 9
+    private static let goal = 30
+    private static let killAt = 8
+    private static let restartAt = 16
+
+    @Test func `a fleet keeps its session through a kill in mid-refresh and a restart of the database`() async throws {
+        let database = try await PostgreSQLServer()
+        let store = database.store("fleet")
+        try await store.prepare()
+        let (restartDue, restarted) = (Gate(), Gate())
+        let server = FleetTokenServer(plans: [
+            Self.killAt: { peer, server in
+                server.leave()
+                peer.process.kill()
+                return .isLost
+            },
+            Self.restartAt: { _, _ in
+                restartDue.open()
+                await restarted.pass()
+                return .isGiven
+            },
+        ])
+        try await store.save(TokenBundle(first: server.server.signIn()))
+        let fleet = try await Fleet(
+            of: Self.size,
+            at: database.connection,
+            account: "fleet",
+            until: Self.goal,
+            server: server
+        )
+        try fleet.go()
+
+        try await restartDue.passUnlessCancelled()
+        try await database.crash()
+        try await database.start()
+        // Others have come back, and would have the lease by now, did it not belong to a process that is under way.
+        try await database.wait(
+            until: """
+                SELECT count(*) >= 4 FROM pg_stat_activity
+                WHERE application_name = 'latchkey' AND query NOT LIKE 'LISTEN%'
+                """
+        )
+        restarted.open()
+
+        let results = await fleet.results(of: Self.size - 1)
+        let stored = try await store.load()
+        await fleet.finish()
+        await database.finish()
+        expectOneSession(results, stored, server, fleet)
+        print(
+            "fleet: \(Self.size) processes, 1 killed, 1 restart, \(server.server.requests) refreshes, "
+                + "\(server.server.rotations) rotations, \(server.replays) repeated, \(server.server.reuses) reused, "
+                + "\(server.mostAtOnce) at once, \(fleet.count("adopted")) adopted, "
+                + "\(fleet.count("unsaved")) unsaved, \(fleet.count("signed out")) signed out, "
+                + "all at generation \(stored?.generation ?? -1)"
+        )
+    }
+
+    private func expectOneSession(
+        _ results: [String],
+        _ stored: TokenBundle?,
+        _ server: FleetTokenServer,
+        _ fleet: Fleet
+    ) {
+        let newest = TokenBundle.fleet(Self.goal)
+        #expect(stored?.generation == Self.goal)
+        #expect(stored?.accessToken == newest.accessToken)
+        #expect(stored?.refreshToken == newest.refreshToken)
+        #expect(stored?.pendingRefresh == nil)
+        #expect(results.count == Self.size - 1)
+        #expect(Set(results) == ["\(Self.goal) \(newest.accessToken) \(newest.refreshToken ?? "")"])
+        #expect(server.server.reuses == 0, "a spent token was used again, and the session revoked")
+        #expect(server.replays == 1, "the response that was lost with its process is asked for again, and no other")
+        #expect(server.server.rotations == Self.goal)
+        #expect(server.mostAtOnce == 1)
+        #expect(fleet.count("signed out") == 0)
+    }
+}
+
+extension TokenBundle {
+    /// The tokens of a login.
+    fileprivate init(first tokens: TokenRefreshResult) {
+        self.init(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
+    }
+}
+#endif

@@ -1,0 +1,62 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+
+/// The authorization server of a fleet: rotates, honours idempotency keys, counts, and does at certain refreshes what a
+/// test has planned.
+final class FleetTokenServer: Sendable {
+    /// What becomes of a response.
+    enum Fate: Sendable {
+        case isGiven
+        case isLost
+    }
+
+    typealias Plan = @Sendable (_ peer: Fleet.Peer, _ server: FleetTokenServer) async -> Fate
+
+    private struct State {
+        var requests = 0
+        var underWay = 0
+        var mostAtOnce = 0
+    }
+
+    let server = RotatingTokenServer(honoursKeys: true)
+
+    /// The most refreshes that were under way at one time.
+    var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
+
+    /// How often a refresh was repeated with its key: its response was lost.
+    var replays: Int { server.repetitions }
+
+    private let plans: [Int: Plan]
+    private let state = Locked(State())
+
+    /// Starts the server.
+    ///
+    /// - Parameter plans: What to do between a rotation and its response, by the number of the refresh, from 1.
+    init(plans: [Int: Plan]) {
+        self.plans = plans
+    }
+
+    /// Exchanges a refresh token.
+    ///
+    /// - Returns: The words of the response; `nil` if none is given.
+    func exchange(_ refreshToken: String, key: String, for peer: Fleet.Peer) async -> [String]? {
+        let number = state.withLock { state in
+            state.requests += 1
+            state.underWay += 1
+            state.mostAtOnce = max(state.mostAtOnce, state.underWay)
+            return state.requests
+        }
+        let tokens = try? server.refresh(refreshToken, key: key)
+        if let plan = plans[number], case .isLost = await plan(peer, self) { return nil }
+        leave()
+        guard let tokens, let next = tokens.refreshToken else { return [] }
+        return [tokens.accessToken, next]
+    }
+
+    /// Ends a refresh whose peer is about to be killed.
+    func leave() {
+        state.withLock { $0.underWay -= 1 }
+    }
+}
+#endif

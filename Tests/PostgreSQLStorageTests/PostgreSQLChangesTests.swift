@@ -1,0 +1,101 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+@Suite("EN6: a change by another process is reported", .needsPostgreSQL, .timeLimit(.minutes(5)))
+struct PostgreSQLChangesTests {
+    @Test func `one connection listens for all accounts, and an account hears of its own row only`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let name = UUID().uuidString
+        let first = PostgreSQLTokenStore(
+            connection: "\(server.connection) application_name=\(name)",
+            account: name,
+            cipher: UnencryptedTokenCipher()
+        )
+        let stores = (0..<50).map { first.store(for: "\(name)/\($0)") }
+        let streams = stores.map(\.changes)
+        while !first.session.database.changes.isListening { await Task.yield() }
+        let listeners = try await server.run(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'",
+            [.text(name)]
+        )
+        #expect(listeners.integer(0) == 1)
+
+        var iterator = streams[7].makeAsyncIterator()
+        _ = await iterator.next()  // when listening begins, changes may have been missed
+        let reports = Locked(0)
+        let silent = Task {
+            for await _ in streams[8] { reports.withLock { $0 += 1 } }
+        }
+        for number in 1...3 {
+            try await server.store(stores[7].account).save(.fleet(number))
+            _ = await iterator.next()
+        }
+        #expect(reports.withLock { $0 } <= 1)
+        silent.cancel()
+        await silent.value
+    }
+
+    @Test func `when the listening connection is cut, changes are reported all the same`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let name = UUID().uuidString
+        var limits = PostgreSQLLimits()
+        limits.changePolling = .milliseconds(50)
+        let store = PostgreSQLTokenStore(
+            connection: "\(server.connection) application_name=\(name)",
+            account: name,
+            cipher: UnencryptedTokenCipher(),
+            limits: limits
+        )
+        let feed = store.session.database.changes
+        var reports = store.changes.makeAsyncIterator()
+        for number in 1...3 {
+            while !feed.isListening { await Task.yield() }
+            try await server.cutConnections(of: name)
+            try await server.store(name).save(.fleet(number))
+            while try await store.load() != .fleet(number) { _ = await reports.next() }
+        }
+        while !feed.isListening { await Task.yield() }
+    }
+
+    @Test(.needsPgBouncer) func `behind PgBouncer rows are looked at; with a direct connection it is listened`()
+        async throws
+    {
+        let server = try await PostgreSQLServer()
+        try await server.store().prepare()
+        let pooler = try await PgBouncer(before: server)
+        var limits = PostgreSQLLimits()
+        limits.changePolling = .milliseconds(50)
+        let polling = pooler.store("account", limits: limits)
+        var reports = polling.changes.makeAsyncIterator()
+        _ = await reports.next()  // the first look
+        try await server.store("account").save(.fleet(1))
+        _ = await reports.next()
+        #expect(!polling.session.database.changes.isListening)
+
+        var options = PostgreSQLOptions()
+        options.directConnection = server.connection
+        limits.changePolling = .seconds(3_600)
+        let listening = pooler.store("account", options: options, limits: limits)
+        var direct = listening.changes.makeAsyncIterator()
+        while !listening.session.database.changes.isListening { await Task.yield() }
+        _ = await direct.next()
+        try await server.store("account").save(.fleet(2))
+        _ = await direct.next()
+        await pooler.finish()
+        await server.finish()
+    }
+
+    @Test func `the streams end with the last store over their connections`() async throws {
+        var store: PostgreSQLTokenStore? = try await PostgreSQLServer.shared.store()
+        let changes = try #require(store?.changes)
+        store = nil
+        for await _ in changes {}
+    }
+}
+#endif

@@ -1,0 +1,135 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+@Suite("G18: one account's row, lock or key never delays another account", .needsPostgreSQL, .timeLimit(.minutes(5)))
+struct PostgreSQLIsolationTests {
+    @Test func `locked rows delay no other account's reads and updates`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.call = .seconds(3_600)
+        let first = server.store(limits: limits)
+        let locked = (0..<8).map { first.store(for: "\(first.account)/locked/\($0)") }
+        for store in locked { try await store.save(.fleet(1)) }
+        let lock = try await server.lockRows("\(first.account)/locked/%")
+        let updates = locked.map { store in Task { await storeFailure { try await store.save(.fleet(2)) } } }
+        // More than the locked ones need to run into their lock, and no clock of the test's own.
+        for number in 0..<200 {
+            let other = first.store(for: "\(first.account)/\(number)")
+            try await other.save(.fleet(number))
+            #expect(try await other.load() == .fleet(number))
+        }
+        for store in locked { #expect(try await store.load() == .fleet(1), "a locked row can be read") }
+        try await lock.release()
+        for update in updates { #expect(await update.value == nil) }
+        for store in locked { #expect(try await store.load() == .fleet(2)) }
+    }
+
+    @Test func `an update gives up a locked row after its limit, and says what it waited for`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.call = .milliseconds(300)
+        let store = server.store(limits: limits)
+        try await store.save(.fleet(1))
+        let lock = try await server.lockRows(store.account)
+        let error = await storeFailure { try await store.save(.fleet(2)) }
+        #expect(error?.code == .busy)
+        #expect(error?.reason.contains("row") == true)
+        try await lock.release()
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test func `a locked table is given up after the limit, too`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let table = try #require(PostgreSQLTable("a table that is locked"))
+        var limits = PostgreSQLLimits()
+        limits.call = .milliseconds(300)
+        let store = server.store(table: table)
+        try await store.prepare()
+        let lock = try await server.hold("LOCK TABLE \(table.quoted)")
+        let hasty = server.store(store.account, table: table, limits: limits)
+        let error = await storeFailure { _ = try await hasty.load() }
+        #expect(error?.code == .busy)
+        try await lock.release()
+        #expect(try await store.load() == nil)
+    }
+
+    @Test func `a slow cipher of one update leaves a connection to readers, and names it to writers`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let cipher = GatedCipher()
+        var limits = PostgreSQLLimits()
+        limits.connections = 2
+        limits.call = .milliseconds(300)
+        limits.cipher = .seconds(3_600)
+        let store = server.store(cipher: cipher, limits: limits)
+        let update = Task { try await store.save(.fleet(1)) }
+        await cipher.sealing.arrivals(atLeast: 1)
+        let other = store.store(for: store.account + "/other")
+        for _ in 0..<20 { #expect(try await other.load() == nil) }
+        let error = await storeFailure { try await other.save(.fleet(1)) }
+        #expect(error?.code == .busy)
+        #expect(error?.reason.contains("connections") == true)
+        cipher.sealing.open()
+        try await update.value
+    }
+
+    @Test func `no more calls wait than may, and a cancelled one leaves its place`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let cipher = GatedCipher()
+        var limits = PostgreSQLLimits()
+        limits.connections = 1
+        limits.waitingCalls = 1
+        limits.call = .seconds(3_600)
+        limits.cipher = .seconds(3_600)
+        let store = server.store(cipher: cipher, limits: limits)
+        let update = Task { try await store.save(.fleet(1)) }
+        await cipher.sealing.arrivals(atLeast: 1)
+        let waiting = Task { try await store.load() }
+        while store.session.database.pool.waitingCalls == 0 { await Task.yield() }
+        let refusal = await storeFailure { _ = try await store.load() }
+        #expect(refusal?.code == .busy)
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        cipher.sealing.open()
+        try await update.value
+        #expect(try await store.load() == .fleet(1))
+    }
+}
+
+/// A transaction of another program that keeps a lock.
+struct HeldLock: Sendable {
+    fileprivate let connection: PooledConnection
+
+    func release() async throws {
+        try await connection.continueRun { open throws(PostgreSQLFailure) in open.rollBack() }
+    }
+}
+
+extension PostgreSQLServer {
+    /// Locks rows whose accounts are like a pattern, until the lock is released.
+    func lockRows(_ pattern: String) async throws -> HeldLock {
+        try await hold("SELECT FROM latchkey_tokens WHERE account LIKE '\(pattern)' FOR UPDATE")
+    }
+
+    /// Runs a statement in a transaction that stays open.
+    func hold(_ text: String) async throws -> HeldLock {
+        var limits = PostgreSQLLimits()
+        limits.cipher = .seconds(3_600)  // the transaction is idle for long
+        let connection = PooledConnection(
+            place: ConnectionString(connection),
+            limits: limits,
+            reconnecting: ReconnectBackoff(limits.reconnection, clock: SystemTimeSource())
+        )
+        try await connection.run { open throws(PostgreSQLFailure) in
+            try open.begin()
+            try open.execute(PostgreSQLStatement(text: text))
+        }
+        return HeldLock(connection: connection)
+    }
+}
+#endif

@@ -1,0 +1,90 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+@Suite("A row that this process cannot open is kept", .needsPostgreSQL, .timeLimit(.minutes(5)))
+struct PostgreSQLKeyTests {
+    @Test func `with a wrong key the row is unavailable, and nothing replaces or removes it`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store(cipher: ScramblingCipher())
+        try await store.save(.fleet(1))
+        for cipher in [ScramblingCipher(key: 7), UnencryptedTokenCipher()] as [any TokenCipher] {
+            let stranger = server.store(store.account, cipher: cipher)
+            let ended = EndedSession(session: SessionID(rawValue: "fleet-session"), reason: .byUser, date: Date())
+            for error in [
+                await storeFailure { _ = try await stranger.read() },
+                await storeFailure { _ = try await stranger.load() },
+                await storeFailure { try await stranger.save(.fleet(2)) },
+                await storeFailure { try await stranger.save(.fleet(0, session: "a sign-in")) },
+                await storeFailure { try await stranger.update { _ in .ended(ended) } },
+                await storeFailure { try await stranger.delete() },
+            ] {
+                #expect(error?.code == .unavailable)
+                #expect(error?.reason.contains("the key does not fit") == true)
+            }
+        }
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test func `a key that was lost gives way to a sign-in where the options say so`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store(cipher: ScramblingCipher())
+        try await store.save(.fleet(1))
+        var options = PostgreSQLOptions()
+        options.replacesUnreadableRows = true
+        let successor = server.store(store.account, cipher: ScramblingCipher(key: 7), options: options)
+        #expect(await storeFailure { _ = try await successor.load() }?.code == .corrupt)
+        try await successor.save(.fleet(0, session: "a sign-in"))
+        #expect(try await successor.load() == .fleet(0, session: "a sign-in"))
+        #expect(await storeFailure { _ = try await store.load() }?.code == .unavailable)
+    }
+
+    @Test func `the note of an ended session is read without the key, and holds no token`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store(cipher: ScramblingCipher())
+        try await store.save(.fleet(1))
+        let session = TokenBundle.fleet(1).session
+        let ended = EndedSession(session: session, reason: .application("account disabled"), date: Date())
+        try await store.update { _ in .ended(ended) }
+        let stranger = server.store(store.account, cipher: ScramblingCipher(key: 7))
+        #expect(try await stranger.read() == .ended(ended))
+        #expect(try await stranger.load() == nil)
+        let row = try await server.run(
+            "SELECT ciphertext IS NULL, position('fleet-'::bytea IN ended) > 0 FROM latchkey_tokens WHERE account = $1",
+            [.text(store.account)]
+        )
+        #expect(row.flag(0) && row.flag(1))
+    }
+
+    @Test func `a key service that fails is unavailable, and so is one that refuses`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store(cipher: ScramblingCipher())
+        try await store.save(.fleet(1))
+        let absent = FailingCipher(error: TokenStoreError(.unavailable, reason: "no key"))
+        for cipher in [absent, FailingCipher(error: ScramblingCipher.Refusal())] {
+            let blind = server.store(store.account, cipher: cipher)
+            #expect(await storeFailure { _ = try await blind.load() }?.code == .unavailable)
+            #expect(await storeFailure { try await blind.save(.fleet(2)) }?.code == .unavailable)
+        }
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test func `a cipher that does not return is given up, and its row unlocked`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let cipher = GatedCipher()
+        var limits = PostgreSQLLimits()
+        limits.cipher = .milliseconds(50)
+        let store = server.store(cipher: cipher, limits: limits)
+        let error = await storeFailure { try await store.save(.fleet(1)) }
+        #expect(error?.code == .unavailable)
+        #expect(error?.reason.contains("the token cipher") == true)
+        try await server.store(store.account).save(.fleet(2))
+        cipher.sealing.open()
+    }
+}
+#endif

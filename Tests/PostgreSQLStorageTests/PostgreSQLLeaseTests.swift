@@ -1,0 +1,233 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+/// The lease is a claim in the row. What happens to a connection happens to no claim.
+@Suite(
+    "G13: the lease of a fleet has one holder, and survives its connections", .needsPostgreSQL,
+    .timeLimit(.minutes(5)))
+struct PostgreSQLLeaseTests {
+    private let other = ProcessIdentity(host: "other-host", process: "4711-other")
+
+    @Test func `cutting every connection of the holder leaves it the lease`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let name = UUID().uuidString
+        let mine = PostgreSQLTokenStore(
+            connection: "\(server.connection) application_name=\(name)",
+            account: name,
+            cipher: UnencryptedTokenCipher()
+        )
+        try await mine.save(.fleet(1))
+        let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        try await server.cutConnections(of: name)
+
+        let theirs = server.store(name).owned(by: other)
+        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
+        try await mine.save(.fleet(2))
+        #expect(!lease.isLost)
+        await lease.release()
+        let next = try await theirs.lease(waitingAtMost: .zero)
+        #expect(!next.mayStillCall(.current), "the holder has released the lease itself")
+        #expect(try await theirs.load() == .fleet(2))
+        await next.release()
+    }
+
+    @Test func `a lease holds no connection, and neither does a waiter`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.connections = 1
+        let name = UUID().uuidString
+        let first = PostgreSQLTokenStore(
+            connection: "\(server.connection) application_name=\(name)",
+            account: name,
+            cipher: UnencryptedTokenCipher(),
+            limits: limits
+        )
+        let stores = (0..<20).map { first.store(for: "\(name)/\($0)") }
+        var leases: [any TokenStoreLease] = []
+        for store in stores { leases.append(try await store.lease(waitingAtMost: .zero)) }
+        let waiters = stores.map { store in
+            Task { await (try await store.owned(by: other).lease(waitingAtMost: .seconds(3_600))).release() }
+        }
+        for store in stores { try await store.save(.fleet(1)) }
+        let connections = try await server.run(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1",
+            [.text(name)]
+        )
+        #expect((connections.integer(0) ?? 9) <= 2, "one connection serves 20 leases and 20 waiters; one listens")
+        for lease in leases { await lease.release() }
+        for waiter in waiters { try await waiter.value }
+    }
+
+    @Test func `a lapsed claim goes to the next process, which knows that its owner may still be waiting`() async throws
+    {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.claim = .milliseconds(300)
+        // The holder's clock stands still: it renews nothing.
+        let mine = server.store(limits: limits, clock: ManualTimeSource()).owned(by: other)
+        let theirs = server.store(mine.account)
+        let late = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        #expect(!late.mayStillCall(other))
+
+        let next = try #require(try await theirs.lease(waitingAtMost: .seconds(3_600)) as? PostgreSQLTokenStoreLease)
+        #expect(next.fence > late.fence)
+        #expect(next.mayStillCall(other))
+        #expect(!next.mayStillCall(.current))
+        await next.release()
+        // The first owner is still not accounted for: a release in between proves nothing about it.
+        let third = try await theirs.lease(waitingAtMost: .zero)
+        #expect(third.mayStillCall(other))
+
+        await late.release()
+        #expect(await storeFailure { _ = try await mine.lease(waitingAtMost: .zero) }?.code == .busy)
+        await third.release()
+        let fourth = try await theirs.lease(waitingAtMost: .zero)
+        #expect(!fourth.mayStillCall(other), "its late release says that its call has ended")
+        await fourth.release()
+    }
+
+    @Test func `a holder learns by its next renewal that its lease was taken`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.claim = .milliseconds(300)
+        let clock = ManualTimeSource()
+        let mine = server.store(limits: limits, clock: clock).owned(by: other)
+        let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        let next = try await server.store(mine.account).lease(waitingAtMost: .seconds(3_600))
+        #expect(!lease.isLost)
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: limits.heartbeat)
+        while !lease.isLost { await Task.yield() }
+        await lease.release()
+        await next.release()
+    }
+
+    @Test func `a claim that lapsed is renewed when its owner comes back before any other`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.claim = .milliseconds(200)
+        let clock = ManualTimeSource()
+        let mine = server.store(limits: limits, clock: clock).owned(by: other)
+        let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        let hasLapsed = "SELECT claim_expires < clock_timestamp() FROM latchkey_tokens WHERE account = $1"
+        try await server.wait(until: hasLapsed, [.text(mine.account)])
+        // From now on the claim is to last.
+        try await server.run(
+            "UPDATE latchkey_tokens SET claim_heartbeat = claim_heartbeat - interval '1 hour' WHERE account = $1",
+            [.text(mine.account)]
+        )
+        let before = try await server.heartbeat(of: mine.account)
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: limits.heartbeat)
+        while try await server.heartbeat(of: mine.account) == before {}
+        #expect(!lease.isLost)
+        await lease.release()
+        let next = try await server.store(mine.account).lease(waitingAtMost: .zero)
+        #expect(!next.mayStillCall(other), "it was released, however late it was renewed")
+        await next.release()
+    }
+
+    @Test func `a lease that is held is renewed`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.heartbeat = .milliseconds(20)
+        let store = server.store(limits: limits)
+        let lease = try await store.lease(waitingAtMost: .zero)
+        var beats: Set<String> = []
+        while beats.count < 4 { beats.insert(try await server.heartbeat(of: store.account) ?? "none") }
+        await lease.release()
+        #expect(try await server.heartbeat(of: store.account) == nil)
+    }
+
+    @Test func `a lease that is dropped is released`() async throws {
+        let store = try await PostgreSQLServer.shared.store()
+        _ = try await store.lease(waitingAtMost: .zero)
+        await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
+    }
+
+    @Test func `the wait for a lease counts on the clock that was given, and names what it waits for`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let holder = server.store()
+        let lease = try await holder.lease(waitingAtMost: .zero)
+        let clock = ManualTimeSource()
+        let waiter = Task {
+            await storeFailure {
+                _ = try await server.store(holder.account, clock: clock).lease(waitingAtMost: .milliseconds(5))
+            }
+        }
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .milliseconds(5))
+        let error = await waiter.value
+        #expect(error?.code == .busy)
+        #expect(error?.reason.contains("another process's lease") == true)
+        await lease.release()
+    }
+
+    @Test func `a waiter is woken by the release, not by a pause`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.leasePolling = Backoff(base: .seconds(3_600), limit: .seconds(3_600), floor: .seconds(3_600))
+        limits.claim = .seconds(3_600)
+        let holder = server.store(limits: limits).owned(by: other)
+        let lease = try await holder.lease(waitingAtMost: .zero)
+        let theirs = server.store(holder.account, limits: limits)
+        let changes = theirs.changes
+        while !theirs.session.database.changes.isListening { await Task.yield() }
+        let waiter = Task { try await theirs.lease(waitingAtMost: .seconds(7_200)) }
+        await Task.detached { for _ in 0..<100 { await Task.yield() } }.value
+        await lease.release()
+        await (try await waiter.value).release()
+        _ = changes
+    }
+
+    @Test func `where releases cannot be listened for, a waiter asks after pauses, no more often`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        let pause = Duration.milliseconds(20)
+        limits.leasePolling = Backoff(base: pause, limit: pause, floor: pause)
+        var options = PostgreSQLOptions()
+        options.directConnection = "host=/nowhere"
+        let clock = CountingClock()
+        let holder = server.store().owned(by: other)
+        let lease = try await holder.lease(waitingAtMost: .zero)
+        let waiter = server.store(holder.account, options: options, limits: limits, clock: clock)
+        let start = clock.uptime
+        let waiting = Task { try await waiter.lease(waitingAtMost: .seconds(3_600)) }
+        while clock.pauses < 10 { await Task.yield() }
+        let (pauses, time) = (clock.pauses, clock.uptime - start)
+        await lease.release()
+        await (try await waiting.value).release()
+        // Each pause of the wait is as long as it says; the feed and the limits sleep a few times more.
+        #expect(Double(pauses) <= time / pause + 6)
+    }
+
+    @Test func `one account's lease does not delay another's`() async throws {
+        let first = try await PostgreSQLServer.shared.store()
+        let lease = try await first.lease(waitingAtMost: .zero)
+        let second = try await first.store(for: first.account + "/other").lease(waitingAtMost: .zero)
+        await second.release()
+        await lease.release()
+    }
+}
+
+extension PostgreSQLServer {
+    /// Ends the connections that a program has now, and waits until they are gone.
+    func cutConnections(of application: String) async throws {
+        try await run(
+            "SELECT pg_terminate_backend(pid, 600000)::text FROM pg_stat_activity WHERE application_name = $1",
+            [.text(application)]
+        )
+    }
+
+    /// When the claim of an account was last renewed; `nil` when there is none.
+    fileprivate func heartbeat(of account: String) async throws -> String? {
+        try await run("SELECT claim_heartbeat::text FROM latchkey_tokens WHERE account = $1", [.text(account)]).text(0)
+    }
+}
+#endif

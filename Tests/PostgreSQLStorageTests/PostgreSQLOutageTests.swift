@@ -1,0 +1,192 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+@Suite("G14: a database that cannot be used is unavailable, never empty", .needsPostgreSQL, .timeLimit(.minutes(5)))
+struct PostgreSQLOutageTests {
+    private static let password = "correct-horse-fixture"
+
+    @Test func `while the server is down every call says so; once it is up the same store works`() async throws {
+        let server = try await PostgreSQLServer()
+        let clock = ManualTimeSource()
+        let store = server.store("account", clock: clock)
+        try await store.prepare()
+        try await store.save(.fleet(1))
+        try await server.crash()
+        for error in [
+            await storeFailure { _ = try await store.load() },
+            await storeFailure { try await store.save(.fleet(2)) },
+            await storeFailure { try await store.delete() },
+            await storeFailure { _ = try await store.lease(waitingAtMost: .seconds(60)) },
+        ] {
+            #expect(error?.code == .unavailable)
+        }
+        try await server.start()
+        clock.advance(by: .seconds(5))
+        #expect(try await store.load() == .fleet(1))
+        await server.finish()
+    }
+
+    @Test func `a restart between two calls is not noticed`() async throws {
+        let server = try await PostgreSQLServer()
+        let store = server.store("account")
+        try await store.prepare()
+        try await store.save(.fleet(1))
+        await (try await store.lease(waitingAtMost: .zero)).release()
+        try await server.crash()
+        try await server.start()
+        #expect(try await store.load() == .fleet(1))
+        await (try await store.lease(waitingAtMost: .zero)).release()
+        await server.finish()
+    }
+
+    @Test func `a server that cannot be reached is asked again after pauses that grow`() async throws {
+        let clock = ManualTimeSource()
+        let store = PostgreSQLTokenStore(
+            connection: "host=/nowhere user=latchkey",
+            cipher: UnencryptedTokenCipher(),
+            clock: clock
+        )
+        func attempt() async -> String? { await storeFailure { _ = try await store.load() }?.reason }
+        let (failed, paused) = ("no database server listens there", "the next try is in")
+        for bound in [100, 200, 400] {
+            #expect(await attempt()?.contains(failed) == true)
+            clock.advance(by: .milliseconds(49))
+            #expect(await attempt()?.contains(paused) == true, "50 ms of the pause are certain")
+            clock.advance(by: .milliseconds(bound - 49))
+        }
+    }
+
+    @Test func `a server process that hangs is given up, and another one asked`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.statement = .milliseconds(500)
+        let name = UUID().uuidString
+        let store = PostgreSQLTokenStore(
+            connection: server.connection + " application_name=\(name)",
+            account: name,
+            cipher: UnencryptedTokenCipher(),
+            limits: limits
+        )
+        try await store.save(.fleet(1))
+        let process = try await server.run(
+            "SELECT pid::bigint FROM pg_stat_activity WHERE application_name = $1",
+            [.text(name)]
+        )
+        let number = pid_t(try #require(process.integer(0)))
+        kill(number, SIGSTOP)
+        defer { kill(number, SIGCONT) }
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test func `a server that never responds delays only its own stores`() async throws {
+        let folder = "/tmp/latchkey-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let listener = try SilentListener(path: folder + "/.s.PGSQL.5432")
+        var limits = PostgreSQLLimits()
+        // Longer than the test: what ends the wait is the listener's end.
+        limits.connect = .seconds(600)
+        let responded = Locked(0)
+        let loads = (0..<16).map { number in
+            let store = PostgreSQLTokenStore(
+                connection: "host=\(folder) user=latchkey",
+                account: "\(number)",
+                cipher: UnencryptedTokenCipher(),
+                limits: limits
+            )
+            return Task {
+                let error = await storeFailure { _ = try await store.load() }
+                responded.withLock { $0 += 1 }
+                return error
+            }
+        }
+        await Task.detached { for _ in 0..<100 { await Task.yield() } }.value
+        #expect(responded.withLock { $0 } == 0, "the pool was blocked until the stores gave up")
+        listener.stop()
+        for load in loads { #expect(await load.value?.code == .unavailable) }
+    }
+
+    @Test(arguments: [
+        "postgresql://guarded:PASSWORD@%2Fnowhere/postgres", "postgresql://guarded:PASS%zzPASSWORD@host/postgres",
+        "postgresql://guarded:x@PASSWORD@host/postgres", "host=/nowhere password=PASSWORD",
+        "host=/nowhere password PASSWORD", "host=/nowhere 'PASSWORD", "password='PASSWORD", "PASSWORD",
+        "host=/nowhere port=PASSWORD", "PASSWORD=x", "host=/nowhere options=PASSWORD sslmode=PASSWORD",
+        "host=FOLDER user=guarded password=PASSWORD dbname=postgres", "host=FOLDER user=PASSWORD dbname=PASSWORD",
+        "host=/nowhere password=PASSWORD\0",
+    ])
+    func `no error and no description shows the password`(template: String) async throws {
+        let server = try await PostgreSQLServer.shared
+        let connection =
+            template.replacingOccurrences(of: "PASSWORD", with: Self.password)
+            .replacingOccurrences(of: "FOLDER", with: server.folder)
+        var limits = PostgreSQLLimits()
+        limits.connect = .seconds(2)
+        let store = PostgreSQLTokenStore(connection: connection, cipher: UnencryptedTokenCipher(), limits: limits)
+        let errors = [
+            await storeFailure { _ = try await store.load() }, await storeFailure { try await store.save(.fleet(1)) },
+            await storeFailure { _ = try await store.lease(waitingAtMost: .zero) },
+            await storeFailure { try await store.prepare() },
+        ]
+        for error in errors { #expect([.unavailable, .insecure].contains(error?.code)) }
+        var text = ""
+        dump(errors, to: &text)
+        dump(store, to: &text)
+        text += errors.map { "\(String(describing: $0)) \(String(reflecting: $0)) \($0?.reason ?? "")" }.joined()
+        text += "\(store) \(String(reflecting: store))"
+        #expect(!text.contains(Self.password))
+    }
+
+    @Test func `a role logs in with its password, and is told when it is wrong`() async throws {
+        let server = try await PostgreSQLServer.shared
+        try await server.run("CREATE ROLE guarded LOGIN PASSWORD '\(Self.password)'")
+        func reason(_ password: String) async -> String? {
+            let store = PostgreSQLTokenStore(
+                connection: "host=\(server.folder) user=guarded dbname=postgres \(password)",
+                cipher: UnencryptedTokenCipher()
+            )
+            return await storeFailure { _ = try await store.load() }?.reason
+        }
+        #expect(await reason("password=wrong") == "the password was refused")
+        #expect(await reason("") == "the server asks for a password and none was given")
+        #expect(await reason("password=\(Self.password)")?.contains("the role lacks a right") == true)
+    }
+}
+
+/// A server socket that takes connections and sends nothing.
+private final class SilentListener: Sendable {
+    private let number: Int32
+    private let isOpen = Locked(true)
+
+    init(path: String) throws {
+        #if canImport(Glibc)
+        number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        number = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isBound = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, size) == 0 }
+        }
+        guard isBound, listen(number, 64) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+    }
+
+    deinit { stop() }
+
+    /// Ends: connections that were made are cut off.
+    func stop() {
+        isOpen.withLock { isOpen in
+            if isOpen { close(number) }
+            isOpen = false
+        }
+    }
+}
+#endif

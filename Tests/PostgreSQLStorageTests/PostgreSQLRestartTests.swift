@@ -1,0 +1,143 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+@Suite(
+    "S16: a restart of the database or the pooler in the middle of a refresh", .needsPostgreSQL, .timeLimit(.minutes(5))
+)
+struct PostgreSQLRestartTests {
+    private let other = ProcessIdentity(host: "other-host", process: "4711-other")
+
+    @Test func `after a restart only the holder from before has the lease, however short a claim lasts`() async throws {
+        let server = try await PostgreSQLServer()
+        var limits = PostgreSQLLimits()
+        limits.claim = .seconds(600)
+        let mine = server.store("account", limits: limits)
+        try await mine.prepare()
+        try await mine.save(.fleet(1))
+        let lease = try await mine.lease(waitingAtMost: .zero)
+        try await server.crash()
+        try await server.start()
+        // The claim has lapsed while the server was down: its owner could not renew it.
+        try await server.run(
+            """
+            UPDATE latchkey_tokens SET claim_heartbeat = claim_heartbeat - interval '1 hour',
+                claim_expires = claim_expires - interval '1 hour'
+            """
+        )
+        let theirs = server.store("account", limits: limits).owned(by: other)
+        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
+        try await mine.save(.fleet(2))
+        await lease.release()
+        let next = try await theirs.lease(waitingAtMost: .zero)
+        #expect(!next.mayStillCall(.current))
+        #expect(try await theirs.load() == .fleet(2))
+        await next.release()
+        await server.finish()
+    }
+
+    @Test func `a holder that does not come back after a restart is not waited for indefinitely`() async throws {
+        let server = try await PostgreSQLServer()
+        var limits = PostgreSQLLimits()
+        limits.claim = .milliseconds(500)
+        let mine = server.store("account", limits: limits, clock: ManualTimeSource()).owned(by: other)
+        try await mine.prepare()
+        let lost = try await mine.lease(waitingAtMost: .zero)
+        try await server.crash()
+        try await server.start()
+        let next = try await server.store("account", limits: limits).lease(waitingAtMost: .seconds(3_600))
+        #expect(next.mayStillCall(other))
+        await next.release()
+        await lost.release()
+        await server.finish()
+    }
+
+    @Test func `an update whose connection is lost before the commit is made on another one, with one decision`()
+        async throws
+    {
+        let server = try await PostgreSQLServer.shared
+        let name = UUID().uuidString
+        let cipher = GatedCipher()
+        let store = PostgreSQLTokenStore(
+            connection: "\(server.connection) application_name=\(name)",
+            account: name,
+            cipher: cipher
+        )
+        let calls = Locked(0)
+        let update = Task {
+            try await store.update { _ in
+                calls.withLock { $0 += 1 }
+                return .active(.fleet(1))
+            }
+        }
+        await cipher.sealing.arrivals(atLeast: 1)
+        try await server.cutConnections(of: name)
+        cipher.sealing.open()
+        try await update.value
+        #expect(calls.withLock { $0 } == 1)
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test func `a decision is not applied to what another process has stored meanwhile`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let name = UUID().uuidString
+        let cipher = GatedCipher()
+        let store = PostgreSQLTokenStore(
+            connection: "\(server.connection) application_name=\(name)",
+            account: name,
+            cipher: cipher
+        )
+        let update = Task { await storeFailure { try await store.update { _ in .active(.fleet(1)) } } }
+        await cipher.sealing.arrivals(atLeast: 1)
+        try await server.cutConnections(of: name)
+        try await server.store(name).save(.fleet(7, session: "another"))
+        cipher.sealing.open()
+        #expect(await update.value?.code == .unavailable)
+        #expect(try await store.load() == .fleet(7, session: "another"))
+    }
+
+    @Test func `a server that restarts during an update has the session afterwards`() async throws {
+        let server = try await PostgreSQLServer()
+        let cipher = GatedCipher()
+        var limits = PostgreSQLLimits()
+        limits.call = .seconds(3_600)
+        limits.cipher = .seconds(3_600)
+        let store = server.store("account", cipher: cipher, limits: limits)
+        try await store.prepare()
+        let update = Task { try await store.save(.fleet(1)) }
+        await cipher.sealing.arrivals(atLeast: 1)
+        try await server.crash()
+        cipher.sealing.open()
+        try await server.start()
+        try await update.value
+        #expect(try await store.load() == .fleet(1))
+        await server.finish()
+    }
+
+    @Test(.needsPgBouncer) func `a pooler that restarts during a refresh loses neither lease nor session`() async throws
+    {
+        let server = try await PostgreSQLServer()
+        let pooler = try await PgBouncer(before: server)
+        let mine = pooler.store("account")
+        try await mine.prepare()
+        try await mine.save(.fleet(1))
+        let lease = try await mine.lease(waitingAtMost: .zero)
+        try await pooler.restart()
+        let theirs = pooler.store("account").owned(by: other)
+        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
+        try await mine.save(.fleet(2))
+        await lease.release()
+        let next = try await theirs.lease(waitingAtMost: .zero)
+        #expect(!next.mayStillCall(.current))
+        #expect(try await theirs.load() == .fleet(2))
+        await next.release()
+        await pooler.finish()
+        await server.finish()
+    }
+}
+#endif

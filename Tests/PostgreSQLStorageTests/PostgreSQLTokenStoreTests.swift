@@ -1,0 +1,177 @@
+#if PostgreSQL
+import AuthInterface
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+@Suite("What the PostgreSQL store keeps, and what it refuses", .needsPostgreSQL, .timeLimit(.minutes(5)))
+struct PostgreSQLTokenStoreTests {
+    @Test func `several accounts live side by side, and deleting one leaves the others`() async throws {
+        let first = try await PostgreSQLServer.shared.store()
+        let others = (0..<3).map { first.store(for: "\(first.account)/\($0)") }
+        for (number, store) in ([first] + others).enumerated() { try await store.save(.fleet(number)) }
+        try await others[1].delete()
+        #expect(try await first.load() == .fleet(0))
+        #expect(try await others[0].load() == .fleet(1))
+        #expect(try await others[1].load() == nil)
+        #expect(try await others[2].load() == .fleet(3))
+    }
+
+    @Test func `the table may be prepared again, and by many at once`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let table = try #require(PostgreSQLTable("prepared by many"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { try await server.store(table: table).prepare() } }
+            try await group.waitForAll()
+        }
+        let store = server.store(table: table)
+        try await store.save(.fleet(1))
+        try await store.prepare()
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test(arguments: [#"Tokens "of" the fleet"#, #"x"; DROP TABLE latchkey_tokens; --"#, "jetons d\u{e9}j\u{e0}"])
+    func `a table may have any name, in any schema`(name: String) async throws {
+        let server = try await PostgreSQLServer.shared
+        let table = try #require(PostgreSQLTable(name, schema: "Schema \"of\" tests"))
+        try await server.run(#"CREATE SCHEMA IF NOT EXISTS "Schema ""of"" tests""#)
+        let store = server.store(table: table)
+        try await store.prepare()
+        try await store.save(.fleet(1))
+        let lease = try await store.lease(waitingAtMost: .zero)
+        #expect(try await store.load() == .fleet(1))
+        await lease.release()
+    }
+
+    @Test(arguments: ["", "zero\0byte", String(repeating: "x", count: 64)])
+    func `a name that the server would change is none`(name: String) {
+        #expect(PostgreSQLTable(name) == nil)
+        #expect(PostgreSQLTable("tokens", schema: name) == nil)
+    }
+
+    @Test(arguments: ["'; DELETE FROM latchkey_tokens; --", "", "\u{1f511} $1 \\ \"", "%s\n\t"])
+    func `an account may have any name`(suffix: String) async throws {
+        let store = try await PostgreSQLServer.shared.store(UUID().uuidString + suffix)
+        try await store.save(.fleet(1))
+        #expect(try await store.load() == .fleet(1))
+        let lease = try await store.lease(waitingAtMost: .zero)
+        await lease.release()
+    }
+
+    @Test func `an account is not mistaken for its beginning`() async throws {
+        let store = try await PostgreSQLServer.shared.store()
+        try await store.save(.fleet(1))
+        let error = await storeFailure { _ = try await store.store(for: store.account + "\0b").load() }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test func `the table shows generation and session, and no token`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store(cipher: ScramblingCipher())
+        try await store.save(.fleet(7))
+        let row = try await server.run(
+            """
+            SELECT generation, session, position('access-'::bytea IN ciphertext) = 0,
+                position('refresh-'::bytea IN ciphertext) = 0, clock_timestamp() - updated_at < interval '1 minute'
+            FROM latchkey_tokens WHERE account = $1
+            """,
+            [.text(store.account)]
+        )
+        #expect(row.integer(0) == 7)
+        #expect(row.text(1) == TokenBundle.fleet(7).session.rawValue)
+        #expect((2...4).allSatisfy { row.flag($0) })
+    }
+
+    @Test(arguments: ["account = account || '/moved'", "generation = 9", "session = 'another'"])
+    func `tokens that were moved to another row are not opened`(change: String) async throws {
+        let server = try await PostgreSQLServer.shared
+        for cipher in [ScramblingCipher(), UnencryptedTokenCipher()] as [any TokenCipher] {
+            // Without encryption nothing but the bundle itself says where it belongs, and it does not know the account.
+            if cipher is UnencryptedTokenCipher, change.hasPrefix("account") { continue }
+            let store = server.store(cipher: cipher)
+            try await store.save(.fleet(1))
+            try await server.run("UPDATE latchkey_tokens SET \(change) WHERE account = $1", [.text(store.account)])
+            let reader = change.hasPrefix("account") ? store.store(for: store.account + "/moved") : store
+            let error = await storeFailure { _ = try await reader.load() }
+            #expect(error?.code == .unavailable)
+            #expect(error?.reason.contains("the key does not fit") == true)
+        }
+    }
+
+    @Test func `what a later version wrote is left alone`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store()
+        try await store.save(.fleet(1))
+        try await server.run("UPDATE latchkey_tokens SET format_version = 3 WHERE account = $1", [.text(store.account)])
+        for error in [
+            await storeFailure { _ = try await store.load() }, await storeFailure { try await store.save(.fleet(2)) },
+            await storeFailure { try await store.save(.fleet(2, session: "new")) },
+            await storeFailure { try await store.delete() },
+        ] {
+            #expect(error?.code == .unsupportedVersion)
+        }
+        try await server.run("UPDATE latchkey_tokens SET format_version = 2 WHERE account = $1", [.text(store.account)])
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test func `a row that is too large is not read, and gives way to the next save`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store()
+        try await store.save(.fleet(1))
+        try await server.run(
+            "UPDATE latchkey_tokens SET ciphertext = decode(repeat('00', 2000000), 'hex') WHERE account = $1",
+            [.text(store.account)]
+        )
+        let error = await storeFailure { _ = try await store.load() }
+        #expect(error?.code == .corrupt)
+        #expect(error?.reason.contains("2000000") == true)
+        try await store.save(.fleet(2))
+        #expect(try await store.load() == .fleet(2))
+    }
+
+    @Test func `an account that was deleted leaves no row, and its next claim a larger fence`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store()
+        func isThere() async throws -> Bool {
+            try await server.run(
+                "SELECT EXISTS (SELECT FROM latchkey_tokens WHERE account = $1)",
+                [.text(store.account)]
+            ).flag(0)
+        }
+        let first = try #require(try await store.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        try await store.save(.fleet(1))
+        try await store.delete()
+        #expect(try await isThere(), "the lease is still claimed")
+        await first.release()
+        #expect(try await !isThere())
+        let second = try #require(try await store.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        #expect(second.fence > first.fence)
+        await second.release()
+        #expect(try await !isThere())
+    }
+
+    @Test func `a bundle that is superseded says so`() async throws {
+        let store = try await PostgreSQLServer.shared.store(cipher: ScramblingCipher())
+        try await store.save(.fleet(3))
+        #expect(await storeFailure { try await store.save(.fleet(2)) }?.code == .superseded)
+        #expect(await storeFailure { try await store.save(.fleet(3, tokens: "other")) }?.code == .superseded)
+        try await store.save(.fleet(3))
+        #expect(try await store.load() == .fleet(3))
+    }
+
+    @Test func `a missing table is an error that says what to do`() async throws {
+        let table = try #require(PostgreSQLTable("not prepared"))
+        let store = try await PostgreSQLServer.shared.store(table: table)
+        for error in [
+            await storeFailure { _ = try await store.load() },
+            await storeFailure { try await store.save(.fleet(1)) },
+            await storeFailure { _ = try await store.lease(waitingAtMost: .seconds(9)) },
+        ] {
+            #expect(error?.code == .unavailable)
+            #expect(error?.reason.contains("prepare()") == true)
+        }
+    }
+}
+#endif

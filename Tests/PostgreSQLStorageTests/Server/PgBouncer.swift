@@ -1,0 +1,116 @@
+#if PostgreSQL
+import AuthInterface
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+/// A PgBouncer in front of a server, in transaction mode: a client has a server connection for one transaction.
+final class PgBouncer: Sendable {
+    static let absence: Comment = "PgBouncer was not found (Debian: pgbouncer)"
+
+    static var isFound: Bool { FileManager.default.isExecutableFile(atPath: program) }
+
+    private static let program = "/usr/sbin/pgbouncer"
+
+    /// How to reach it.
+    var connection: String { "host=\(folder) port=6432 user=latchkey dbname=postgres" }
+
+    private let folder: String
+    private let script: ChildProcess
+    private let journal: Journal
+
+    /// Starts a pooler.
+    ///
+    /// - Parameters:
+    ///   - server: The server behind it.
+    ///   - user: The role it logs in as.
+    ///   - connections: The most connections it makes to the server.
+    /// - Throws: `PostgreSQLServer.DidNotStart`.
+    init(before server: PostgreSQLServer, as user: String = "latchkey", connections: Int = 20) async throws {
+        guard let programs = PostgreSQLPrograms.found else { throw PostgreSQLServer.DidNotStart(said: ["no programs"]) }
+        folder = try programs.makeFolder()
+        let journal = Journal()
+        let shell = programs.shell(Self.script, [Self.program, folder, server.folder, "\(connections)", user])
+        self.journal = journal
+        script = try ChildProcess(shell.executable, shell.arguments) { line in
+            if let line { journal.append(line) } else { journal.close() }
+        }
+        guard await journal.waitFor(where: { $0 == "started" }) else {
+            throw PostgreSQLServer.DidNotStart(said: journal.lines)
+        }
+    }
+
+    /// Kills the pooler and starts it again: all connections are cut.
+    func restart() async throws {
+        let said = journal.lines.count
+        try script.say("restart")
+        guard await journal.waitFor(after: said, where: { $0 == "started" }) else {
+            throw PostgreSQLServer.DidNotStart(said: journal.lines)
+        }
+    }
+
+    /// A store behind it.
+    func store(
+        _ account: String = UUID().uuidString,
+        cipher: any TokenCipher = UnencryptedTokenCipher(),
+        options: PostgreSQLOptions = PostgreSQLOptions(),
+        limits: PostgreSQLLimits = PostgreSQLLimits()
+    ) -> PostgreSQLTokenStore {
+        PostgreSQLTokenStore(
+            connection: connection,
+            account: account,
+            cipher: cipher,
+            options: options,
+            limits: limits
+        )
+    }
+
+    func finish() async { await script.finish() }
+
+    private static let script = """
+        program=$1
+        folder=$2
+        trap '' INT TERM
+        cd "$folder" || exit 1
+        cat >pgbouncer.ini <<END
+        [databases]
+        * = host=$3 user=$5
+        [pgbouncer]
+        listen_addr =
+        listen_port = 6432
+        unix_socket_dir = $folder
+        auth_type = any
+        pool_mode = transaction
+        default_pool_size = $4
+        max_client_conn = 1000
+        logfile = $folder/log
+        END
+        start() {
+            rm -f .s.PGSQL.6432
+            "$program" -q pgbouncer.ini &
+            pid=$!
+            until [ -S .s.PGSQL.6432 ]; do
+                kill -0 $pid 2>/dev/null || { cat log; exit 1; }
+                sleep 0.05
+            done
+            echo started
+        }
+        stop() { kill -KILL $pid; wait $pid 2>/dev/null; }
+        start
+        while read -r word; do
+            case $word in
+            restart) stop; start ;;
+            esac
+        done
+        stop
+        cd / && rm -rf "$folder"
+        """
+}
+
+extension Trait where Self == ConditionTrait {
+    /// The test needs a pooler.
+    static var needsPgBouncer: Self { .enabled(if: PgBouncer.isFound, PgBouncer.absence) }
+}
+#endif

@@ -1,0 +1,139 @@
+#if PostgreSQL
+import AuthInterface
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+/// A PostgreSQL server of the test's own, in a folder of its own, reached by a socket in that folder only.
+///
+/// A shell script starts it, stops it at a word, and in the end stops it for good and removes the folder: when its
+/// input ends, as it does when the process of the tests ends, in any way.
+final class PostgreSQLServer: Sendable {
+    /// One server for all tests that leave it as it is, with the table in place.
+    static var shared: PostgreSQLServer {
+        get async throws { try await starting.value }
+    }
+
+    private static let starting = Task {
+        let server = try await PostgreSQLServer()
+        try await server.store("prepared").prepare()
+        return server
+    }
+
+    struct DidNotStart: Error {
+        let said: [String]
+    }
+
+    let folder: String
+
+    /// How to reach it as the user who may do everything.
+    var connection: String { "host=\(folder) user=latchkey dbname=postgres" }
+
+    private let script: ChildProcess
+    private let journal: Journal
+    private let queue = BlockingQueue(label: "test-database")
+
+    /// Starts a server.
+    ///
+    /// - Parameter connections: How many connections it admits, those reserved for its superuser aside.
+    /// - Throws: ``DidNotStart``.
+    init(connections: Int = 97) async throws {
+        guard let programs = PostgreSQLPrograms.found else { throw DidNotStart(said: ["no programs"]) }
+        folder = try programs.makeFolder()
+        let journal = Journal()
+        let shell = programs.shell(Self.script, [programs.folder, folder, "\(connections + 3)"])
+        self.journal = journal
+        script = try ChildProcess(shell.executable, shell.arguments) { line in
+            if let line { journal.append(line) } else { journal.close() }
+        }
+        guard await journal.waitFor(where: { $0 == "started" }) else { throw DidNotStart(said: journal.lines) }
+    }
+
+    /// A store in it, whose tokens are not encrypted unless a cipher is given.
+    func store(
+        _ account: String = UUID().uuidString,
+        table: PostgreSQLTable = .standard,
+        cipher: any TokenCipher = UnencryptedTokenCipher(),
+        options: PostgreSQLOptions = PostgreSQLOptions(),
+        limits: PostgreSQLLimits = PostgreSQLLimits(),
+        clock: any TimeSource = SystemTimeSource()
+    ) -> PostgreSQLTokenStore {
+        PostgreSQLTokenStore(
+            connection: connection,
+            account: account,
+            table: table,
+            cipher: cipher,
+            options: options,
+            limits: limits,
+            clock: clock
+        )
+    }
+
+    /// Stops the server as a crash would, without closing its connections.
+    func crash() async throws { try await command("crash", until: "stopped") }
+
+    /// Starts the server again.
+    func start() async throws { try await command("start", until: "started") }
+
+    /// Stops the server for good.
+    func finish() async { await script.finish() }
+
+    /// Runs one statement, as the user who may do everything.
+    @discardableResult
+    func run(_ text: String, _ values: [PostgreSQLValue] = []) async throws -> PostgreSQLRows {
+        try await queue.run { [connection] () throws(PostgreSQLFailure) in
+            let place = ConnectionString(connection)
+            let open = try PostgreSQLConnection.open(place, limits: PostgreSQLLimits())
+            return try open.execute(PostgreSQLStatement(text: text, values: values))
+        }
+    }
+
+    /// Waits until what a statement asks is so.
+    func wait(until question: String, _ values: [PostgreSQLValue] = []) async throws {
+        while try await !run(question, values).flag(0) { try Task.checkCancellation() }
+    }
+
+    private func command(_ word: String, until answer: String) async throws {
+        let said = journal.lines.count
+        try script.say(word)
+        guard await journal.waitFor(after: said, where: { $0 == answer }) else {
+            throw DidNotStart(said: journal.lines)
+        }
+    }
+
+    private static let script = """
+        programs=$1
+        folder=$2
+        connections=$3
+        trap '' INT TERM
+        cd "$folder" || exit 1
+        "$programs/initdb" -D data -U latchkey -A trust -E UTF8 --locale=C --no-sync >log 2>&1 || { cat log; exit 1; }
+        { echo 'local all guarded scram-sha-256'; cat data/pg_hba.conf; } >admission
+        cat admission >data/pg_hba.conf
+        cat >>data/postgresql.conf <<END
+        listen_addresses = ''
+        unix_socket_directories = '$folder'
+        max_connections = $connections
+        fsync = off
+        END
+        start() { "$programs/pg_ctl" -D data -l log -w -t 60 start >/dev/null && echo started || cat log; }
+        stop() { "$programs/pg_ctl" -D data -m immediate -w stop >/dev/null; }
+        start
+        while read -r word; do
+            case $word in
+            crash) stop; echo stopped ;;
+            start) start ;;
+            esac
+        done
+        stop
+        cd / && rm -rf "$folder"
+        """
+}
+
+extension Trait where Self == ConditionTrait {
+    /// The test needs a database server.
+    static var needsPostgreSQL: Self { .enabled(if: PostgreSQLPrograms.found != nil, PostgreSQLPrograms.absence) }
+}
+#endif

@@ -1,0 +1,19 @@
+#if PostgreSQL
+import AuthInterface
+import Foundation
+
+/// The clocks of the system, and how often they were slept on.
+final class CountingClock: TimeSource {
+    private let system = SystemTimeSource()
+    private let count = Locked(0)
+
+    var uptime: Duration { system.uptime }
+    var date: Date { system.date }
+    var pauses: Int { count.withLock { $0 } }
+
+    func sleep(until deadline: Duration) async throws {
+        count.withLock { $0 += 1 }
+        try await system.sleep(until: deadline)
+    }
+}
+#endif

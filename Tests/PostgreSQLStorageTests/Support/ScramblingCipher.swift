@@ -1,0 +1,47 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import Foundation
+import Storage
+
+/// A cipher for tests: no secrecy at all, but what it seals looks different, and opens only where it belongs and with
+/// the same key.
+struct ScramblingCipher: TokenCipher {
+    struct Refusal: Error {}
+
+    var key: UInt8 = 0x5A
+
+    func seal(_ plaintext: Data, authenticating associatedData: Data) async throws -> Data {
+        label(associatedData) + plaintext.map { $0 ^ key }
+    }
+
+    func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data {
+        guard sealed.starts(with: label(associatedData)) else { throw Refusal() }
+        return Data(sealed.dropFirst(label(associatedData).count).map { $0 ^ key })
+    }
+
+    private func label(_ associatedData: Data) -> Data {
+        Data("\(key)/\(associatedData.base64EncodedString())/".utf8)
+    }
+}
+
+/// A cipher whose key service fails.
+struct FailingCipher: TokenCipher {
+    let error: any Error
+
+    func seal(_ plaintext: Data, authenticating associatedData: Data) async throws -> Data { throw error }
+    func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data { throw error }
+}
+
+/// A cipher that does not encrypt, and seals once its gate is open.
+struct GatedCipher: TokenCipher {
+    let sealing = Gate()
+
+    func seal(_ plaintext: Data, authenticating associatedData: Data) async throws -> Data {
+        await sealing.pass()
+        return plaintext
+    }
+
+    func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data { sealed }
+}
+#endif

@@ -1,0 +1,98 @@
+#if PostgreSQL
+import AuthInterface
+import Foundation
+import Storage
+import Testing
+
+@testable import PostgreSQLStorage
+
+@Suite("G16: tokens reach the database over TLS, or do not leave the host")
+struct TransportSecurityTests {
+    private let security = TransportSecurity(cleartextHosts: ["db.internal"])
+
+    @Test(
+        arguments: [
+            ([:], .asGiven), (["host": "/var/run/postgresql"], .asGiven), (["host": "localhost"], .asGiven),
+            (["host": "127.0.0.1", "sslmode": "disable"], .asGiven), (["host": "::1"], .asGiven),
+            (["host": "db.internal", "sslmode": "disable"], .asGiven), (["host": "DB.internal"], .asGiven),
+            (["host": "db1"], .requireTLS), (["host": "db1", "sslmode": "prefer"], .requireTLS),
+            (["host": "db1", "sslmode": "allow"], .requireTLS), (["host": "localhost,db1"], .requireTLS),
+            (["host": "localhost", "hostaddr": "192.0.2.1"], .requireTLS),
+            (["host": "127.0.0.1.example.com"], .requireTLS), (["host": "localhost.example.com"], .requireTLS),
+            (["host": "db1", "sslmode": "require"], .asGiven), (["host": "db1", "sslmode": "verify-full"], .asGiven),
+            (["service": "tokens"], .asGiven), (["host": "db1", "service": "tokens"], .asGiven),
+        ] as [([String: String], TransportSecurity.Rule)])
+    func `a mode that leaves it to the server is made stricter`(options: [String: String], rule: TransportSecurity.Rule)
+    {
+        #expect(security.rule(for: options, environment: [:]) == rule)
+    }
+
+    @Test func `a mode without TLS is refused for another host`() {
+        guard case .refuse = security.rule(for: ["host": "db1", "sslmode": "disable"], environment: [:]) else {
+            Issue.record("sslmode=disable was taken")
+            return
+        }
+    }
+
+    @Test func `what the environment names counts where the connection string is silent`() {
+        #expect(security.rule(for: [:], environment: ["PGHOST": "db1"]) == .requireTLS)
+        #expect(security.rule(for: [:], environment: ["PGHOST": "db1", "PGSSLMODE": "verify-ca"]) == .asGiven)
+        #expect(security.rule(for: ["host": "/tmp"], environment: ["PGHOST": "db1"]) == .asGiven)
+    }
+
+    @Test func `an open connection is judged by where it leads`() {
+        func check(_ family: Int32, _ bytes: [UInt8], host: String = "db1", isEncrypted: Bool = false) -> String? {
+            security.checkOpen(isEncrypted: isEncrypted, host: host, peer: address(family, bytes))
+        }
+        #expect(check(AF_INET, [127, 0, 0, 1]) == nil)
+        #expect(check(AF_INET, [192, 0, 2, 1]) != nil)
+        #expect(check(AF_INET, [192, 0, 2, 1], host: "db.internal") == nil)
+        #expect(check(AF_INET, [192, 0, 2, 1], isEncrypted: true) == nil)
+        #expect(check(AF_INET6, [UInt8](repeating: 0, count: 15) + [1]) == nil)
+        #expect(check(AF_INET6, [UInt8](repeating: 0, count: 16)) != nil)
+        #expect(check(AF_INET6, [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 127, 0, 0, 1]) == nil)
+        #expect(check(AF_INET6, [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 192, 0, 2, 1]) != nil)
+        #expect(security.checkOpen(isEncrypted: false, host: "db1", peer: Data()) != nil)
+    }
+
+    @Test func `a store refuses a connection in clear, and shows no password`() async {
+        let store = PostgreSQLTokenStore(
+            connection: "host=192.0.2.1 sslmode=disable password=correct-horse-fixture",
+            cipher: UnencryptedTokenCipher()
+        )
+        let error = await storeFailure { _ = try await store.load() }
+        #expect(error?.code == .insecure)
+        #expect(error?.reason.contains("sslmode=verify-full") == true)
+        #expect(error?.reason.contains("correct-horse") == false)
+    }
+
+    /// A server on another address of this host counts as another host: it is not on loopback.
+    @Test(.enabled(if: PlainServer.address != nil, "this host has no address but loopback"))
+    func `a server without TLS receives the question for it, and nothing else`() async throws {
+        let server = try PlainServer()
+        for mode in ["", "sslmode=prefer", "sslmode=allow"] {
+            let place = "host=\(server.host) port=\(server.port) user=fleet password=correct-horse-fixture \(mode)"
+            let store = PostgreSQLTokenStore(connection: place, cipher: UnencryptedTokenCipher())
+            let error = await storeFailure { try await store.save(.fleet(1)) }
+            #expect(error?.code == .unavailable)
+            #expect(error?.reason.contains("TLS") == true, "\(mode): \(error?.reason ?? "none")")
+        }
+        while server.received.count < 3 { await Task.yield() }
+        // The length of the message, 8, and the code of SSLRequest, 80877103.
+        #expect(server.received == Array(repeating: [0, 0, 0, 8, 4, 210, 22, 47], count: 3))
+    }
+
+    private func address(_ family: Int32, _ bytes: [UInt8]) -> Data {
+        if family == AF_INET {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
+            return withUnsafeBytes(of: address) { Data($0) }
+        }
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
+        return withUnsafeBytes(of: address) { Data($0) }
+    }
+}
+#endif

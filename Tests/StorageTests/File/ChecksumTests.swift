@@ -1,0 +1,68 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("The checksum of a stored session")
+struct ChecksumTests {
+    @Test("The checksum is CRC-64/XZ: it has the check value of the catalogue")
+    func checksum() {
+        #expect(CRC64.text(of: "123456789".utf8) == "995dc9bbdf1939fa")
+        #expect(CRC64.text(of: "".utf8) == "0000000000000000")
+    }
+
+    @Test("S19: with any bit of it flipped, a file is corrupt")
+    func flippedBits() throws {
+        let ending = SessionEnding(status: 400, code: "invalid_grant", date: Date(timeIntervalSinceReferenceDate: 8e8))
+        let sessions: [StoredSession] = [
+            .active(.complete), .empty,
+            .ended(EndedSession(session: SessionID(), reason: .expired(ending), date: Date())),
+        ]
+        for session in sessions {
+            var data = try TokenEnvelope().encode(session)
+            #expect(try TokenEnvelope().decode(data) as StoredSession == session)
+            for bit in 0..<data.count * 8 {
+                data[bit / 8] ^= 1 << (bit % 8)
+                #expect(isCorrupt(data), "bit \(bit % 8) of byte \(bit / 8)")
+                data[bit / 8] ^= 1 << (bit % 8)
+            }
+        }
+    }
+
+    private func isCorrupt(_ data: Data) -> Bool {
+        do {
+            _ = try TokenEnvelope().decode(data) as StoredSession
+            return false
+        } catch {
+            return error.code == .corrupt
+        }
+    }
+
+    @Test("S19: a store finds a flipped bit of its file too")
+    func flippedBitOfTheFile() async throws {
+        let temporary = try TemporaryFolder()
+        let store = FileTokenStore(folder: temporary.fresh())
+        try await store.save(.complete)
+        let whole = try Data(contentsOf: store.file)
+        for byte in stride(from: 0, to: whole.count, by: 7) {
+            var data = whole
+            data[byte] ^= 1 << (byte % 8)
+            try data.write(to: store.file)
+            #expect(await storeError { _ = try await store.read() }?.code == .corrupt)
+        }
+    }
+}
+
+extension TokenBundle {
+    fileprivate static let complete = TokenBundle(
+        accessToken: "access-\u{e9}",
+        refreshToken: "refresh-1",
+        expiresAt: Date(timeIntervalSinceReferenceDate: 800_000_000.25),
+        clockSkew: -1.5,
+        session: SessionID(rawValue: "session-1"),
+        generation: 7,
+        receivedAt: Date(timeIntervalSinceReferenceDate: 799_996_400.25),
+        pendingRefresh: RefreshIntent(idempotencyKey: "key-1", owner: .current, date: Date())
+    )
+}

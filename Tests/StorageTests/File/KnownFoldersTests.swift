@@ -1,0 +1,93 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("ST1: a folder on another disk is remembered across starts")
+struct KnownFoldersTests {
+    private let temporary: TemporaryFolder
+    private let folder: URL
+    private let state: URL
+    private let known: KnownFolders
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+        state = temporary.fresh()
+        known = KnownFolders(stateFolder: state.path, isDurable: { _ in true })
+        try folder.makePrivateFolder()
+    }
+
+    @Test("A folder on another device gets a marker and a note, both private, and is accepted from then on")
+    func recorded() throws {
+        known.record(try open(device: 1 << 40))
+        let note = URL(fileURLWithPath: known.note(of: folder.path))
+        for file in [note, folder.appendingPathComponent(KnownFolders.markerName)] {
+            #expect(try file.permissions == "600")
+        }
+        #expect(try note.deletingLastPathComponent().permissions == "700")
+        let marker = try #require(known.marker(in: try open()))
+        try known.check(folder.path, marker: marker)
+        #expect(known.recognizes(folder.path, marker: marker))
+        #expect(!known.recognizes(folder.path, marker: nil))
+        #expect(!known.recognizes(folder.path + "/other", marker: marker))
+    }
+
+    @Test("Without its marker, or with another one, it is `unavailable`, with the two things that can be done")
+    func missing() throws {
+        known.record(try open(device: 1 << 40))
+        for marker in [nil, "another"] {
+            let error = #expect(throws: TokenStoreError.self) { try known.check(folder.path, marker: marker) }
+            #expect(error?.code == .unavailable)
+            #expect(error?.reason.contains("mount its disk") == true)
+            #expect(error?.reason.hasSuffix("run: rm \(known.note(of: folder.path))") == true)
+        }
+        try FileManager.default.removeItem(atPath: known.note(of: folder.path))
+        try known.check(folder.path, marker: nil)
+    }
+
+    @Test("A second host or state folder takes over the marker that is there")
+    func secondState() throws {
+        known.record(try open(device: 1 << 40))
+        let marker = known.marker(in: try open())
+        let second = KnownFolders(stateFolder: temporary.fresh().path, isDurable: { _ in true })
+        second.record(try open(device: 1 << 40))
+        #expect(known.marker(in: try open()) == marker)
+        try second.check(folder.path, marker: marker)
+        try known.check(folder.path, marker: marker)
+    }
+
+    @Test("A folder on the device of the state folder, or in memory, leaves no note and no marker")
+    func noLitter() async throws {
+        known.record(try open())
+        KnownFolders(stateFolder: state.path, isDurable: { _ in false }).record(try open(device: 1 << 40))
+        try await FileTokenStore(folder: folder, anchor: nil, known: known).save(.numbered(1))
+        #expect(try folder.names == ["default.json", "default.json.lock"])
+        #expect(!FileManager.default.fileExists(atPath: state.path))
+    }
+
+    @Test("A state folder that cannot be written keeps no tokens from being saved")
+    func noStateFolder() async throws {
+        let blocked = temporary.fresh()
+        try Data().write(to: blocked)
+        let known = KnownFolders(stateFolder: blocked.path, isDurable: { _ in true })
+        known.record(try open(device: 1 << 40))
+        let store = FileTokenStore(folder: folder, anchor: nil, known: known)
+        try await store.save(.numbered(1))
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    /// The folder, as it would be on a device.
+    private func open(device: UInt64? = nil) throws -> PrivateFolder {
+        guard let folder = try PrivateFolder.open(folder.path) else { throw CocoaError(.fileNoSuchFile) }
+        guard let device else { return folder }
+        let identity = FolderIdentity(device: device, inode: folder.identity.inode, fileSystem: 0)
+        return PrivateFolder(
+            path: self.folder.path,
+            descriptor: Descriptor(number: dup(folder.descriptor.number)),
+            access: .owner,
+            identity: identity
+        )
+    }
+}

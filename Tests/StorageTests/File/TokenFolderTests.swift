@@ -1,0 +1,136 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("ST1: a folder that is away is never taken for an empty one")
+struct TokenFolderTests {
+    private let temporary: TemporaryFolder
+    private let folder: URL
+    private let store: FileTokenStore
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+        store = FileTokenStore(folder: folder)
+    }
+
+    @Test("A folder that this store has used and that is gone or replaced is `unavailable` until it is back")
+    func replaced() async throws {
+        try await store.save(.numbered(1))
+        let elsewhere = temporary.fresh()
+        for isReplaced in [false, true] {
+            try FileManager.default.moveItem(at: folder, to: elsewhere)
+            if isReplaced { try folder.makePrivateFolder() }
+            try await expectEveryCallFails(of: store, with: .unavailable)
+            #expect(FileManager.default.fileExists(atPath: folder.path) == isReplaced)
+            if isReplaced { try FileManager.default.removeItem(at: folder) }
+            try FileManager.default.moveItem(at: elsewhere, to: folder)
+            #expect(try await store.load() == .numbered(1))
+        }
+    }
+
+    @Test("A folder in which nothing was found may be replaced: its disk was mounted since")
+    func mountedLater() async throws {
+        try folder.makePrivateFolder()
+        #expect(try await store.read() == .empty)
+        try FileManager.default.moveItem(at: folder, to: temporary.fresh())
+        try await FileTokenStore(folder: folder).save(.numbered(1))
+        #expect(try await store.load() == .numbered(1))
+    }
+
+    @Test("A folder whose parent does not exist is `unavailable`, and no parent is made")
+    func missingParent() async throws {
+        let orphan = FileTokenStore(folder: folder.appendingPathComponent("tokens"))
+        try await expectEveryCallFails(of: orphan, with: .unavailable)
+        #expect(try temporary.url.names.isEmpty)
+    }
+
+    @Test("A folder below one that all users can write is refused with the command that fixes it")
+    func openParent() async throws {
+        let open = temporary.fresh()
+        let deep = open.appendingPathComponent("own").appendingPathComponent("tokens")
+        try deep.makePrivateFolder()
+        let store = FileTokenStore(folder: deep)
+        try await store.save(.numbered(1))
+        try open.setPermissions(0o777)
+        let error = await storeError { _ = try await store.read() }
+        #expect(error?.code == .insecure)
+        #expect(error?.reason.hasSuffix("run: chmod o-w \(open.path)") == true)
+        #expect(await storeError { try await store.update { _ in nil } }?.code == .insecure)
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .insecure)
+        try open.setPermissions(0o1777)
+        #expect(try await store.load() == .numbered(1))
+        try open.setPermissions(0o777)
+        try await store.delete()
+        try open.setPermissions(0o755)
+        #expect(try await store.read() == .empty)
+    }
+
+    @Test("Two processes that sign in first at once make one folder, and neither's content is lost unseen")
+    func madeAtOnce() async throws {
+        for _ in 1...20 {
+            let folder = temporary.fresh()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for account in 0..<8 {
+                    group.addTask {
+                        let store = FileTokenStore(folder: folder, account: "\(account % 2)")
+                        try await store.update { found in
+                            let generation = (try? found.get().bundle?.generation) ?? 0
+                            return .active(.numbered(generation + 1))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for account in 0..<2 {
+                #expect(try await FileTokenStore(folder: folder, account: "\(account)").load() == .numbered(4))
+            }
+        }
+        #expect(try !temporary.url.names.contains { $0.hasSuffix(".new") })
+    }
+
+    @Test("What a process left that was killed while it made the folder is used by the next")
+    func halfMade() async throws {
+        let half = URL(fileURLWithPath: folder.path + ".new")
+        try half.appendingPathComponent("default.json.lock").writePrivately(Data())
+        try await store.save(.numbered(1))
+        #expect(try temporary.url.names == [folder.lastPathComponent])
+    }
+
+    @Test("One folder is recognized by its number and its device, or its file system where the device has changed")
+    func identity() {
+        let known = FolderIdentity(device: 1, inode: 10, fileSystem: 5)
+        #expect(known.isSameFolder(as: FolderIdentity(device: 1, inode: 10, fileSystem: 0)))
+        #expect(known.isSameFolder(as: FolderIdentity(device: 2, inode: 10, fileSystem: 5)))
+        #expect(!known.isSameFolder(as: FolderIdentity(device: 2, inode: 10, fileSystem: 6)))
+        #expect(!known.isSameFolder(as: FolderIdentity(device: 1, inode: 11, fileSystem: 5)))
+        let unnamed = FolderIdentity(device: 1, inode: 10, fileSystem: 0)
+        #expect(!unnamed.isSameFolder(as: FolderIdentity(device: 2, inode: 10, fileSystem: 0)))
+    }
+
+    @Test("The kind of a file system is read from the table of mounts")
+    func fileSystemKind() {
+        let mounts = """
+            22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+            31 22 0:26 / /dev/shm rw,nosuid shared:2 master:3 - tmpfs tmpfs rw
+            44 22 0:300 / /home rw - nfs4 server:/home rw
+            """
+        #expect(FileSystemKind(device: 254 << 8, mounts: mounts) == .disk)
+        #expect(FileSystemKind(device: 26, mounts: mounts) == .memory)
+        #expect(FileSystemKind(device: 300 & 0xff | (300 & ~0xff) << 12, mounts: mounts) == .network)
+        #expect(FileSystemKind(device: 99, mounts: mounts) == .disk)
+    }
+
+    private func expectEveryCallFails(of store: FileTokenStore, with code: TokenStoreError.Code) async throws {
+        let calls: [() async throws -> Void] = [
+            { _ = try await store.read() }, { try await store.save(.numbered(2)) }, { try await store.delete() },
+            { try await store.update { _ in .active(.numbered(9)) } },
+            { _ = try await store.lease(waitingAtMost: .zero) },
+        ]
+        for (number, call) in calls.enumerated() {
+            #expect(await storeError(of: call)?.code == code, "call \(number)")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("A move never takes the new item for an old one")
+struct KeychainLocationTests {
+    private let grouped = KeychainLocation.own.inGroup("shared.group")
+
+    @Test(arguments: [nil, "own.group"])
+    func `an item moves into an access group under the same service and account`(group: String?) async throws {
+        let model = ModelKeychain()
+        try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        let old = KeychainPredecessor.bundle(at: .own.inGroup(group))
+        let store = KeychainTokenStore.over(model, at: grouped, predecessors: [old])
+        #expect(try await store.load() == .numbered(1))
+        #expect(model.items.map(\.location) == [grouped])
+        #expect(try await KeychainTokenStore.over(model, at: grouped, predecessors: [old]).load() == .numbered(1))
+        #expect(model.items.map(\.location) == [grouped])
+        try await store.delete()
+        #expect(model.items.isEmpty)
+    }
+
+    @Test func `a place without a group has in it what is in any, and nothing to move`() async throws {
+        let model = ModelKeychain()
+        try model.insert(TokenBundle.numbered(1).stored, at: grouped)
+        let store = KeychainTokenStore.over(model, at: .own, predecessors: [.bundle(at: grouped)])
+        #expect(try await store.load() == .numbered(1))
+        try await store.save(.numbered(2))
+        #expect(try await store.load() == .numbered(2))
+        #expect(model.items.count == 1)
+    }
+
+    @Test func `the store's own place is no predecessor`() async throws {
+        let model = ModelKeychain()
+        let predecessors: [KeychainPredecessor] = [
+            .bundle(at: .own), .separateTokens(access: .own, refresh: .refresh),
+        ]
+        let store = KeychainTokenStore.over(model, predecessors: predecessors)
+        try await store.save(.numbered(1))
+        #expect(try await store.load() == .numbered(1))
+        #expect(try await KeychainTokenStore.over(model, predecessors: predecessors).load() == .numbered(1))
+        #expect(model.items.count == 1)
+    }
+
+    @Test func `on a Mac a bundle moves from the older Keychain to the other`() async throws {
+        let model = ModelKeychain(hasFileBasedKeychain: true)
+        let old = KeychainLocation(service: "org.example.articles", account: "anna", keychain: .fileBased)
+        try model.insert(TokenBundle.numbered(1).stored, at: old)
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: old)])
+        #expect(try await store.load() == .numbered(1))
+        #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
+    }
+
+    @Test func `elsewhere both Keychains are one, and nothing moves`() async throws {
+        let model = ModelKeychain()
+        let old = KeychainLocation(service: "org.example.articles", account: "anna", keychain: .fileBased)
+        try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: old)])
+        #expect(try await store.load() == .numbered(1))
+        try await store.save(.numbered(2))
+        #expect(try await KeychainTokenStore.over(model, predecessors: [.bundle(at: old)]).load() == .numbered(2))
+        #expect(model.items.count == 1)
+    }
+
+    @Test(arguments: [KeychainLocation.own, .older])
+    func `a format of the application's own becomes ours, where it is or elsewhere`(
+        location: KeychainLocation
+    ) async throws {
+        let model = ModelKeychain()
+        model.insert(Data("access-7 refresh-7".utf8), at: location)
+        let store = KeychainTokenStore.over(model, predecessors: [.ownFormat(at: location)])
+        let bundle = try #require(try await store.load())
+        #expect(bundle.accessToken == "access-7")
+        #expect(bundle.refreshToken == "refresh-7")
+        #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
+        #expect(try model.data(at: .own) == bundle.stored)
+        #expect(try await KeychainTokenStore.over(model).load() == bundle)
+    }
+
+    @Test(arguments: [KeychainLocation.own, .older])
+    func `what its reader does not take is corrupt, and is not quoted`(location: KeychainLocation) async throws {
+        let model = ModelKeychain()
+        model.insert(.garbage, at: location)
+        let store = KeychainTokenStore.over(model, predecessors: [.ownFormat(at: location)])
+        let error = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }
+        #expect(error?.code == .corrupt)
+        #expect(error?.cause == nil)
+        #expect(model.data(at: location) == .garbage)
+    }
+}
+
+extension KeychainPredecessor {
+    /// Two tokens with a space between them.
+    fileprivate static func ownFormat(at location: KeychainLocation) -> KeychainPredecessor {
+        .bundle(at: location) { data in
+            let tokens = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
+            guard tokens.count == 2 else { throw ScriptedFailure() }
+            return TokenBundle(accessToken: tokens[0], refreshToken: tokens[1])
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Storage
+import Testing
+
+@Suite("A file says whether protected data is available")
+struct ProtectedDataProbeTests {
+    private let folder: TemporaryFolder
+    private let file: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        file = folder.url.appendingPathComponent("unlocked")
+    }
+
+    @Test func `a file that is missing is made, and can be read from then on`() async throws {
+        #expect(await ProtectedDataProbe(file: file).isProtectedDataAvailable())
+        let made = try Data(contentsOf: file)
+        #expect(!made.isEmpty)
+        #expect(await ProtectedDataProbe(file: file).isProtectedDataAvailable())
+        #expect(try Data(contentsOf: file) == made)
+    }
+
+    @Test func `a file that is there and cannot be read says no, and is not replaced`() async throws {
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        #expect(await !ProtectedDataProbe(file: file).isProtectedDataAvailable())
+        #expect(try folder.url.names == ["unlocked"])
+    }
+
+    @Test func `a file that cannot be made says no`() async throws {
+        let nowhere = folder.fresh().appendingPathComponent("unlocked")
+        #expect(await !ProtectedDataProbe(file: nowhere).isProtectedDataAvailable())
+    }
+}

@@ -1,0 +1,100 @@
+import AuthInterface
+import Foundation
+import ProcessTesting
+import Testing
+
+@testable import Storage
+
+@Suite("ST9: waiters for a lease of a file get it in the order in which they came")
+struct LeaseFairnessTests {
+    private let temporary: TemporaryFolder
+    private let folder: URL
+    private let store: FileTokenStore
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+        try folder.makePrivateFolder()
+        store = FileTokenStore(folder: folder)
+    }
+
+    @Test("Of 16 processes that take the lease in turn, none is overtaken by all others three times")
+    func turns() async throws {
+        let processes = try (0..<16).map { _ in try SpawnedProcess(torture: "contend", folder, 12) }
+        var longest = 0
+        for process in processes {
+            longest = max(longest, Int(await process.remainingLines().first ?? "") ?? 0)
+        }
+        let log = try String(contentsOfFile: folder.path + ".grants", encoding: .utf8)
+        let grants = log.split(separator: "\n")
+        #expect(grants.count == 16 * 12)
+        var last: [Substring: Int] = [:]
+        var widest = 0
+        for (number, process) in grants.enumerated() {
+            if let before = last[process] { widest = max(widest, number - before) }
+            last[process] = number
+        }
+        #expect(widest <= 3 * 16)
+        let line = "lease of 20 ms, 16 processes: longest wait \(longest) ms, at most \(widest) grants between two\n"
+        FileHandle.standardError.write(Data("torture-storage: \(line)".utf8))
+    }
+
+    @Test("A waiter that is stopped does not keep the lease from the others, and gets it when it goes on")
+    func stoppedWaiter() async throws {
+        let lease = try await store.lease(waitingAtMost: .zero)
+        let process = try SpawnedProcess(torture: "wait", folder)
+        var lines = process.lines.makeAsyncIterator()
+        #expect(await lines.next() == "waiting")
+        while try isQueueEmpty() { await Task.yield() }
+        process.kill(SIGSTOP)
+        await lease.release()
+        await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
+        process.kill(SIGCONT)
+        #expect(await lines.next() == "leased")
+    }
+
+    @Test("A waiter that dies, gives up or is cancelled leaves the queue")
+    func leaving() async throws {
+        let lease = try await store.lease(waitingAtMost: .zero)
+        let process = try SpawnedProcess(torture: "wait", folder)
+        while try isQueueEmpty() { await Task.yield() }
+        process.kill()
+        _ = await process.end()
+        #expect(try isQueueEmpty())
+
+        let cancelled = Task { try await store.lease(waitingAtMost: .seconds(3_600)) }
+        while try isQueueEmpty() { await Task.yield() }
+        cancelled.cancel()
+        _ = await cancelled.result
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .milliseconds(5)) }?.code == .busy)
+        #expect(try isQueueEmpty())
+        await lease.release()
+    }
+
+    @Test("Tickets are ordered by the time they were drawn, and a dropped one makes room")
+    func tickets() throws {
+        var tickets = try (0..<5).map { _ in try #require(try ticket()) }
+        #expect(tickets.map { $0.waitersAhead(atMost: 9) } == [0, 1, 2, 3, 4])
+        #expect(tickets.map { $0.waitersAhead(atMost: 2) } == [0, 1, 2, 2, 2])
+        #expect(tickets[0].first == nil)
+        let second = tickets[2].first
+        tickets.remove(at: 0)
+        #expect(tickets[0].first == nil)
+        #expect(tickets[1].first != second)
+        #expect(tickets.map { $0.waitersAhead(atMost: 9) } == [0, 1, 2, 3])
+        tickets = []
+        #expect(try isQueueEmpty())
+    }
+
+    private static let queue = "default.json.lease.queue"
+
+    private func ticket() throws -> LeaseTicket? {
+        guard let folder = try PrivateFolder.open(folder.path) else { return nil }
+        return LeaseTicket(in: folder, Self.queue)
+    }
+
+    private func isQueueEmpty() throws -> Bool {
+        guard let folder = try PrivateFolder.open(folder.path) else { return true }
+        return LeaseTicket.isQueueEmpty(in: folder, Self.queue)
+    }
+}

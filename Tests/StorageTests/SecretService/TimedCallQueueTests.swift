@@ -1,0 +1,120 @@
+import AuthInterface
+import AuthTesting
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("Calls to a service that can hang")
+struct TimedCallQueueTests {
+    private let clock = ManualTimeSource()
+    private let limit = Duration.seconds(20)
+
+    @Test("A call that ends in time returns its value, and the next one is made after it")
+    func inOrder() async throws {
+        let queue = TimedCallQueue(label: "test", clock: clock)
+        for number in 1...3 {
+            #expect(try await queue.run(within: limit) { () throws(TokenStoreError) in number } == number)
+        }
+    }
+
+    @Test("An error of the call is the caller's")
+    func failing() async {
+        let queue = TimedCallQueue(label: "test", clock: clock)
+        let error = await storeError {
+            try await queue.run(within: limit) { () throws(TokenStoreError) in
+                throw TokenStoreError(.corrupt, reason: "scripted")
+            }
+        }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test("ST9: a call that hangs and the one behind it are answered within one limit, and the second is never made")
+    func hanging() async throws {
+        let queue = TimedCallQueue(label: "test", clock: clock)
+        let service = HangingService()
+        let wasMade = Flag(false)
+        let first = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
+        await service.started()
+        let second = Task {
+            try await queue.run(within: limit) { () throws(TokenStoreError) in wasMade.isSet = true }
+        }
+        await clock.sleepers(atLeast: 2)
+        clock.advance(by: limit)
+        #expect(await storeError { try await first.value }?.reason.contains("within 20 s") == true)
+        #expect(await storeError { try await second.value }?.reason.contains("within 20 s") == true)
+        service.recover()
+        try await afterEarlierCalls(of: queue)
+        #expect(!wasMade.isSet)
+    }
+
+    @Test("While an overdue call has not ended, new calls fail at once; after its end they are made")
+    func overdue() async throws {
+        let queue = TimedCallQueue(label: "test", clock: clock)
+        let service = HangingService()
+        let first = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
+        await service.started()
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: limit)
+        #expect(await storeError { try await first.value }?.code == .unavailable)
+        for _ in 1...3 {
+            let error = await storeError { try await queue.run(within: limit) { () throws(TokenStoreError) in } }
+            #expect(error?.code == .unavailable)
+            #expect(error?.reason.contains("earlier call") == true)
+        }
+        service.recover()
+        try await afterEarlierCalls(of: queue)
+    }
+
+    @Test("A call whose task is cancelled runs to its end, and its caller is given the result")
+    func cancelled() async throws {
+        let queue = TimedCallQueue(label: "test", clock: clock)
+        let service = HangingService()
+        let call = Task {
+            try await queue.run(within: limit) { () throws(TokenStoreError) in
+                service.call()
+                return 1
+            }
+        }
+        await service.started()
+        call.cancel()
+        service.recover()
+        #expect(try await call.value == 1)
+    }
+
+    @Test("The queue of one account does not wait for that of another")
+    func accounts() async throws {
+        let service = HangingService()
+        let hung = TimedCallQueue(label: "test", clock: clock)
+        let call = Task { try await hung.run(within: limit) { () throws(TokenStoreError) in service.call() } }
+        await service.started()
+        let other = TimedCallQueue(label: "test", clock: clock)
+        #expect(try await other.run(within: limit) { () throws(TokenStoreError) in 2 } == 2)
+        service.recover()
+        try await call.value
+    }
+
+    /// Waits until a queue makes calls again: until the end of the one that hung.
+    private func afterEarlierCalls(of queue: TimedCallQueue) async throws {
+        while await storeError(of: { try await queue.run(within: limit) { () throws(TokenStoreError) in } }) != nil {
+            await Task.yield()
+        }
+    }
+}
+
+/// A service whose first call does not end until ``recover()``.
+private final class HangingService: Sendable {
+    private let recovery = DispatchSemaphore(value: 0)
+    private let starts = Gate()
+
+    /// Blocks its thread.
+    func call() {
+        starts.open()
+        recovery.wait()
+    }
+
+    func started() async { await starts.pass() }
+
+    func recover() { recovery.signal() }
+}

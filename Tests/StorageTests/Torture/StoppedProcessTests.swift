@@ -1,0 +1,55 @@
+import AuthInterface
+import Foundation
+import ProcessTesting
+import Testing
+
+@testable import Storage
+
+@Suite("ST5: a process that is stopped does not keep others from writing")
+struct StoppedProcessTests {
+    private let temporary: TemporaryFolder
+    private let folder: URL
+    private let store: FileTokenStore
+    private let bundle = TokenBundle.numbered(1)
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+        store = FileTokenStore(folder: folder)
+    }
+
+    @Test("A sign-out does not wait for the lease of a stopped process, and that process sees it when it goes on")
+    func stoppedHolder() async throws {
+        try await store.save(bundle)
+        let process = try SpawnedProcess(torture: "hold", folder)
+        var lines = process.lines.makeAsyncIterator()
+        let heir = try #require(await lines.next().flatMap { pid_t($0) })
+        defer { kill(heir, SIGKILL) }
+        process.kill(SIGSTOP)
+        let ended = EndedSession(session: bundle.session, reason: .byUser, date: Date(timeIntervalSince1970: 1e9))
+        try await store.update { _ in .ended(ended) }
+        #expect(try await FileTokenStore(folder: folder).read() == .ended(ended))
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
+        try await store.save(.numbered(2, of: SessionID()))
+        process.kill(SIGKILL)
+    }
+
+    @Test("A process that is stopped in the middle of a write makes others `busy` after a limit, and reads go on")
+    func stoppedWriter() async throws {
+        try await store.save(bundle)
+        let process = try SpawnedProcess(torture: "hold-write", folder)
+        var lines = process.lines.makeAsyncIterator()
+        #expect(await lines.next() == "holding")
+        process.kill(SIGSTOP)
+        let tokens = TokenFile(folder: .test(folder.path), name: "default.json", writeLimit: .milliseconds(20))
+        let error = #expect(throws: TokenStoreError.self) { try tokens.update { _ in .empty } }
+        #expect(error?.code == .busy)
+        #expect(error?.reason.contains("it may be stopped; continue or end it") == true)
+        #expect(try await store.load() == bundle)
+        process.kill(SIGCONT)
+        try process.finishInput()
+        #expect(await lines.next() == "done")
+        try await store.delete()
+        #expect(try await store.read() == .empty)
+    }
+}

@@ -1,0 +1,94 @@
+/// How much may happen in one walk. Every interleaving within the bounds is visited.
+struct ExplorationBounds: Hashable, Sendable {
+    /// What is counted down.
+    enum Resource: Int, CaseIterable, Sendable {
+        /// A user wants a refresh.
+        case refresh
+        /// A request is sent with the current token, and refused later.
+        case request
+        /// A process looks at the store, or is notified of a change in it.
+        case look
+        case signIn
+        case signOut
+        /// A pause of the machine, or of a caller, ends.
+        case pause
+        /// A process is killed. It starts again.
+        case crash
+        /// A deadline passes before a call or the store has responded.
+        case slow
+        /// A call passes its second limit.
+        case limit
+        /// A connection breaks, before or after the server has processed the request.
+        case lost
+        /// The store fails a read, a write or a lease.
+        case failure
+        case suspension
+        /// A lease is taken from a living process, as when its connection to the database is cut.
+        case cut
+
+        /// Whether it counts as a fault.
+        var isFault: Bool { rawValue >= Resource.crash.rawValue }
+    }
+
+    private(set) var left = SIMD16<UInt8>(repeating: 0)
+    /// How many faults there may be in one history, of any kind.
+    var faults: UInt8 = 0
+
+    init(faults: UInt8, _ amounts: [Resource: UInt8]) {
+        self.faults = faults
+        for (resource, amount) in amounts { left[resource.rawValue] = amount }
+    }
+
+    func has(_ resource: Resource) -> Bool {
+        left[resource.rawValue] > 0 && (!resource.isFault || faults > 0)
+    }
+
+    mutating func spend(_ resource: Resource) {
+        left[resource.rawValue] -= 1
+        if resource.isFault { faults -= 1 }
+    }
+
+    /// Takes amounts by name, as in `refresh=3 crash=1 faults=2`.
+    mutating func read(_ text: String) {
+        for part in text.split(whereSeparator: { " ,".contains($0) }) {
+            let pair = part.split(separator: "=")
+            guard pair.count == 2, let amount = UInt8(pair[1]) else { preconditionFailure("no bound: \(part)") }
+            if pair[0] == "faults" {
+                faults = amount
+            } else if let resource = Resource.allCases.first(where: { "\($0)" == pair[0] }) {
+                left[resource.rawValue] = amount
+            } else {
+                preconditionFailure("no bound: \(part)")
+            }
+        }
+    }
+}
+
+extension ExplorationBounds: CustomStringConvertible {
+    var description: String {
+        let amounts = Resource.allCases.filter { left[$0.rawValue] > 0 }.map { "\($0)=\(left[$0.rawValue])" }
+        return (amounts + ["faults=\(faults)"]).joined(separator: " ")
+    }
+}
+
+/// What the walk takes for granted of store and server, and how the two may be broken.
+struct ExplorationModel: Hashable, Sendable {
+    enum Flaw: Hashable, Sendable {
+        /// The store gives the lease although another process holds it.
+        case leaseIsGivenTwice
+        /// The server says that it honours keys, and does not.
+        case serverForgetsKeys
+        /// A write does not look at what is stored.
+        case writesOverEverything
+        /// The mark that a call may be under way is lost.
+        case marksAreLost
+        /// The record of a refresh is not stored, although the store says so.
+        case intentsAreLost
+        /// A lease that was cut still says that another process is dead.
+        case cutLeaseIsProof
+    }
+
+    /// Rule 6: the server repeats its result for the same key, and the engine knows it.
+    var honoursKeys = false
+    var flaw: Flaw?
+}

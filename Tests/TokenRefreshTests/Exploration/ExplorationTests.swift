@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// Rules 1 to 6 between two processes: every interleaving within bounds, not a sample of them.
+///
+/// `make explore` walks further, and takes `BOUNDS`, as in `make explore BOUNDS="refresh=3 pause=2 crash=1 faults=1"`.
+@Suite struct ExplorationTests {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// What is walked with every run of the tests.
+    private static let small = [
+        ExplorationBounds(
+            faults: 1, [.refresh: 2, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .limit: 1, .failure: 1, .suspension: 1]
+        ),
+        ExplorationBounds(faults: 0, [.request: 1, .look: 1, .signIn: 1]),
+        ExplorationBounds(faults: 0, [.refresh: 1, .look: 1, .signOut: 1]),
+    ]
+
+    /// What is walked on demand.
+    private static let large = [
+        ExplorationBounds(
+            faults: 2, [.refresh: 2, .pause: 2, .crash: 1, .slow: 1, .lost: 1, .limit: 1, .failure: 1]
+        ),
+        ExplorationBounds(
+            faults: 3, [.refresh: 2, .pause: 2, .crash: 1, .slow: 1, .lost: 1, .limit: 1]
+        ),
+        ExplorationBounds(
+            faults: 1,
+            [.refresh: 3, .pause: 2, .crash: 1, .slow: 1, .lost: 1, .limit: 1, .failure: 1, .suspension: 1, .cut: 1]
+        ),
+        ExplorationBounds(
+            faults: 1,
+            [.refresh: 2, .look: 1, .signOut: 1, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .failure: 1, .suspension: 1]
+        ),
+        ExplorationBounds(
+            faults: 1, [.refresh: 1, .request: 1, .look: 1, .signIn: 1, .pause: 1, .crash: 1, .slow: 1, .failure: 1]
+        ),
+        ExplorationBounds(faults: 0, [.refresh: 1, .look: 1, .signIn: 1, .signOut: 1]),
+    ]
+
+    @Test("Rules 1 to 6: every law holds in every state, whatever happens in whatever order", arguments: [false, true])
+    func lawsHold(honoursKeys: Bool) {
+        var walks = Self.small
+        if let text = Self.environment["BOUNDS"], !text.isEmpty {
+            walks = [ExplorationBounds(faults: 0, [:])]
+            walks[0].read(text)
+        } else if Self.environment["EXPLORE"] == "large" {
+            walks = Self.large
+        }
+        for bounds in walks { walk(bounds, ExplorationModel(honoursKeys: honoursKeys)) }
+    }
+
+    private func walk(_ bounds: ExplorationBounds, _ model: ExplorationModel) {
+        var explorer = Explorer(model: model, bounds: bounds)
+        explorer.limit = Self.environment["STATES"].flatMap(Int.init) ?? explorer.limit
+        let start = ContinuousClock.now
+        let report = explorer.run()
+        let keys = model.honoursKeys ? "keys" : "no keys"
+        print(
+            "exploration: \(report.states) states\(report.isCutShort ? " and more" : ""), \(report.steps) steps,",
+            "depth \(report.depth), \((ContinuousClock.now - start) / .seconds(1)) s: \(keys), \(bounds)"
+        )
+        fflush(nil)
+        if let summary = report.summary { Issue.record("\(summary)") }
+    }
+
+    @Test(
+        "A world whose store or server breaks its promise is found, with a shortest story", arguments: BrokenWorld.all)
+    func brokenWorldsAreFound(world: BrokenWorld) throws {
+        let report = Explorer(model: world.model, bounds: world.bounds).run()
+        let summary = try #require(report.summary, "no law is broken in \(report.states) states")
+        #expect(summary.law == world.law, "\(summary)")
+        #expect(summary.lines.count == world.length, "\(summary)")
+        #expect(summary.lines.last == world.lastLine, "\(summary)")
+    }
+
+    @Test("The same world and its mirror image are one state")
+    func mirrorImages() {
+        let bounds = ExplorationBounds(faults: 0, [.refresh: 2, .signOut: 1])
+        var first = ExploredWorld(ExplorationModel(), bounds)
+        var second = first
+        for slot in [0, 1] {
+            first.take(.wantsRefresh(slot))
+            second.take(.wantsRefresh(1 - slot))
+            #expect(first.fingerprint == second.fingerprint)
+        }
+        first.take(.signsOut(0))
+        #expect(first.fingerprint != second.fingerprint)
+    }
+}
+
+/// A model that lacks what a rule relies on.
+struct BrokenWorld: CustomTestStringConvertible, Sendable {
+    let model: ExplorationModel
+    let bounds: ExplorationBounds
+    let law: ProtocolLaw
+    let length: Int
+    let lastLine: String
+
+    var testDescription: String { model.flaw.map { "\($0)" } ?? "" }
+
+    static let all = [
+        BrokenWorld(
+            model: ExplorationModel(flaw: .leaseIsGivenTwice),
+            bounds: ExplorationBounds(faults: 0, [.refresh: 2]),
+            law: .oneCall,
+            length: 12,
+            lastLine: "p1 is told the outcome of its intent for r0: calls with r0"
+        ),
+        BrokenWorld(
+            model: ExplorationModel(honoursKeys: true, flaw: .serverForgetsKeys),
+            bounds: ExplorationBounds(faults: 1, [.refresh: 1, .lost: 1]),
+            law: .reuseWithKeys,
+            length: 9,
+            lastLine: "the server processes p0's call with r0: takes the re-use of r0 for theft"
+        ),
+        BrokenWorld(
+            model: ExplorationModel(flaw: .writesOverEverything),
+            bounds: ExplorationBounds(faults: 0, [.refresh: 1, .signOut: 1]),
+            law: .signOutIsFinal,
+            length: 7,
+            lastLine: "the store does p0's intent for r0"
+        ),
+        BrokenWorld(
+            model: ExplorationModel(flaw: .marksAreLost),
+            bounds: ExplorationBounds(faults: 1, [.refresh: 2, .suspension: 1]),
+            law: .oneCall,
+            length: 15,
+            lastLine: "p1 is told the outcome of its intent for r0: calls with r0"
+        ),
+        BrokenWorld(
+            model: ExplorationModel(flaw: .cutLeaseIsProof),
+            bounds: ExplorationBounds(faults: 1, [.refresh: 2, .cut: 1]),
+            law: .oneCall,
+            length: 13,
+            lastLine: "p1 is told the outcome of its intent for r0: calls with r0"
+        ),
+        BrokenWorld(
+            model: ExplorationModel(flaw: .intentsAreLost),
+            bounds: ExplorationBounds(faults: 0, [.refresh: 1]),
+            law: .intent,
+            length: 6,
+            lastLine: "p0 is told the outcome of its intent for r0: calls with r0"
+        ),
+    ]
+}

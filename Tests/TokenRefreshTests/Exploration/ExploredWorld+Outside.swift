@@ -1,0 +1,126 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+/// What the store and the server do.
+extension ExploredWorld {
+    // MARK: The store
+
+    /// The store does a read or a write, in one step. The process does not know yet.
+    mutating func storeWorks(_ slot: Int, _ index: Int) {
+        let perspective = Perspective(slot: slot)
+        let found = perspective.view(store)
+        let result: ExploredProcess.StoreWork.Result
+        switch processes[slot].process.work[index].kind {
+        case .read:
+            let owner = found.bundle?.pendingRefresh.map { perspective.unview(owner: $0.owner) }
+            // A lease that was cut itself proves nothing.
+            let isProof = !lapsed.contains(self.owner(slot)) || model.flaw == .cutLeaseIsProof
+            result = .content(found, ownerMayCall: owner.map { !isProof || lapsed.contains($0) } ?? false)
+        case .write(_, let content):
+            let new = replacement(content, found)
+            if let new, !isLost(content) { put(perspective.unview(new), slot) }
+            if new != nil {
+                result = .outcome(.written(replaced: found.bundle))
+            } else {
+                result = .outcome(content.bundle == nil ? .written(replaced: nil) : .superseded(by: found))
+            }
+        }
+        change(slot) { $0.work[index].result = result }
+    }
+
+    /// The decision is the one that ships.
+    private func replacement(_ content: StoreContent, _ found: StoredSession) -> StoredSession? {
+        if model.flaw == .writesOverEverything, let bundle = content.bundle { return .active(bundle) }
+        return content.replacement(for: .success(found))
+    }
+
+    private func isLost(_ content: StoreContent) -> Bool {
+        guard let intent = content.bundle?.pendingRefresh else { return false }
+        return model.flaw == .intentsAreLost || (model.flaw == .marksAreLost && intent.isAbandoned)
+    }
+
+    private mutating func put(_ new: StoredSession, _ slot: Int) {
+        switch (new, store) {
+        case (.active(let bundle), _) where ended.contains(bundle.session):
+            breaks(.signOutIsFinal, "p\(slot) stores tokens of \(bundle.session), which has ended")
+        case (.ended, .active(let old)) where !processes[slot].process.known.contains(old.session):
+            breaks(.spared, "p\(slot) deletes \(old.session), which another process has signed in")
+        case (.empty, .active(let old)):
+            breaks(.spared, "p\(slot) empties the store, which held \(old.session)")
+        case (.active(let bundle), .active(let old)) where bundle.session != old.session: over.insert(old.session)
+        default: break
+        }
+        store = new
+        if let bundle = new.bundle, let token = bundle.refreshToken {
+            everStored.insert(token)
+            if let intent = bundle.pendingRefresh {
+                recorded.insert(Record(refreshToken: token, key: intent.idempotencyKey))
+            }
+        }
+        if case .ended(let note) = new { ended.insert(note.session) }
+    }
+
+    mutating func storeFails(_ slot: Int, _ index: Int) {
+        bounds.spend(.failure)
+        let error = TokenStoreError(.unavailable, reason: "locked")
+        let work = processes[slot].process.work[index]
+        change(slot) { _ = $0.work.remove(at: index) }
+        switch work.kind {
+        case .read(let purpose): tell(slot, .read(purpose, .failure(error), ownerMayCall: false))
+        case .write(let version, _): tell(slot, .wrote(version: version, .failed(error)))
+        }
+    }
+
+    mutating func storeResponds(_ slot: Int, _ index: Int) {
+        let work = processes[slot].process.work[index]
+        change(slot) { _ = $0.work.remove(at: index) }
+        switch (work.kind, work.result) {
+        case (.read(let purpose), .content(let content, let mayCall)):
+            tell(slot, .read(purpose, .success(content), ownerMayCall: mayCall))
+        case (.write(let version, _), .outcome(let outcome)): tell(slot, .wrote(version: version, outcome))
+        default: break
+        }
+    }
+
+    // MARK: The server
+
+    mutating func serverProcesses(_ index: Int) {
+        let call = calls[index]
+        let session = call.base.session
+        let (verdict, text) = server.process(call.number, of: session, key: call.key)
+        decisions?.append(text)
+        calls[index].stage = .processed(verdict)
+        if call.slot == nil { calls.remove(at: index) }
+        // A session that a user has ended is no loss.
+        guard verdict == .rejected, server.families[session]?.status == .revokedByReuse, !over.contains(session)
+        else { return }
+        if causes.isEmpty {
+            breaks(.reuse, "the server revokes \(session) for re-use, and no response was lost")
+        } else if model.honoursKeys, !causes.contains(.limit) {
+            breaks(.reuseWithKeys, "the server revokes \(session) for re-use, although it honours keys")
+        }
+    }
+
+    mutating func respond(_ index: Int) {
+        let call = calls.remove(at: index)
+        guard let slot = call.slot, case .processed(let verdict) = call.stage else { return }
+        switch verdict {
+        case .tokens(let number):
+            let tokens = Self.tokens(number, of: call.base.session)
+            tell(slot, .responded(call.id, base: call.base, .success(tokens)))
+        case .rejected:
+            let error = TokenRefreshError(.rejected, status: 400)
+            tell(slot, .responded(call.id, base: call.base, .failure(error)))
+        }
+    }
+
+    /// The connection of a call ends. The request may still be on its way.
+    mutating func breakOff(_ index: Int) {
+        let call = calls[index]
+        guard let slot = call.slot else { return }
+        calls[index].slot = nil
+        if call.stage != .sent { calls.remove(at: index) }
+        tell(slot, .responded(call.id, base: call.base, .failure(.unavailable)))
+    }
+}

@@ -1,0 +1,145 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+/// What a step does.
+extension ExploredWorld {
+    mutating func take(_ step: ExplorationStep) {
+        switch step {
+        case .wantsRefresh(let slot):
+            bounds.spend(.refresh)
+            ask(slot, .refresh)
+        case .triesAgain(let slot):
+            bounds.spend(.pause)
+            now = max(now, processes[slot].process.retryAt ?? now)
+            ask(slot, .refresh)
+        case .sendsRequest(let slot):
+            bounds.spend(.request)
+            let now = now
+            change(slot) { $0.request = $0.machine.readyToken(at: now) }
+        case .isRefused(let slot): refuse(slot)
+        case .signsIn(let slot): signIn(slot)
+        case .signsOut(let slot): signOut(slot)
+        case .hearsOfChange(let slot):
+            bounds.spend(.look)
+            tell(slot, .storeChanged)
+        case .storeWorks(let slot, let work): storeWorks(slot, work)
+        case .storeFails(let slot, let work): storeFails(slot, work)
+        case .storeResponds(let slot, let work): storeResponds(slot, work)
+        case .leaseIsGiven(let slot, let attempt):
+            leases.append(Lease(slot: slot, attempt: attempt))
+            change(slot) { $0.leasing.removeAll { $0 == attempt } }
+            tell(slot, .leased(attempt))
+        case .leaseIsRefused(let slot, let attempt):
+            bounds.spend(.failure)
+            change(slot) { $0.leasing.removeAll { $0 == attempt } }
+            tell(slot, .leaseFailed(attempt, TokenStoreError(.busy, reason: "busy")))
+        case .leaseIsCut(let slot):
+            bounds.spend(.cut)
+            leases.removeAll { $0.slot == slot }
+            lapsed.insert(owner(slot))
+            excuseCalls(of: slot)
+        default: takeRest(step)
+        }
+        findIdleWait()
+    }
+
+    private mutating func takeRest(_ step: ExplorationStep) {
+        switch step {
+        case .serverProcesses(let index): serverProcesses(index)
+        case .response(let index): respond(index)
+        case .connectionBreaks(let index):
+            bounds.spend(.lost)
+            causes.insert(.lostResponse)
+            breakOff(index)
+        case .cancelledCallEnds(let index):
+            // Whether the server has processed it, or will, is not known: a lost response, and the limit explains it.
+            breakOff(index)
+        case .timer(let slot, let timer): fire(timer, slot)
+        case .crashes(let slot): crash(slot)
+        case .restarts(let slot): restart(slot)
+        case .suspensionIsNear(let slot):
+            bounds.spend(.suspension)
+            change(slot) { $0.condition = .suspending }
+            tell(slot, .suspensionNear)
+        case .isSuspended(let slot): change(slot) { $0.condition = .suspended }
+        case .goesOn(let slot): change(slot) { $0.condition = .running }
+        default: break
+        }
+    }
+
+    // MARK: Users
+
+    private mutating func ask(_ slot: Int, _ wish: Wish) {
+        change(slot) { $0.retryAt = nil }
+        tell(slot, .asked(wish, processes[slot].process.nextCaller), as: .init(wish: .refresh))
+    }
+
+    private mutating func refuse(_ slot: Int) {
+        guard let token = processes[slot].process.request else { return }
+        change(slot) { $0.request = nil }
+        let refusal = TokenRefusal(of: token)
+        let caller = ExploredProcess.Caller(wish: .replacement(token, token.handout))
+        tell(slot, .asked(.replacement(refusal), processes[slot].process.nextCaller), as: caller)
+    }
+
+    private mutating func signIn(_ slot: Int) {
+        bounds.spend(.signIn)
+        signIns += 1
+        let session = SessionID(rawValue: "s\(signIns)")
+        server.open(session)
+        if let old = processes[slot].process.machine.current?.bundle.session { over.insert(old) }
+        let tokens = Self.tokens(0, of: session)
+        change(slot) { $0.known.insert(session) }
+        tell(slot, .signIn(tokens, session, processes[slot].process.nextCaller), as: .init(wish: .signIn(session)))
+    }
+
+    private mutating func signOut(_ slot: Int) {
+        bounds.spend(.signOut)
+        guard let session = processes[slot].process.machine.current?.bundle.session else { return }
+        over.insert(session)
+        change(slot) { $0.left.insert(session) }
+        tell(slot, .signOut(.byUser, processes[slot].process.nextCaller), as: .init(wish: .signOut(session)))
+    }
+
+    // MARK: Time and processes
+
+    private mutating func fire(_ timer: RefreshTimer, _ slot: Int) {
+        if let resource = resource(of: timer, slot) { bounds.spend(resource) }
+        if case .callLimit = timer { causes.insert(.limit) }
+        now = max(now, processes[slot].process.timers[timer] ?? now)
+        change(slot) { $0.timers[timer] = nil }
+        tell(slot, .timerFired(timer))
+    }
+
+    /// The kernel releases the locks of the process; what it had under way at the store is not done any more.
+    private mutating func crash(_ slot: Int) {
+        bounds.spend(.crash)
+        let process = processes[slot].process
+        if hasCall(slot) || process.machine.unsavedContent?.bundle != nil { causes.insert(.crash) }
+        leases.removeAll { $0.slot == slot }
+        for index in calls.indices where calls[index].slot == slot { calls[index].slot = nil }
+        calls.removeAll { $0.slot == nil && $0.stage != .sent }
+        var dead = ExploredProcess(incarnation: process.incarnation, honoursKeys: model.honoursKeys)
+        dead.condition = .dead
+        processes[slot] = ProcessSnapshot(dead)
+    }
+
+    private mutating func restart(_ slot: Int) {
+        let incarnation = processes[slot].process.incarnation + 1
+        processes[slot] = ProcessSnapshot(
+            ExploredProcess(incarnation: incarnation, honoursKeys: model.honoursKeys)
+        )
+        tell(slot, .asked(.restore, WaiterID(number: 1)), as: .init(wish: .restore))
+    }
+
+    mutating func excuseCalls(of slot: Int) {
+        for index in calls.indices where calls[index].slot == slot {
+            calls[index].isExcused = true
+            let call = calls[index]
+            excused.insert(
+                ExcusedCall(session: call.base.session, number: call.number, startedAt: call.startedAt)
+            )
+        }
+    }
+}

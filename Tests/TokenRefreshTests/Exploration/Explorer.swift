@@ -1,0 +1,94 @@
+@testable import TokenRefresh
+
+/// Visits every state that can be reached within bounds, breadth first, so that the first law found broken is broken by a
+/// shortest history.
+struct Explorer {
+    struct Report {
+        var states = 0
+        var steps = 0
+        var depth = 0
+        /// Whether the walk ended before all states were visited.
+        var isCutShort = false
+        var summary: ExplorationStory?
+    }
+
+    let model: ExplorationModel
+    let bounds: ExplorationBounds
+    /// The most states that are visited.
+    var limit = 100_000_000
+    /// Called with the depth and the number of states so far.
+    var progress: (Int, Int) -> Void = { _, _ in }
+
+    private struct Origin {
+        let parent: Int32
+        let step: UInt16
+    }
+
+    func run() -> Report {
+        var report = Report()
+        let root = ExploredWorld(model, bounds)
+        var seen: Set<Int> = [root.fingerprint]
+        var origins = [Origin(parent: -1, step: 0)]
+        var level: [(world: ExploredWorld, id: Int32)] = [(root, 0)]
+        // Worlds whose processes are in the same state share the state.
+        var snapshots: [Int: ProcessSnapshot] = [:]
+        while !level.isEmpty {
+            var next: [(world: ExploredWorld, id: Int32)] = []
+            for (world, id) in level {
+                for (index, step) in world.steps().enumerated() {
+                    var new = world
+                    new.take(step)
+                    report.steps += 1
+                    if new.violation != nil {
+                        report.states = origins.count
+                        report.summary = story(of: Origin(parent: id, step: UInt16(index)), origins)
+                        return report
+                    }
+                    guard seen.insert(new.fingerprint).inserted else { continue }
+                    for slot in new.processes.indices {
+                        let snapshot = new.processes[slot]
+                        if let known = snapshots[snapshot.fingerprint] {
+                            new.processes[slot] = known
+                        } else {
+                            snapshots[snapshot.fingerprint] = snapshot
+                        }
+                    }
+                    next.append((new, Int32(origins.count)))
+                    origins.append(Origin(parent: id, step: UInt16(index)))
+                }
+                if origins.count >= limit {
+                    report.isCutShort = true
+                    report.states = origins.count
+                    return report
+                }
+            }
+            level = next
+            if !level.isEmpty { report.depth += 1 }
+            progress(report.depth, origins.count)
+        }
+        report.states = origins.count
+        return report
+    }
+
+    /// Walks a history again, and writes it down.
+    private func story(of last: Origin, _ origins: [Origin]) -> ExplorationStory {
+        var choices = [last.step]
+        var parent = last.parent
+        while parent > 0 {
+            choices.append(origins[Int(parent)].step)
+            parent = origins[Int(parent)].parent
+        }
+        var world = ExploredWorld(model, bounds)
+        var lines: [String] = []
+        for choice in choices.reversed() {
+            let step = world.steps()[Int(choice)]
+            let text = step.story(in: world)
+            world.decisions = []
+            world.take(step)
+            let decisions = world.decisions ?? []
+            lines.append(decisions.isEmpty ? text : text + ": " + decisions.joined(separator: ", "))
+        }
+        let violation = world.violation ?? (.answers, "the history does not repeat itself")
+        return ExplorationStory(law: violation.law, text: violation.text, lines: lines)
+    }
+}

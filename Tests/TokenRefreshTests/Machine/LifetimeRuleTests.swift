@@ -1,0 +1,107 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// T11, G3, G19: how long a token is valid, and what is believed of it.
+@Suite struct LifetimeRuleTests {
+    private let date = Date(timeIntervalSince1970: 1_800_000_000)
+    private let year = Duration.seconds(366 * 86_400)
+
+    private func lifetime(_ result: TokenRefreshResult, limit: Duration? = nil) -> Duration? {
+        TokenLifetime(of: result, receivedAt: date, limit: limit ?? year).duration
+    }
+
+    /// A JWT whose claims are given as JSON.
+    private func token(_ claims: String) -> String {
+        let payload = Data(claims.utf8).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+        return "e30.\(payload).c2ln"
+    }
+
+    private func expiry(_ bundle: TokenBundle, limit: Duration? = nil) -> Expiry {
+        var policy = TokenRefreshPolicy()
+        policy.maximumLifetime = limit ?? year
+        return Expiry(stored: bundle, at: Instant(uptime: .zero, date: date), skew: 0, policy: policy)
+    }
+
+    private func bundle(expiresIn seconds: TimeInterval, receivedAgo: TimeInterval?) -> TokenBundle {
+        TokenBundle(
+            accessToken: "access",
+            refreshToken: "refresh",
+            expiresAt: date + seconds,
+            receivedAt: receivedAgo.map { date - $0 }
+        )
+    }
+
+    @Test("T11: what the server says beside the token comes before the token's own claims")
+    func saidFirst() {
+        let claims = token(#"{"iat":1799999000,"exp":1800000900}"#)
+        #expect(lifetime(TokenRefreshResult(accessToken: claims, expiresAt: date + 100)) == .seconds(100))
+        #expect(lifetime(TokenRefreshResult(accessToken: claims, expiresIn: .seconds(30))) == .seconds(30))
+        #expect(lifetime(TokenRefreshResult(accessToken: claims)) == .seconds(1_900))
+    }
+
+    @Test("T11: a lifetime comes before an absolute expiry")
+    func lifetimeFirst() {
+        let both = TokenRefreshResult(accessToken: "access", expiresIn: .seconds(30), expiresAt: date + 100)
+        #expect(lifetime(both) == .seconds(30))
+    }
+
+    @Test("T11: the date of the response comes before the token's own instant of issue")
+    func serverDateFirst() {
+        let claims = token(#"{"iat":1799999000,"exp":1800000900}"#)
+        #expect(lifetime(TokenRefreshResult(accessToken: claims, serverDate: date + 800)) == .seconds(100))
+    }
+
+    @Test("T11: a lifetime beyond the longest one is not believed")
+    func tooLong() {
+        let result = TokenRefreshResult(accessToken: "access", expiresIn: .seconds(101))
+        #expect(lifetime(result, limit: .seconds(100)) == nil)
+        #expect(lifetime(result, limit: .seconds(101)) == .seconds(101))
+    }
+
+    @Test("T11: claims are read in the alphabet of base64url")
+    func alphabet() {
+        let claims = token(#"{"exp":1800000100,"a":"???>>>~~~ÿÿÿ"}"#)
+        #expect(claims.contains("-") || claims.contains("_"))
+        #expect(JSONWebTokenClaims(claims)?.expiresAt == date + 100)
+    }
+
+    @Test("G26: a text of more than 64 KB is not decoded")
+    func longToken() {
+        let short = token(#"{"exp":1800000100}"#)
+        let padding = String(repeating: "x", count: JSONWebTokenClaims.maximumLength - short.utf8.count)
+        #expect(JSONWebTokenClaims(short + padding)?.expiresAt != nil)
+        #expect(JSONWebTokenClaims(short + padding + "x") == nil)
+    }
+
+    @Test("G19: a stored expiry that no clock can show is not believed")
+    func implausible() {
+        let old = TokenBundle(accessToken: "access", refreshToken: "refresh", expiresAt: .distantPast)
+        #expect(expiry(old) == .unknown)
+    }
+
+    @Test("G19: a clock that was set back does not lengthen a stored token's life")
+    func clockSetBack() {
+        #expect(expiry(bundle(expiresIn: 5_000, receivedAgo: -4_900)).end == .seconds(100))
+    }
+
+    @Test("G3: the longest lifetime also limits the windows of a stored token")
+    func windowsAreLimited() {
+        let expiry = expiry(bundle(expiresIn: 1_000, receivedAgo: 0), limit: .seconds(100))
+        #expect(expiry.end == .seconds(100))
+        #expect(expiry.aheadFrom == .seconds(75))
+    }
+
+    @Test("G19: the latest date that the server has told is the one that counts")
+    func latestDate() {
+        var clock = ServerClock()
+        let start = Instant(uptime: .zero, date: date)
+        clock.note(date + 50, at: start)
+        clock.note(date + 70, at: start)
+        #expect(clock.skew(at: start) == 70)
+    }
+}

@@ -1,0 +1,108 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G6, G10, G11: pauses grow, end and start again.
+@Suite struct PacingTests {
+    /// A policy whose pauses have no jitter: 1, 2, 4 … seconds.
+    private var policy: TokenRefreshPolicy {
+        var policy = TokenRefreshPolicy()
+        policy.backoff = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(60))
+        return policy
+    }
+
+    private func pause(of timer: RefreshTimer, _ script: MachineScript) -> Duration? {
+        script.timers[timer].map { $0 - script.uptime }
+    }
+
+    @Test("G11: retries of a failed write wait longer each time, and start again after a success")
+    func writes() {
+        var script = MachineScript.signedIn(policy: policy)
+        _ = script.refresh(1)
+        _ = script.answer()
+        for seconds in [1, 2, 4, 8] {
+            _ = script.storeFails()
+            #expect(pause(of: .storeRetry, script) == .seconds(seconds))
+            #expect(script.pass(.seconds(seconds)) == ["save ada g1"])
+        }
+        _ = script.wrote()
+        _ = script.refresh(2)
+        _ = script.answer()
+        _ = script.storeFails()
+        #expect(pause(of: .storeRetry, script) == .seconds(1))
+    }
+
+    @Test("G14: a store that cannot be read is read again after a pause that grows")
+    func reads() {
+        var script = MachineScript(policy: policy)
+        #expect(script.ask(1) == ["load"])
+        for seconds in [1, 2, 4] {
+            _ = script.loaded(.failure(.locked))
+            #expect(pause(of: .reload, script) == .seconds(seconds))
+            #expect(script.pass(.seconds(seconds)) == ["load"])
+        }
+    }
+
+    @Test("G6: pauses between failed refreshes grow, and start again after a success")
+    func refreshes() {
+        var script = MachineScript.signedIn(policy: policy)
+        var waiter = 1
+        for seconds in [1, 2, 4] {
+            _ = script.refresh(waiter)
+            _ = script.answer(.unavailable)
+            #expect(script.refresh(waiter + 1) == (seconds > 2 ? ["\(waiter + 1): refreshUnavailable"] : []))
+            _ = script.cancel(waiter + 1)
+            _ = script.pass(.seconds(seconds))
+            waiter += 2
+        }
+        _ = script.refresh(100)
+        _ = script.answer()
+        _ = script.wrote()
+        #expect(script.refresh(101) == ["call g1"])
+        _ = script.answer(.unavailable)
+        _ = script.refresh(102)
+        #expect(script.pass(.seconds(1)) == ["call g1"])
+    }
+
+    @Test("G8: a call is never cancelled before the deadline of those who wait for it")
+    func longestCall() {
+        var policy = TokenRefreshPolicy()
+        policy.callLimit = .seconds(5)
+        #expect(policy.longestCall == policy.deadline)
+    }
+
+    @Test("G10: the cool-down of an endpoint doubles up to eight times its length, and starts again later")
+    func endpoint() {
+        var loops = LoopBreaker()
+        var uptime = Duration.seconds(1_000)
+        for factor in [1, 2, 4, 8, 8] {
+            let outcome = loops.refused(by: "a", isReplacement: true, at: uptime, cooldown: .seconds(10))
+            #expect(outcome == .unauthorized(retryAfter: .seconds(10 * factor), isNew: true))
+            uptime += .seconds(10 * factor)
+        }
+        uptime += .seconds(10)
+        let outcome = loops.refused(by: "a", isReplacement: true, at: uptime, cooldown: .seconds(10))
+        #expect(outcome == .unauthorized(retryAfter: .seconds(10), isNew: true))
+    }
+
+    @Test("G10: another endpoint may find out once a cool-down whether the token itself was revoked")
+    func secondOpinion() {
+        var loops = LoopBreaker()
+        let start = Duration.seconds(1_000)
+        func refused(_ endpoint: String, isReplacement: Bool = false, after seconds: Int = 0) -> Bool {
+            let at = start + .seconds(seconds)
+            let outcome = loops.refused(by: endpoint, isReplacement: isReplacement, at: at, cooldown: .seconds(10))
+            return outcome == .refresh
+        }
+        #expect(!refused("a"))
+        // Not the endpoint itself, and not a request whose token came in place of a refused one.
+        #expect(!refused("a"))
+        #expect(!refused("b", isReplacement: true))
+        #expect(refused("c"))
+        #expect(!refused("d", after: 5))
+        // No cool-down runs any more: there is nothing to have another opinion on.
+        #expect(!refused("e", after: 500))
+    }
+}

@@ -1,0 +1,154 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G4, G12, G20, G24: what an application asks a session besides tokens.
+@Suite(.timeLimit(.minutes(5))) struct SessionNeedsTests {
+    @Test("G20: a handler that asks its own session for a token fails at once, and the session stays")
+    func handlerAsksItself() async throws {
+        let (engine, errors) = (Locked<TokenRefreshCoordinator?>(nil), Locked<[AuthenticationError.Code]>([]))
+        let handler = AskingHandler(engine: engine, errors: errors)
+        let coordinator = TokenRefreshCoordinator(
+            store: RecordingTokenStore(holding: .fixture()), handler: handler, time: ManualTimeSource()
+        )
+        engine.withLock { $0 = coordinator }
+        let token = try await coordinator.token()
+        let request = Task { try await coordinator.replacement(for: token) }
+        #expect(await request.outcome() == "refreshUnavailable")
+        #expect(errors.withLock { $0 } == [.insideRefresh, .insideRefresh])
+        #expect(coordinator.state == .signedIn(token.session))
+        engine.withLock { $0 = nil }
+    }
+
+    /// Asks the session that it refreshes for a better token, and for a refresh.
+    private struct AskingHandler: TokenRefreshHandler {
+        let engine: Locked<TokenRefreshCoordinator?>
+        let errors: Locked<[AuthenticationError.Code]>
+
+        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+            guard let engine = engine.withLock({ $0 }) else { return .fixture(ordinal: 1) }
+            let token = SessionToken(value: request.accessToken, session: request.session, generation: 0)
+            do {
+                _ = try await engine.replacement(for: token)
+            } catch let error as AuthenticationError {
+                errors.withLock { $0.append(error.code) }
+            }
+            do {
+                try await engine.refresh()
+            } catch let error as AuthenticationError {
+                errors.withLock { $0.append(error.code) }
+                throw error
+            }
+            return .fixture(ordinal: 1)
+        }
+    }
+
+    @Test("T4: a forced refresh is made whatever the expiry says, once for all callers, and returns the state")
+    func forcedRefresh() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        let gate = Gate()
+        bench.handler.enqueue(.held(at: gate, then: .rotate))
+        let refreshes = (0..<100).map { _ in Task { try await bench.engine.refresh() } }
+        await gate.arrivals(atLeast: 1)
+        await bench.waiters(atLeast: 100)
+        gate.open()
+        for refresh in refreshes { #expect(try await refresh.value == bench.engine.state) }
+        #expect(bench.handler.calls.count == 1)
+        #expect(try await bench.engine.token().name == "ada1 g1")
+    }
+
+    @Test("F3: a forced refresh that is rejected returns the ended state; one that is unavailable throws")
+    func forcedRefreshFails() async throws {
+        let bench = try await Bench.signedIn()
+        let session = bench.engine.state
+        bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, status: 503)))
+        #expect(await code { try await bench.engine.refresh() } == "refreshUnavailable")
+        #expect(bench.engine.state == session)
+        bench.time.advance(by: .seconds(60))
+        bench.handler.enqueue(.failure(TokenRefreshError.rejected))
+        #expect(try await bench.engine.refresh() == .signedOut(.expired()))
+        #expect(try await bench.engine.refresh() == .signedOut(.expired()), "and later ones say so, too")
+    }
+
+    @Test("G12: settle waits for the refresh that runs in the background, and for its write")
+    func settle() async throws {
+        let bench = Bench(lifetime: .seconds(1_000))
+        _ = try await bench.signIn()
+        #expect(await bench.engine.settle(), "nothing is under way")
+        let gate = Gate()
+        bench.handler.enqueue(.rotateThenHold(at: gate))
+        bench.time.advance(by: .seconds(950))
+        #expect(try await bench.engine.token().name == "ada1 g0", "it is refreshed ahead")
+        await gate.arrivals(atLeast: 1)
+        let settled = Task { await bench.engine.settle() }
+        await until { bench.engine.core.withLock { $0.waiters.count } == 1 }
+        gate.open()
+        #expect(await settled.value)
+        #expect(bench.store.base.bundle?.generation == 1)
+    }
+
+    @Test("G12: settle gives up at its limit, and when its task is cancelled")
+    func settleHasALimit() async throws {
+        let (bench, gate, requests, _) = try await Bench.refreshing()
+        let settled = Task { await bench.engine.settle(within: .seconds(5)) }
+        await until { bench.engine.core.withLock { $0.waiters.count } == requests.count + 1 }
+        bench.time.advance(by: .seconds(5))
+        #expect(await settled.value == false)
+        let cancelled = Task { await bench.engine.settle() }
+        cancelled.cancel()
+        #expect(await cancelled.value == false)
+        gate.open()
+        _ = try await requests.tokens()
+    }
+
+    @Test("G24: why a session ended can be read from the state, the event and the status, without a secret")
+    func endingIsKnown() async throws {
+        for kind in Bench.StoreKind.allCases {
+            let bench = try await Bench.signedIn(kind)
+            let error = TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant", requestID: "r-9")
+            bench.handler.enqueue(.failure(error))
+            #expect(await bench.refuse(try await bench.engine.token()).outcomes() == ["sessionEnded"])
+            guard case .signedOut(.expired(let ending)) = bench.engine.state else {
+                Issue.record("the session goes on")
+                return
+            }
+            #expect(ending.status == 400 && ending.code == "invalid_grant" && ending.requestID == "r-9")
+            #expect(ending.process == ProcessIdentity.current.process && ending.date != nil)
+            guard case .expired(let known)? = bench.engine.status.lastEnding else { return }
+            #expect(known == ending)
+            guard kind == .shared else { continue }
+            // Another process finds the note in the store, and says the same.
+            let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, time: bench.time)
+            await until { if case .ended = bench.store.base.content { true } else { false } }
+            guard case .signedOut(.expired(let seen)) = try await other.restore() else { return }
+            #expect(seen == ending)
+        }
+    }
+
+    @Test("An application can end a session with a reason of its own, which other processes see")
+    func ownReason() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, time: bench.time)
+        #expect(try await other.restore() == bench.engine.state)
+        try await bench.engine.signOut(reason: .application("account disabled"))
+        #expect(bench.engine.state == .signedOut(.application("account disabled")))
+        await until { other.state == .signedOut(.application("account disabled")) }
+    }
+
+    @Test("a sign-in, a switch and a sign-out of another process are seen without a request")
+    func changesElsewhere() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, time: bench.time)
+        #expect(try await other.restore() == bench.engine.state)
+        _ = try await bench.signIn("bob")
+        await until { other.state == bench.engine.state }
+        try await bench.engine.signOut()
+        await until { other.state == .signedOut(.byUser) }
+        _ = try await bench.signIn("cleo")
+        await until { other.state == bench.engine.state }
+        #expect(try await other.token().name == "cleo1 g0")
+    }
+}

@@ -1,0 +1,75 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+@testable import TokenRefresh
+
+/// One engine for each account, and no more than are wanted.
+@Suite(.timeLimit(.minutes(5))) struct SessionRegistryTests {
+    private final class Stores: Sendable {
+        let made = Locked(0)
+        private let byAccount = Locked<[Int: RecordingTokenStore]>([:])
+
+        func store(of account: Int) -> RecordingTokenStore {
+            byAccount.withLock { stores in
+                if let store = stores[account] { return store }
+                let store = RecordingTokenStore(holding: .fixture("user\(account)"))
+                stores[account] = store
+                return store
+            }
+        }
+
+        func registry(limit: Int, handler: ScriptedRefreshHandler = ScriptedRefreshHandler()) -> SessionRegistry<Int> {
+            SessionRegistry(limit: limit) { [self] account in
+                made.withLock { $0 += 1 }
+                return TokenRefreshCoordinator(store: store(of: account), handler: handler)
+            }
+        }
+    }
+
+    @Test("All who ask for an account at once get one engine")
+    func oneEngine() async {
+        let stores = Stores()
+        let registry = stores.registry(limit: 10)
+        let sessions = await withTaskGroup(of: ObjectIdentifier.self) { group in
+            for _ in 0..<1_000 { group.addTask { ObjectIdentifier(registry[7]) } }
+            return await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(sessions.count == 1)
+        #expect(stores.made.withLock { $0 } == 1)
+    }
+
+    @Test("Engines beyond the limit are released, least recently used first, and their sessions are read again")
+    func eviction() async throws {
+        let stores = Stores()
+        let registry = stores.registry(limit: 100)
+        for account in 0..<1_000 { #expect(try await registry[account].token().name == "user\(account) g0") }
+        #expect(registry.count <= 125)
+        let made = stores.made.withLock { $0 }
+        #expect(try await registry[999].token().name == "user999 g0")
+        #expect(stores.made.withLock { $0 } == made, "a recent one is there")
+        #expect(try await registry[0].token().name == "user0 g0")
+        #expect(stores.made.withLock { $0 } == made + 1)
+    }
+
+    @Test("An engine that a caller holds, or that refreshes, is the one that everybody gets, released or not")
+    func heldEngine() async throws {
+        let (stores, gate) = (Stores(), Gate())
+        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
+        let registry = stores.registry(limit: 1, handler: handler)
+        let request = Task { try await registry[0].replacement(for: registry[0].token()) }
+        await gate.arrivals(atLeast: 1)
+        for account in 1...50 { _ = try await registry[account].token() }
+        registry.release(0)
+        let other = Task {
+            try await registry[0].replacement(
+                for: .init(value: "access-user0-0", session: .init(rawValue: "user0"), generation: 0))
+        }
+        await until { registry[0].core.withLock { $0.waiters.count } == 2 }
+        gate.open()
+        #expect(try await request.value.name == "user0 g1")
+        #expect(try await other.value.name == "user0 g1")
+        #expect(handler.calls.count == 1)
+        #expect(await registry.settle())
+    }
+}

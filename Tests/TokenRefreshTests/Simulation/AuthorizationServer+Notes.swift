@@ -1,0 +1,75 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+/// What the referee writes down.
+extension AuthorizationServer {
+    mutating func noteStored(_ grant: Int, by process: Int) {
+        let family = grants[grant].family
+        if !families[family].wasStored {
+            for other in 0..<families.count where other != family {
+                let isOlder = families[other].process == process && other < family
+                if families[other].wasStored || isOlder { families[other].isRetired = true }
+            }
+            families[family].wasStored = true
+        }
+        grants[grant].wasStored = true
+        guard plan.rotates else { return }
+        for older in 0..<grants.count where grants[older].family == family {
+            if grants[older].generation < grants[grant].generation { grants[older].isSuccessorStored = true }
+        }
+    }
+
+    mutating func noteExchange(_ token: Int, _ exchange: Exchange) {
+        if plan.rotates { grants[token].exchanges.append(exchange) }
+    }
+
+    mutating func noteFate(_ fate: Exchange.Fate, of call: Call) {
+        for index in 0..<grants[call.token].exchanges.count
+        where grants[call.token].exchanges[index].call == call.number {
+            grants[call.token].exchanges[index].fate = fate
+        }
+    }
+
+    /// Notes that a process has released, or lost, the lease: its calls no longer keep others out.
+    mutating func noteUnguarded(_ process: Int) {
+        for token in 0..<grants.count {
+            for index in 0..<grants[token].exchanges.count where grants[token].exchanges[index].process == process {
+                grants[token].exchanges[index].isUnguarded = true
+            }
+        }
+    }
+
+    mutating func noteCrash(of process: Int) {
+        for token in 0..<grants.count {
+            for index in 0..<grants[token].exchanges.count
+            where grants[token].exchanges[index].process == process && grants[token].exchanges[index].fate != .lost {
+                grants[token].exchanges[index].fate = .crashed
+            }
+        }
+    }
+
+    mutating func noteReceipt(_ grant: Int, isDated: Bool, at now: Int) {
+        if grants[grant].receipt == nil { grants[grant].receipt = now }
+        if !isDated { grants[grant].isDated = false }
+    }
+
+    mutating func noteDeleted(family: Int) {
+        families[family].isRetired = true
+    }
+
+    /// What the device had stored could not be read, and is lost: no process knows any more which session is in use.
+    mutating func noteDamage() {
+        for family in 0..<families.count { families[family].isDamaged = true }
+    }
+
+    mutating func noteEnding(_ note: EndedSession) {
+        let family = Int(named: note.session.rawValue)
+        families[family].isRetired = true
+        if families[family].note == nil { families[family].note = note.reason }
+    }
+
+    mutating func noteLoggedOut(family: Int) {
+        families[family].isLoggedOut = true
+    }
+}

@@ -1,0 +1,61 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+/// Processes start, are killed, stop for a while, and lose their leases.
+extension World {
+    mutating func crash(_ process: Int) -> Bool {
+        guard processes[process].isAlive else { return false }
+        if isTraced { note("p\(process + 1) is killed") }
+        processes[process].isAlive = false
+        processes[process].isFrozen = false
+        if store.lease?.owner == processes[process].owner {
+            if plan.lease.claimTime == nil { store.lease = nil } else { store.lease?.silentSince = now }
+        }
+        for index in 0..<calls.count where calls[index].process == process { calls[index].isOrphan = true }
+        server.noteCrash(of: process)
+        return true
+    }
+
+    mutating func restart(_ process: Int) -> Bool {
+        if isTraced { note("p\(process + 1) starts again") }
+        processes[process] = newProcess(process)
+        return true
+    }
+
+    /// The system suspends a process, which it has said a moment before, most times.
+    mutating func suspend(_ process: Int, _ dice: inout Dice) -> Bool {
+        guard processes[process].runs else { return false }
+        if !processes[process].isFreezing, dice.chance(80) {
+            processes[process].isFreezing = true
+            tell(process, .suspensionNear)
+            return true
+        }
+        processes[process].isFreezing = false
+        processes[process].isFrozen = true
+        if store.lease?.owner == processes[process].owner, plan.lease.claimTime != nil, store.lease?.silentSince == nil
+        {
+            store.lease?.silentSince = now
+        }
+        if isTraced { note("p\(process + 1) is suspended") }
+        return true
+    }
+
+    mutating func thaw(_ process: Int) -> Bool {
+        guard processes[process].isFrozen else { return false }
+        processes[process].isFrozen = false
+        // No alarm could ring meanwhile.
+        for index in 0..<processes[process].requests.count { processes[process].requests[index].since = now }
+        if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
+        if isTraced { note("p\(process + 1) goes on") }
+        return true
+    }
+
+    /// The connection of the lease's owner is cut, which the owner does not notice.
+    mutating func cut() -> Bool {
+        guard plan.lease.claimTime != nil, let lease = store.lease, lease.silentSince == nil else { return false }
+        store.lease?.silentSince = now
+        if isTraced { note("the connection of \(lease.owner)'s lease is cut") }
+        return true
+    }
+}

@@ -1,0 +1,137 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+/// What the store does for the processes.
+extension World {
+    /// Does something that a process wants of the store, or tells the process what has come of it.
+    mutating func workOnStore(_ process: Int, _ dice: inout Dice) -> Bool {
+        let count = processes[process].jobs.count
+        guard count > 0 else { return false }
+        return work(on: dice.pick(count), of: process, &dice)
+    }
+
+    mutating func work(on index: Int, of process: Int, _ dice: inout Dice) -> Bool {
+        let job = processes[process].jobs[index]
+        if let event = job.event {
+            processes[process].jobs.remove(at: index)
+            noteLook(process, event)
+            if case .wrote(_, .failed) = event { excuse(process) }
+            tell(process, event)
+            return true
+        }
+        switch job.kind {
+        case .release(let id):
+            release(id, of: process)
+            processes[process].jobs.remove(at: index)
+            return true
+        case _ where store.weather == .hangs: return false
+        case .read(let purpose, let underLease):
+            processes[process].jobs[index].event = read(purpose, process, underLease: underLease)
+        case .lease(let id):
+            guard let event = lease(process, id, since: job.since) else { return false }
+            processes[process].jobs[index].event = event
+        case .write(let version, let content):
+            processes[process].jobs[index].event = .wrote(version: version, write(process, content, &dice))
+        }
+        return true
+    }
+
+    /// Tells a process that the store may have changed.
+    mutating func report(_ process: Int) -> Bool {
+        guard processes[process].hasReport else { return false }
+        processes[process].hasReport = false
+        tell(process, .storeChanged)
+        return true
+    }
+
+    /// Notes what the machine learns of the store.
+    private func noteLook(_ process: Int, _ event: RefreshEvent) {
+        switch event {
+        case .read(_, let result, _): processes[process].look = (events, try? result.get())
+        case .wrote(_, .superseded(let found)): processes[process].look = (events, found)
+        default: break
+        }
+    }
+
+    private func read(_ purpose: ReadPurpose, _ process: Int, underLease: Bool) -> RefreshEvent {
+        let result = store.read()
+        let owner = (try? result.get())?.bundle?.pendingRefresh?.owner
+        return .read(purpose, result, ownerMayCall: owner.map { underLease && mayCall($0, process) } ?? false)
+    }
+
+    /// Rule 4. What the lease of a process says of the owner of an intent.
+    private func mayCall(_ owner: ProcessIdentity, _ process: Int) -> Bool {
+        guard plan.lease.claimTime != nil else { return false }
+        return store.expired.contains(owner) || store.lease?.owner != processes[process].owner
+    }
+
+    // MARK: The lease
+
+    private mutating func release(_ id: AttemptID, of process: Int) {
+        guard let lease = store.lease, lease.owner == processes[process].owner, lease.attempt == id else { return }
+        store.expired.remove(lease.owner)
+        store.lease = nil
+        noteUnguarded(process)
+    }
+
+    /// The calls of a process no longer keep other processes out.
+    private mutating func noteUnguarded(_ process: Int) {
+        for index in 0..<calls.count where calls[index].process == process { calls[index].isUnguarded = true }
+        server.noteUnguarded(process)
+    }
+
+    /// - Returns: `nil` while it waits.
+    private mutating func lease(_ process: Int, _ id: AttemptID, since: Int) -> RefreshEvent? {
+        if store.weather == .fails { return .leaseFailed(id, .weather) }
+        if let lease = store.lease, store.fault != .leaseIsNotExclusive {
+            guard let time = plan.lease.claimTime, let silentSince = lease.silentSince, now >= silentSince + time else {
+                return now - since >= plan.policy.deadline.milliseconds ? .leaseFailed(id, .busyModel) : nil
+            }
+            store.expired.insert(lease.owner)
+            if processes[lease.process].owner == lease.owner { noteUnguarded(lease.process) }
+            if isTraced { note("the lease of \(lease.owner) expires") }
+        }
+        store.lease = .init(process: process, owner: processes[process].owner, attempt: id)
+        processes[process].leases.append(id)
+        return .leased(id)
+    }
+
+    // MARK: Writes
+
+    private mutating func write(_ process: Int, _ content: StoreContent, _ dice: inout Dice) -> WriteOutcome {
+        let old = store.content
+        let wasCorrupt = store.weather == .isCorrupt
+        let (outcome, new) = store.write(content, isShared: isShared)
+        if isTraced { note("store: p\(process + 1) writes, \(outcome.story); it holds \(store.content.story)") }
+        if wasCorrupt, new != nil { server.noteDamage() }
+        if case .active(let bundle)? = new { landed(bundle, process) }
+        if case .ended(_, _, let scope) = content, !outcome.isFailure {
+            if new != nil, let lost = old.bundle {
+                judgeDeletion(process, of: lost)
+                server.noteDeleted(family: Int(named: lost.session.rawValue))
+            }
+            if let session = scope.session { server.noteDeleted(family: Int(named: session.rawValue)) }
+            if case .ended(let note) = store.content { server.noteEnding(note) }
+        }
+        if new != nil, isShared {
+            for other in 0..<processes.count where processes[other].isAlive && !dice.chance(plan.mood.lostReports) {
+                processes[other].hasReport = true
+            }
+        }
+        return outcome
+    }
+
+    /// A bundle has been written.
+    private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
+        let family = Int(named: bundle.session.rawValue)
+        if server.families[family].isRetired, !server.families[family].isDamaged {
+            fail(.revival, "p\(process + 1) stores \(bundle.story)")
+        }
+        server.noteStored(bundle.grant, by: process)
+    }
+}
+
+extension WriteOutcome {
+    var isFailure: Bool { if case .failed = self { true } else { false } }
+}
