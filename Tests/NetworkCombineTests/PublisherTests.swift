@@ -11,7 +11,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("Publishers over NetworkService", .timeLimit(.minutes(1)))
+@Suite("Publishers over NetworkService", .timeLimit(.minutes(10)))
 struct PublisherTests {
     let network = StubNetworkService()
     let call = Endpoint<Int>.get("number")

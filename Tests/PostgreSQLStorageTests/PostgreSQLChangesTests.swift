@@ -7,7 +7,7 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("EN6: a change by another process is reported", .needsPostgreSQL, .timeLimit(.minutes(5)))
+@Suite("EN6: a change by another process is reported", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLChangesTests {
     @Test func `one connection listens for all accounts, and an account hears of its own row only`() async throws {
         let server = try await PostgreSQLServer.shared

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("G18: one account's row, lock or key never delays another account", .needsPostgreSQL, .timeLimit(.minutes(5)))
+@Suite("G18: one account's row, lock or key never delays another account", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLIsolationTests {
     @Test func `locked rows delay no other account's reads and updates`() async throws {
         let server = try await PostgreSQLServer.shared

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("A row that this process cannot open is kept", .needsPostgreSQL, .timeLimit(.minutes(5)))
+@Suite("A row that this process cannot open is kept", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLKeyTests {
     @Test func `with a wrong key the row is unavailable, and nothing replaces or removes it`() async throws {
         let server = try await PostgreSQLServer.shared

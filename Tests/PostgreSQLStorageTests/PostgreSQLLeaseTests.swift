@@ -10,7 +10,7 @@ import Testing
 /// The lease is a claim in the row. What happens to a connection happens to no claim.
 @Suite(
     "G13: the lease of a fleet has one holder, and survives its connections", .needsPostgreSQL,
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
 struct PostgreSQLLeaseTests {
     private let other = ProcessIdentity(host: "other-host", process: "4711-other")
 

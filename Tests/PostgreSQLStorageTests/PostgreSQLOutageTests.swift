@@ -7,7 +7,7 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("G14: a database that cannot be used is unavailable, never empty", .needsPostgreSQL, .timeLimit(.minutes(5)))
+@Suite("G14: a database that cannot be used is unavailable, never empty", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLOutageTests {
     private static let password = "correct-horse-fixture"
 

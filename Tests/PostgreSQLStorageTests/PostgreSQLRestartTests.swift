@@ -8,7 +8,8 @@ import Testing
 @testable import PostgreSQLStorage
 
 @Suite(
-    "S16: a restart of the database or the pooler in the middle of a refresh", .needsPostgreSQL, .timeLimit(.minutes(5))
+    "S16: a restart of the database or the pooler in the middle of a refresh",
+    .needsPostgreSQL, .timeLimit(.minutes(10))
 )
 struct PostgreSQLRestartTests {
     private let other = ProcessIdentity(host: "other-host", process: "4711-other")

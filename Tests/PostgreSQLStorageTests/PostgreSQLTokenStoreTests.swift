@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("What the PostgreSQL store keeps, and what it refuses", .needsPostgreSQL, .timeLimit(.minutes(5)))
+@Suite("What the PostgreSQL store keeps, and what it refuses", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLTokenStoreTests {
     @Test func `several accounts live side by side, and deleting one leaves the others`() async throws {
         let first = try await PostgreSQLServer.shared.store()

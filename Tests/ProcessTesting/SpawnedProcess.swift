@@ -84,6 +84,14 @@ package final class SpawnedProcess: Sendable {
         Foundation.kill(identifier, signal)
     }
 
+    /// Stops it, and returns when all its threads have stopped: the signal alone lets them run for a while.
+    package func stop() {
+        kill(SIGSTOP)
+        var information = siginfo_t()
+        // WNOWAIT: the thread that waits for its end still finds it.
+        while waitid(P_PID, id_t(identifier), &information, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+    }
+
     /// Waits until it has ended and nobody else holds its standard output.
     package func end() async -> End? {
         await hasEnded.pass()

@@ -5,7 +5,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("AuthenticatedNetworkClient", .timeLimit(.minutes(1)))
+@Suite("AuthenticatedNetworkClient", .timeLimit(.minutes(10)))
 struct AuthenticationTests {
     let provider = ScriptedTokenProvider()
     let transport = StubTransport()

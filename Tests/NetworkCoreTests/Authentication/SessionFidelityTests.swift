@@ -6,7 +6,7 @@ import NetworkTesting
 import Testing
 
 /// G23: a request stays with its session. G21: a one-shot body is never sent again.
-@Suite("A request and its session", .timeLimit(.minutes(1)))
+@Suite("A request and its session", .timeLimit(.minutes(10)))
 struct SessionFidelityTests {
     let provider = ScriptedTokenProvider()
     let clock = ManualTimeSource()

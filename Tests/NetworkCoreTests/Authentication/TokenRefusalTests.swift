@@ -6,7 +6,7 @@ import NetworkTesting
 import Testing
 
 /// G10, G22, G24: what the engine is told about a refused token.
-@Suite("What a refusal says", .timeLimit(.minutes(1)))
+@Suite("What a refusal says", .timeLimit(.minutes(10)))
 struct TokenRefusalTests {
     let provider = ScriptedTokenProvider()
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The handler of *Writing a refresh handler*, held to the contract over real sockets.
-@Suite("The sample handler", .timeLimit(.minutes(2)))
+@Suite("The sample handler", .timeLimit(.minutes(10)))
 struct WrittenHandlerTests {
     @Test("it honours the contract")
     func contract() async throws {

@@ -4,7 +4,7 @@ import NetworkCore
 import Testing
 
 /// The whole client over real sockets.
-@Suite("NetworkClient over real sockets", .timeLimit(.minutes(1)))
+@Suite("NetworkClient over real sockets", .timeLimit(.minutes(10)))
 struct EndToEndTests {
     func client(_ server: LoopbackServer) -> NetworkClient {
         NetworkClient(baseURL: server.url.appendingPathComponent("api/v1"), transport: URLSessionTransport())

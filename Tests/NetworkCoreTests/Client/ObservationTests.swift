@@ -5,7 +5,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("What observers hear", .timeLimit(.minutes(1)))
+@Suite("What observers hear", .timeLimit(.minutes(10)))
 struct ObservationTests {
     let observer = Recorder<NetworkEvent>()
     let clock = ManualTimeSource(uptime: .seconds(10))

@@ -5,7 +5,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("The request loop", .timeLimit(.minutes(1)))
+@Suite("The request loop", .timeLimit(.minutes(10)))
 struct RequestLoopTests {
     func client(
         _ transport: any HTTPTransport,

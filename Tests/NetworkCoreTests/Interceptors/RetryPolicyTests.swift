@@ -5,7 +5,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("RetryPolicy", .timeLimit(.minutes(1)))
+@Suite("RetryPolicy", .timeLimit(.minutes(10)))
 struct RetryPolicyTests {
     let policy = RetryPolicy(random: { 0.5 })
 

@@ -4,7 +4,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("Following redirects", .timeLimit(.minutes(1)))
+@Suite("Following redirects", .timeLimit(.minutes(10)))
 struct RedirectLoopTests {
     func client(_ transport: StubTransport, maximumRedirects: Int = 3) -> NetworkClient {
         NetworkClient(

@@ -4,7 +4,7 @@ import NetworkCore
 import Testing
 
 /// S9 over real sockets: the platform's own redirects, if they happened, would be seen here.
-@Suite("Redirects over real sockets", .timeLimit(.minutes(1)))
+@Suite("Redirects over real sockets", .timeLimit(.minutes(10)))
 struct RedirectSocketTests {
     @Test(
         arguments: [301, 302, 303, 307, 308],

@@ -4,7 +4,7 @@ import NetworkCore
 import Testing
 
 /// The re-used connection trap: see the documentation of `URLSessionTransport`.
-@Suite("URLSessionTransport and connections that the server closes", .timeLimit(.minutes(1)))
+@Suite("URLSessionTransport and connections that the server closes", .timeLimit(.minutes(10)))
 struct ColdConnectionTests {
     let transport = URLSessionTransport()
 

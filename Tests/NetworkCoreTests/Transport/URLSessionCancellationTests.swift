@@ -4,7 +4,7 @@ import Foundation
 import NetworkCore
 import Testing
 
-@Suite("URLSessionTransport and cancellation", .timeLimit(.minutes(1)))
+@Suite("URLSessionTransport and cancellation", .timeLimit(.minutes(10)))
 struct URLSessionCancellationTests {
     let transport = URLSessionTransport()
 

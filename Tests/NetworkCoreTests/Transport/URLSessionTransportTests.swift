@@ -4,7 +4,7 @@ import Foundation
 import NetworkCore
 import Testing
 
-@Suite("URLSessionTransport, against real servers", .timeLimit(.minutes(1)))
+@Suite("URLSessionTransport, against real servers", .timeLimit(.minutes(10)))
 struct URLSessionTransportTests {
     let transport = URLSessionTransport()
 

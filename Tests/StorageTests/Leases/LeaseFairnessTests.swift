@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("ST9: waiters for a lease of a file get it in the order in which they came")
+@Suite("ST9: waiters for a lease of a file get it in the order in which they came", .timeLimit(.minutes(10)))
 struct LeaseFairnessTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -46,7 +46,7 @@ struct LeaseFairnessTests {
         var lines = process.lines.makeAsyncIterator()
         #expect(await lines.next() == "waiting")
         while try isQueueEmpty() { await Task.yield() }
-        process.kill(SIGSTOP)
+        process.stop()
         await lease.release()
         await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
         process.kill(SIGCONT)

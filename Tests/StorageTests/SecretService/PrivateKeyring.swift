@@ -94,6 +94,11 @@ final class PrivateKeyring: Sendable {
         running.withLock { $0 }?.kill(signal)
     }
 
+    /// Stops the keyring, and returns when it has stopped.
+    func stop() {
+        running.withLock { $0 }?.stop()
+    }
+
     /// Ends the keyring at once, and waits until it has ended.
     func kill() async {
         let keyring = running.withLock { $0 }

@@ -9,7 +9,8 @@ import Testing
 
 /// Real processes, killed at random instants. `TORTURE_KILLS`, `TORTURE_PROCESSES` and `TORTURE_REFRESHES` in the
 /// environment make the counts larger.
-@Suite("A killed process leaves the old bundle or the new one, whole, and its lease to others")
+@Suite(
+    "A killed process leaves the old bundle or the new one, whole, and its lease to others", .timeLimit(.minutes(30)))
 struct KilledProcessTests {
     private static let kills = count("TORTURE_KILLS", otherwise: 200)
     private static let processes = count("TORTURE_PROCESSES", otherwise: 4)

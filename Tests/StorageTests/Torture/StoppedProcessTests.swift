@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("ST5: a process that is stopped does not keep others from writing")
+@Suite("ST5: a process that is stopped does not keep others from writing", .timeLimit(.minutes(10)))
 struct StoppedProcessTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -25,7 +25,7 @@ struct StoppedProcessTests {
         var lines = process.lines.makeAsyncIterator()
         let heir = try #require(await lines.next().flatMap { pid_t($0) })
         defer { kill(heir, SIGKILL) }
-        process.kill(SIGSTOP)
+        process.stop()
         let ended = EndedSession(session: bundle.session, reason: .byUser, date: Date(timeIntervalSince1970: 1e9))
         try await store.update { _ in .ended(ended) }
         #expect(try await FileTokenStore(folder: folder).read() == .ended(ended))
@@ -40,7 +40,7 @@ struct StoppedProcessTests {
         let process = try SpawnedProcess(torture: "hold-write", folder)
         var lines = process.lines.makeAsyncIterator()
         #expect(await lines.next() == "holding")
-        process.kill(SIGSTOP)
+        process.stop()
         let tokens = TokenFile(folder: .test(folder.path), name: "default.json", writeLimit: .milliseconds(20))
         let error = #expect(throws: TokenStoreError.self) { try tokens.update { _ in .empty } }
         #expect(error?.code == .busy)

@@ -6,7 +6,7 @@ import Testing
 @testable import TokenRefresh
 
 /// Handlers and stores that answer what they should not: typed errors, no crash, no loop.
-@Suite(.timeLimit(.minutes(5))) struct BadInputTests {
+@Suite(.timeLimit(.minutes(10))) struct BadInputTests {
     @Test(
         "bad input: an access token no header field can carry is a failed refresh",
         arguments: ["", " ", "two words", "line\nbreak", "\u{0}", "caf\u{e9}", "\r\nX-Admin: yes"]

@@ -5,7 +5,7 @@ import Testing
 @testable import TokenRefresh
 
 /// G8: nothing that hangs hangs the app.
-@Suite(.timeLimit(.minutes(5))) struct DeadlineRaceTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadlineRaceTests {
     @Test(
         "G8: a hung refresh fails its waiters at the deadline; its late answer is used and stored",
         arguments: Bench.StoreKind.allCases

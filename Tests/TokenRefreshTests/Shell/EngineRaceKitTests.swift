@@ -4,7 +4,7 @@ import Testing
 import TokenRefresh
 
 /// The engine put through the races that other teams' code is put through.
-@Suite(.timeLimit(.minutes(5))) struct EngineRaceKitTests {
+@Suite(.timeLimit(.minutes(10))) struct EngineRaceKitTests {
     @Test("the engine holds in every race of the kit", arguments: Bench.StoreKind.allCases)
     func everyRace(kind: Bench.StoreKind) async {
         let report = await RaceKit.run { scene in

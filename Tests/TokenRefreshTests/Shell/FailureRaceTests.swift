@@ -5,7 +5,7 @@ import Testing
 @testable import TokenRefresh
 
 /// G4, G5, G6, G10, G12: refreshes that bring nothing, and what they may cost.
-@Suite(.timeLimit(.minutes(5))) struct FailureRaceTests {
+@Suite(.timeLimit(.minutes(10))) struct FailureRaceTests {
     @Test("G6: 1,000 requests share one failure; nobody tries again before the pause is over")
     func sharedFailure() async throws {
         let bench = try await Bench.signedIn()

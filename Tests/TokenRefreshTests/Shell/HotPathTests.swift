@@ -6,7 +6,7 @@ import Testing
 @testable import TokenRefresh
 
 /// G18, G3: a valid token costs nothing.
-@Suite(.timeLimit(.minutes(5))) struct HotPathTests {
+@Suite(.timeLimit(.minutes(10))) struct HotPathTests {
     @Test("G18: a valid token asks neither the store nor the handler for anything, however often it is had")
     func nothingIsAsked() async throws {
         let bench = try await Bench.signedIn(.shared)

@@ -5,7 +5,7 @@ import Testing
 @testable import TokenRefresh
 
 /// What becomes of a refresh, and of the engine, when the app lets go.
-@Suite(.timeLimit(.minutes(5))) struct LifetimeTests {
+@Suite(.timeLimit(.minutes(10))) struct LifetimeTests {
     /// An engine that a test can let go of, and its world.
     private final class Loose: Sendable {
         let time = ManualTimeSource()

@@ -5,7 +5,7 @@ import Testing
 @testable import TokenRefresh
 
 /// G9, G23: users who leave and users who come while a refresh is under way.
-@Suite(.timeLimit(.minutes(5))) struct SessionChangeRaceTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionChangeRaceTests {
     @Test(
         "G9: after a logout during a refresh nobody is signed in, the store is empty and the orphan is revoked",
         arguments: Bench.StoreKind.allCases

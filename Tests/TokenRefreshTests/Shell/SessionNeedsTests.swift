@@ -6,7 +6,7 @@ import Testing
 @testable import TokenRefresh
 
 /// G4, G12, G20, G24: what an application asks a session besides tokens.
-@Suite(.timeLimit(.minutes(5))) struct SessionNeedsTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionNeedsTests {
     @Test("G20: a handler that asks its own session for a token fails at once, and the session stays")
     func handlerAsksItself() async throws {
         let (engine, errors) = (Locked<TokenRefreshCoordinator?>(nil), Locked<[AuthenticationError.Code]>([]))

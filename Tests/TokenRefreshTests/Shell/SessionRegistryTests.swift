@@ -5,7 +5,7 @@ import Testing
 @testable import TokenRefresh
 
 /// One engine for each account, and no more than are wanted.
-@Suite(.timeLimit(.minutes(5))) struct SessionRegistryTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionRegistryTests {
     private final class Stores: Sendable {
         let made = Locked(0)
         private let byAccount = Locked<[Int: RecordingTokenStore]>([:])

@@ -6,7 +6,7 @@ import Testing
 @testable import TokenRefresh
 
 /// G13: several engines over one stored session, in one process.
-@Suite(.timeLimit(.minutes(5))) struct SharedStoreRaceTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedStoreRaceTests {
     /// Where the session is stored.
     enum Place: CaseIterable, Sendable {
         case memory

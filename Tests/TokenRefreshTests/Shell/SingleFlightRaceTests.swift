@@ -5,7 +5,7 @@ import Testing
 @testable import TokenRefresh
 
 /// G1, G2: one refresh, with real tasks.
-@Suite(.timeLimit(.minutes(5))) struct SingleFlightRaceTests {
+@Suite(.timeLimit(.minutes(10))) struct SingleFlightRaceTests {
     @Test(
         "G1: 10,000 requests refused at once cause one call, and all go on with its token",
         arguments: Bench.StoreKind.allCases

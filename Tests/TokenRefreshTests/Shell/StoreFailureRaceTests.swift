@@ -5,7 +5,7 @@ import Testing
 @testable import TokenRefresh
 
 /// G11, G14: stores in trouble.
-@Suite(.timeLimit(.minutes(5))) struct StoreFailureRaceTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreFailureRaceTests {
     @Test(
         "G11: tokens that cannot be stored are used, reported, tried again by the clock and stored in the end",
         arguments: Bench.StoreKind.allCases

@@ -3,7 +3,7 @@ import AuthTesting
 import Testing
 
 /// G13: several processes over one stored session.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct ProcessRaceTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct ProcessRaceTests {
     @Test("G13: processes that refresh at once cause one refresh, and all go on with its token", arguments: [2, 8])
     func atOnce(count: Int) async throws {
         let host = try await PeerHost(isOpen: false)
