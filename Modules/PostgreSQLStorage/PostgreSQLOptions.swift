@@ -27,7 +27,7 @@ public struct PostgreSQLOptions: Sendable {
     public init() {}
 }
 
-extension PostgreSQLOptions: SecretBearing {
+extension PostgreSQLOptions: RedactedDescription {
     /// What is set; nothing of the connection.
     public var description: String {
         """

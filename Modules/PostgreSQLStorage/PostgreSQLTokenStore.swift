@@ -101,9 +101,9 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
             database: database,
             statements: SessionStatements(table: database.table, account: account),
             seal: seal,
-            writers: LeaseQueue(time: database.clock)
+            writers: LeaseQueue(clock: database.clock)
         )
-        holders = LeaseQueue(time: database.clock)
+        holders = LeaseQueue(clock: database.clock)
     }
 
     /// The store of another account in the same table, over the same connections.
@@ -200,7 +200,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     public var changes: AsyncStream<Void> { database.changes.changes(of: account, since: session.seen.withLock { $0 }) }
 }
 
-extension PostgreSQLTokenStore: SecretBearing {
+extension PostgreSQLTokenStore: RedactedDescription {
     /// The table and the account; nothing of the connection.
     public var description: String { "PostgreSQLTokenStore(\(database.table), account: \(account))" }
 }

@@ -61,10 +61,10 @@ import Testing
 
     @Test("The system's clocks move forward, and a sleep until the past returns at once")
     func systemTime() async throws {
-        let time = SystemTimeSource()
-        let before = time.uptime
-        try await time.sleep(until: before - .seconds(10))
-        #expect(time.uptime >= before)
-        #expect(abs(time.date.timeIntervalSinceNow) < 60)
+        let clock = SystemTimeSource()
+        let before = clock.uptime
+        try await clock.sleep(until: before - .seconds(10))
+        #expect(clock.uptime >= before)
+        #expect(abs(clock.date.timeIntervalSinceNow) < 60)
     }
 }

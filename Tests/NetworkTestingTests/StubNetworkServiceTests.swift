@@ -40,7 +40,7 @@ struct StubNetworkServiceTests {
     }
 
     @Test func canBeGivenToARefreshHandler() {
-        #expect((network as any NetworkService) is any OpenNetworkService)
+        #expect((network as any NetworkService) is any UnauthenticatedNetworkService)
     }
 }
 

@@ -200,11 +200,11 @@ struct PostgreSQLLeaseTests {
         let start = clock.uptime
         let waiting = Task { try await waiter.lease(waitingAtMost: .seconds(3_600)) }
         while clock.pauses < 10 { await Task.yield() }
-        let (pauses, time) = (clock.pauses, clock.uptime - start)
+        let (pauses, clock) = (clock.pauses, clock.uptime - start)
         await lease.release()
         await (try await waiting.value).release()
         // Each pause of the wait is as long as it says; the feed and the limits sleep a few times more.
-        #expect(Double(pauses) <= time / pause + 6)
+        #expect(Double(pauses) <= clock / pause + 6)
     }
 
     @Test func `one account's lease does not delay another's`() async throws {

@@ -86,17 +86,17 @@ enum Command: String {
     }
 
     private func contend(for store: any SharedTokenStore, _ folder: URL, _ rounds: Int) async throws {
-        let time = SystemTimeSource()
+        let clock = SystemTimeSource()
         var longest = Duration.zero
         for _ in 0..<rounds {
-            let start = time.uptime
+            let start = clock.uptime
             let lease = try await store.lease(waitingAtMost: .seconds(3_600))
-            longest = max(longest, time.uptime - start)
+            longest = max(longest, clock.uptime - start)
             let number = open(folder.path + ".grants", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
             let line = Array("\(getpid())\n".utf8)
             _ = write(number, line, line.count)
             close(number)
-            try await time.sleep(until: time.uptime + .milliseconds(20))
+            try await clock.sleep(until: clock.uptime + .milliseconds(20))
             await lease.release()
         }
         StorageTorture.say(

@@ -40,7 +40,7 @@ extension RefreshChoice {
     /// The articles API ends one session at its logout and revocation endpoints, and no other session of the user.
     func make(
         for baseURL: URL,
-        network: any OpenNetworkService,
+        network: any UnauthenticatedNetworkService,
         replay: ReplayTolerance
     ) -> any TokenRefreshHandler & TokenRevocationHandler {
         switch self {

@@ -5,7 +5,7 @@ import Testing
 @Suite(.untilStuck) struct ArticleTests {
     private func create(
         _ client: TestClient, _ token: String, title: String = "Title", key: String? = nil
-    ) async throws -> Answer {
+    ) async throws -> ReceivedResponse {
         let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
         return try await client.post(
             "/articles", json: #"{"title": "\#(title)", "body": "Body"}"#, token: token, headers: headers)

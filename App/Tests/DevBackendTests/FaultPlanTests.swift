@@ -51,12 +51,12 @@ import Testing
                 FaultRule(nil, "/*", .respond(status: 503), times: 1),
                 FaultRule("GET", "/a", .closeAfterHandler),
             ]))
-        #expect(injector.verdict(method: "PUT", path: "/x/y") == .init())
-        let first = injector.verdict(method: "GET", path: "/a")
+        #expect(injector.decision(method: "PUT", path: "/x/y") == .init())
+        let first = injector.decision(method: "GET", path: "/a")
         #expect(first == .init(delay: .milliseconds(5), interruption: .respond(status: 503)))
-        let second = injector.verdict(method: "GET", path: "/a")
-        #expect(second == .init(delay: .milliseconds(5), losesAnswer: true))
-        #expect(injector.verdict(method: "GET", path: "/a") == .init(losesAnswer: true))
+        let second = injector.decision(method: "GET", path: "/a")
+        #expect(second == .init(delay: .milliseconds(5), losesResponse: true))
+        #expect(injector.decision(method: "GET", path: "/a") == .init(losesResponse: true))
         #expect(injector.plan.rules.map(\.remaining) == [0, 0, nil])
     }
 
@@ -65,17 +65,17 @@ import Testing
             FaultRule(nil, "/a", .delayResponse(.seconds(35))),
             FaultRule(nil, "/a", .jitterResponse(upTo: .milliseconds(200))),
         ]
-        let verdict = FaultInjector(plan: FaultPlan(rules)).verdict(method: "POST", path: "/a")
-        #expect(verdict.delay == .zero)
-        #expect(verdict.interruption == nil)
-        #expect((.seconds(35)...(.milliseconds(35_200))).contains(verdict.responseDelay))
+        let decision = FaultInjector(plan: FaultPlan(rules)).decision(method: "POST", path: "/a")
+        #expect(decision.delay == .zero)
+        #expect(decision.interruption == nil)
+        #expect((.seconds(35)...(.milliseconds(35_200))).contains(decision.responseDelay))
     }
 
     @Test func jitterIsTheSameForTheSameSeedAndStaysInItsBounds() {
         func delays(seed: UInt64) -> [Duration] {
             let rule = FaultRule(nil, "/**", .jitter(upTo: .milliseconds(200)))
             let injector = FaultInjector(plan: FaultPlan([rule], seed: seed))
-            return (0..<50).map { _ in injector.verdict(method: "GET", path: "/").delay }
+            return (0..<50).map { _ in injector.decision(method: "GET", path: "/").delay }
         }
         #expect(delays(seed: 7) == delays(seed: 7))
         #expect(delays(seed: 7) != delays(seed: 8))

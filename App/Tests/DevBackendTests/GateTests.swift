@@ -23,7 +23,7 @@ import Testing
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
-            let gate = backend.hold("POST", "/auth/refresh", at: .beforeAnswer)
+            let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
             async let answer = client.refresh(signedIn.refreshToken)
             await gate.arrivals(1)
             #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))

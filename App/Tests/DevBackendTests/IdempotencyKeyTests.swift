@@ -90,7 +90,7 @@ import Testing
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
             let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)&\(secret)"
-            func refresh() async throws -> Answer {
+            func refresh() async throws -> ReceivedResponse {
                 try await client.post("/oauth2/token", form: form, headers: ["Idempotency-Key": "k1"])
             }
             let first = try await refresh()

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite(.untilStuck) struct LogoutTests {
-    private func logOut(_ client: TestClient, _ token: String) async throws -> Answer {
+    private func logOut(_ client: TestClient, _ token: String) async throws -> ReceivedResponse {
         try await client.post("/auth/logout", json: #"{"refreshToken": "\#(token)"}"#)
     }
 

@@ -10,7 +10,7 @@ import Testing
             let signedIn = try await client.signIn()
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .delayResponse(.milliseconds(50)), times: 1)]
             )
-            let gate = backend.hold("POST", "/auth/refresh", at: .beforeAnswer)
+            let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
             async let late = client.refresh(signedIn.refreshToken)
             await gate.arrivals(1)
             #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))
@@ -30,7 +30,7 @@ import Testing
             let signedIn = try await client.signIn()
             let rule = FaultRule("POST", "/auth/refresh", .delayResponse(.milliseconds(1)), times: 1)
             backend.faults = FaultPlan([rule])
-            let gate = backend.hold("POST", "/auth/refresh", at: .beforeAnswer)
+            let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
             async let late = client.refresh(signedIn.refreshToken)
             await gate.arrivals(1)
             async let second = client.refresh(signedIn.refreshToken)

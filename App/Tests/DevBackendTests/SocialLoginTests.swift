@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite(.untilStuck) struct SocialLoginTests {
-    private func login(_ client: TestClient, provider: String, token: String) async throws -> Answer {
+    private func login(_ client: TestClient, provider: String, token: String) async throws -> ReceivedResponse {
         try await client.post("/auth/social/login", json: #"{"provider": "\#(provider)", "token": "\#(token)"}"#)
     }
 

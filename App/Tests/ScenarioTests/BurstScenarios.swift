@@ -31,13 +31,13 @@ extension Scenarios {
 
         @Test("S1: a token known to be expired is refreshed first, and no request is refused at all")
         func proactive() async throws {
-            let time = ManualTimeSource(date: Date(timeIntervalSince1970: 1_900_000_000))
+            let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_900_000_000))
             try await Stage.play({
-                $0.server.now = { time.date }
-                $0.time = time
+                $0.server.now = { clock.date }
+                $0.clock = clock
             }) { stage in
                 stage.backend.faults = FaultPlan([Self.jitter])
-                time.advance(by: stage.backend.configuration.accessTokenLifetime)
+                clock.advance(by: stage.backend.configuration.accessTokenLifetime)
                 let failures = await stage.sendAll(1_000).compactMap(\.self)
                 stage.report("S1 proactive", failures: failures.count)
                 #expect(failures.count == 0)
@@ -48,7 +48,7 @@ extension Scenarios {
 
         @Test("S1: every new token looks expired to the client's clock, or valid for years", arguments: [30.0, -30.0])
         func wrongClock(days: Double) async throws {
-            try await Stage.play({ $0.time = SetClock(offset: days * 86_400) }) { stage in
+            try await Stage.play({ $0.clock = SetClock(offset: days * 86_400) }) { stage in
                 stage.backend.faults = FaultPlan([Self.jitter])
                 try await stage.backend.expireAccessTokens()
                 let failures = await stage.sendAll(1_000).compactMap(\.self)

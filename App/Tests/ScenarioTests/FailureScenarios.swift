@@ -31,10 +31,10 @@ extension Scenarios {
             "S3: a refresh fails with 100 waiters: one attempt, nobody is signed out, and the next request recovers",
             arguments: failures)
         func refreshFails(failure: (name: String, action: FaultAction, connections: Int)) async throws {
-            let time = ManualTimeSource()
+            let clock = ManualTimeSource()
             try await Stage.play({
                 $0.policy = .impatient
-                $0.time = time
+                $0.clock = clock
                 $0.connections = failure.connections
             }) { stage in
                 stage.backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", failure.action, times: 1)])
@@ -54,7 +54,7 @@ extension Scenarios {
                 #expect(early?.code == .refreshUnavailable && early?.retryAfter != nil)
                 #expect(stage.backend.statistics.refreshes.received == 1)
 
-                time.advance(by: .seconds(1))
+                clock.advance(by: .seconds(1))
                 #expect(await stage.send(.me) == nil)
                 #expect(stage.backend.statistics.refreshes.received == 2)
                 #expect(stage.backend.statistics.refreshes.committed == 1)
@@ -67,7 +67,7 @@ extension Scenarios {
         func cutWithKey(connections: Int) async throws {
             try await Stage.play({
                 $0.replay = .sameKey
-                $0.time = ManualTimeSource()
+                $0.clock = ManualTimeSource()
                 $0.connections = connections
             }) { stage in
                 stage.backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeBeforeHandler, times: 1)])
@@ -119,10 +119,10 @@ extension Scenarios {
 
         @Test("S17: a gateway responds to the refresh: unavailable, and the session stays", arguments: gateways)
         func gateway(gateway: (name: String, response: GatewayResponse, handler: Stage.Handler)) async throws {
-            let time = ManualTimeSource()
+            let clock = ManualTimeSource()
             try await Stage.play({
                 $0.policy = .impatient
-                $0.time = time
+                $0.clock = clock
                 $0.handler = gateway.handler
             }) { stage in
                 stage.backend.faults = FaultPlan([
@@ -136,7 +136,7 @@ extension Scenarios {
                 #expect(stage.backend.statistics.refreshes.received == 1)
                 #expect(stage.events.endings == [])
 
-                time.advance(by: .seconds(1))
+                clock.advance(by: .seconds(1))
                 #expect(await stage.send(.me) == nil)
                 #expect(stage.backend.statistics.refreshes == .init(received: 2, committed: 1))
             }

@@ -33,7 +33,7 @@ extension Scenarios {
         )
         func signOutDuringRefresh() async throws {
             try await Stage.play { stage in
-                let (gate, requests) = try await stage.refuseAll(20, at: .beforeAnswer)
+                let (gate, requests) = try await stage.refuseAll(20, at: .beforeResponse)
                 try await stage.auth.logout()
                 let failures = await requests.value.compactMap(\.self)
                 gate.open()
@@ -57,7 +57,7 @@ extension Scenarios {
         )
         func signInDuringRefresh() async throws {
             try await Stage.play { stage in
-                let (gate, requests) = try await stage.refuseAll(20, at: .beforeAnswer)
+                let (gate, requests) = try await stage.refuseAll(20, at: .beforeResponse)
                 try await stage.signIn("bob")
                 let failures = await requests.value.compactMap(\.self)
                 gate.open()

@@ -26,7 +26,7 @@ extension Scenarios {
                 $0.server.rotationGrace = server.grace
                 $0.replay = server.replay
                 $0.handler = server.handler
-                $0.time = ManualTimeSource()
+                $0.clock = ManualTimeSource()
             }) { stage in
                 let failures = try await loseTheResponse(stage)
                 stage.report(server.name, failures: failures.count)
@@ -41,16 +41,16 @@ extension Scenarios {
         @Test(
             "S10: a grace window that the handler does not declare: the first requests fail, and the next one recovers")
         func undeclaredGrace() async throws {
-            let time = ManualTimeSource()
+            let clock = ManualTimeSource()
             try await Stage.play({
                 $0.server.rotationGrace = .seconds(60)
                 $0.policy = .impatient
-                $0.time = time
+                $0.clock = clock
             }) { stage in
                 let failures = try await loseTheResponse(stage)
                 #expect(failures.count == Self.count)
                 #expect(failures.allSatisfy { $0.authentication?.code == .refreshUnavailable })
-                time.advance(by: .seconds(1))
+                clock.advance(by: .seconds(1))
                 #expect(await stage.send(.me) == nil)
                 stage.report("S10 undeclared grace window", failures: failures.count)
                 #expect(stage.backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByGrace: 1))
@@ -60,15 +60,15 @@ extension Scenarios {
 
         @Test("S10: with neither there is one replay and one ending")
         func unforgiven() async throws {
-            let time = ManualTimeSource()
+            let clock = ManualTimeSource()
             try await Stage.play({
                 $0.policy = .impatient
-                $0.time = time
+                $0.clock = clock
             }) { stage in
                 let failures = try await loseTheResponse(stage)
                 #expect(failures.count == Self.count)
                 #expect(failures.allSatisfy { $0.authentication?.code == .refreshUnavailable })
-                time.advance(by: .seconds(1))
+                clock.advance(by: .seconds(1))
                 #expect(await stage.send(.me)?.authentication?.code == .sessionEnded)
                 #expect(await stage.send(.me)?.authentication?.code == .notSignedIn)
                 stage.report("S10 with neither", failures: failures.count + 2)

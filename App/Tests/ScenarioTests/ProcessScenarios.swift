@@ -14,7 +14,7 @@ extension Scenarios {
         func atOnce(isStrict: Bool) async throws {
             let name = isStrict ? "S11 at once, strict" : "S11 at once"
             try await Desk.play(name, { $0.faults = FaultPlan(strictRotation: isStrict) }) { desk in
-                let responses = desk.backend.hold("GET", "/articles", at: .beforeAnswer)
+                let responses = desk.backend.hold("GET", "/articles", at: .beforeResponse)
                 let refreshes = desk.backend.hold("POST", "/auth/refresh")
                 try await desk.backend.expireAccessTokens()
                 async let first = desk.run("list")
@@ -70,7 +70,7 @@ extension Scenarios {
             defer { folder.remove() }
             try await Stage.play(1, store: { _ in FileTokenStore(folder: folder.tokens) }) { stages in
                 let backend = stages[0].backend
-                let gate = backend.hold("POST", "/auth/refresh", at: .beforeAnswer)
+                let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                 try await backend.expireAccessTokens()
                 // Unlike the program, these processes send no key, which the server would honour.
                 let first = try Program(peerOver: folder.tokens, backend)
@@ -98,7 +98,7 @@ extension Scenarios {
         func killedDuringTheSave() async throws {
             try await Desk.play("S12 during the save") { desk in
                 for round in 1...10 {
-                    let gate = desk.backend.hold("POST", "/auth/refresh", at: .beforeAnswer)
+                    let gate = desk.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                     try await desk.backend.expireAccessTokens()
                     let process = try desk.start("list")
                     await gate.arrivals(1)
@@ -119,7 +119,7 @@ extension Scenarios {
             try await Desk.play("S18") { desk in
                 let store = try desk.store()
                 try await desk.age(store, left: 30)
-                let gate = desk.backend.hold("POST", "/auth/refresh", at: .beforeAnswer)
+                let gate = desk.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                 let process = try desk.start("list")
                 // The server has rotated, and the program has done its work.
                 await gate.arrivals(1)

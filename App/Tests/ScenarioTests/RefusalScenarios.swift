@@ -13,7 +13,7 @@ extension Scenarios {
         @Test(
             "S8: every response is 401: one refresh, then unauthorized, and no other request fails", arguments: [1, 20])
         func everythingRefused(count: Int) async throws {
-            try await Stage.play({ $0.time = ManualTimeSource() }) { stage in
+            try await Stage.play({ $0.clock = ManualTimeSource() }) { stage in
                 stage.backend.faults = .refusingAccessTokens(at: "/articles/*")
                 let failures = await stage.sendAll(count).compactMap(\.self)
                 stage.report("S8 \(count) requests", failures: failures.count)
@@ -34,8 +34,8 @@ extension Scenarios {
             "S8: one endpoint always refuses, in one process and in two: it costs its own callers and no other request",
             arguments: [1, 2])
         func oneEndpointRefuses(processes: Int) async throws {
-            let time = ManualTimeSource()
-            try await Stage.play(processes: processes, { $0.time = time }) { stages in
+            let clock = ManualTimeSource()
+            try await Stage.play(processes: processes, { $0.clock = clock }) { stages in
                 let backend = stages[0].backend
                 backend.faults = .refusingAccessTokens(at: "/articles/1")
                 for stage in stages {
@@ -69,7 +69,7 @@ extension Scenarios {
             try await Stage.play(
                 processes: 2,
                 {
-                    $0.time = ManualTimeSource()
+                    $0.clock = ManualTimeSource()
                     $0.server.faults = FaultPlan(strictRotation: true)
                 }
             ) { stages in
@@ -92,7 +92,7 @@ extension Scenarios {
             try await Stage.play(
                 processes: 2,
                 {
-                    $0.time = ManualTimeSource()
+                    $0.clock = ManualTimeSource()
                     $0.server.faults = FaultPlan(strictRotation: true)
                 }
             ) { stages in

@@ -15,26 +15,26 @@ extension Scenarios {
         @Test(
             "S13: the server rotates at once and responds after 35 s: waiters fail at 30 s, the late response is kept")
         func oneProcess() async throws {
-            let time = ManualTimeSource()
+            let clock = ManualTimeSource()
             try await Stage.play({
                 $0.policy = .impatient
-                $0.time = time
+                $0.clock = clock
             }) { stage in
-                let gate = stage.backend.hold("POST", "/auth/refresh", at: .beforeAnswer)
+                let gate = stage.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                 try await stage.backend.expireAccessTokens()
                 async let requests = stage.sendAll(1_000)
                 await gate.arrivals(1)
-                time.advance(by: stage.setup.policy.deadline)
+                clock.advance(by: stage.setup.policy.deadline)
                 let failures = await requests.compactMap(\.self)
                 #expect(failures.count == 1_000)
                 #expect(failures.allSatisfy { $0.authentication?.code == .refreshUnavailable })
                 // EN1: the call is still under way, so there is no second one, at 31 s and later.
                 for _ in 0..<4 {
-                    time.advance(by: .seconds(1))
+                    clock.advance(by: .seconds(1))
                     #expect(await stage.send(.me)?.authentication?.code == .refreshUnavailable)
                 }
                 #expect(stage.backend.statistics.refreshes == .init(received: 1, committed: 1))
-                time.advance(by: .seconds(1))
+                clock.advance(by: .seconds(1))
                 gate.open()
                 await stage.events.wait { $0.isRefreshed }
                 #expect(stage.events.count(\.isLateResponseKept) == 1)
@@ -49,30 +49,30 @@ extension Scenarios {
             "S13: with two processes the other one waits for the lease, fails at 30 s, and then adopts the late response"
         )
         func twoProcesses() async throws {
-            let time = ManualTimeSource()
+            let clock = ManualTimeSource()
             try await Stage.play(
                 processes: 2,
                 {
                     $0.policy = .impatient
-                    $0.time = time
+                    $0.clock = clock
                 }
             ) { stages in
                 let (first, second) = (stages[0], stages[1])
-                let (gate, requests) = try await first.refuseAll(100, at: .beforeAnswer)
+                let (gate, requests) = try await first.refuseAll(100, at: .beforeResponse)
                 async let others = second.sendAll(100)
                 await second.events.wait { $0.isRefreshStarted }
-                time.advance(by: first.setup.policy.deadline)
+                clock.advance(by: first.setup.policy.deadline)
                 let failures = await requests.value.compactMap(\.self) + others.compactMap(\.self)
                 #expect(failures.count == 200)
                 #expect(failures.allSatisfy { $0.authentication?.code == .refreshUnavailable }, "\(failures.last!)")
                 // The pause of the second one still runs, so it does not wait for the lease again.
                 #expect(await second.send(.me)?.authentication?.code == .refreshUnavailable)
-                time.advance(by: .seconds(1))
+                clock.advance(by: .seconds(1))
                 #expect(await first.send(.me)?.authentication?.code == .refreshUnavailable)
                 #expect(first.backend.statistics.refreshes == .init(received: 1, committed: 1))
                 gate.open()
                 await first.events.wait { $0.isRefreshed }
-                time.advance(by: .seconds(2))
+                clock.advance(by: .seconds(2))
                 for stage in stages {
                     let failures = await stage.sendAll(100).compactMap(\.self)
                     #expect(failures.isEmpty, "\(failures)")
@@ -85,13 +85,13 @@ extension Scenarios {
 
         @Test("S15: a refresh of 12 s, with a second process waiting for the lease: the requests of both succeed")
         func longRefresh() async throws {
-            let time = ManualTimeSource()
-            try await Stage.play(processes: 2, { $0.time = time }) { stages in
+            let clock = ManualTimeSource()
+            try await Stage.play(processes: 2, { $0.clock = clock }) { stages in
                 let (first, second) = (stages[0], stages[1])
-                let (gate, requests) = try await first.refuseAll(100, at: .beforeAnswer)
+                let (gate, requests) = try await first.refuseAll(100, at: .beforeResponse)
                 async let others = second.sendAll(100)
                 await second.events.wait { $0.isRefreshStarted }
-                time.advance(by: .seconds(12))
+                clock.advance(by: .seconds(12))
                 gate.open()
                 let failures = await requests.value.compactMap(\.self) + others.compactMap(\.self)
                 first.report("S15", failures: failures.count)

@@ -21,7 +21,7 @@ extension Scenarios {
                 1, store: { _ in faulty },
                 {
                     $0.policy = .impatient
-                    $0.time = ManualTimeSource()
+                    $0.clock = ManualTimeSource()
                 }
             ) { stages in
                 let stage = stages[0]
@@ -70,14 +70,14 @@ extension Scenarios {
             "S16: the token folder's disk is unmounted while running: unavailable, and the session is there again with it",
             .enabled(if: Disk.canMount, "needs root and mount(8)"))
         func unmountedWhileRunning() async throws {
-            let time = ManualTimeSource()
+            let clock = ManualTimeSource()
             let disk = try await Disk()
             try await disk.use { disk in
                 try await Stage.play(
                     1, store: { _ in FileTokenStore(folder: disk.folder) },
                     {
                         $0.policy = .impatient
-                        $0.time = time
+                        $0.clock = clock
                     }
                 ) { stages in
                     let stage = stages[0]
@@ -92,7 +92,7 @@ extension Scenarios {
                     #expect(stage.events.endings == [])
 
                     try await disk.mount()
-                    time.advance(by: .seconds(1))
+                    clock.advance(by: .seconds(1))
                     let later = await stage.sendAll(20).compactMap(\.self)
                     stage.report("S16 unmounted while running", failures: failures.count + later.count)
                     #expect(later.isEmpty, "\(later)")

@@ -62,7 +62,7 @@ public struct AuthenticationError: Error, Sendable {
     }
 }
 
-extension AuthenticationError: SecretBearing {
+extension AuthenticationError: RedactedDescription {
     /// One line that says what to do, without a secret.
     public var description: String {
         var text = "\(code): \(advice)"

@@ -38,7 +38,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     }
 }
 
-extension RefreshIntent: SecretBearing {
+extension RefreshIntent: RedactedDescription {
     /// The owner and the date; never the key.
     public var description: String {
         "RefreshIntent(owner: \(owner), date: \(date.formatted(.iso8601)), isAbandoned: \(isAbandoned))"

@@ -69,7 +69,7 @@ extension TokenStoreError: Hashable {
     }
 }
 
-extension TokenStoreError: SecretBearing {
+extension TokenStoreError: RedactedDescription {
     /// One line without a secret.
     public var description: String { "token store \(code): \(reason)" }
 }

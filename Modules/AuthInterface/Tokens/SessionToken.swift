@@ -63,7 +63,7 @@ extension SessionToken: Hashable {
     }
 }
 
-extension SessionToken: SecretBearing {
+extension SessionToken: RedactedDescription {
     /// The session and generation; never the token.
     public var description: String { "SessionToken(session: \(session), generation: \(generation))" }
 }

@@ -126,7 +126,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 }
 
-extension TokenBundle: SecretBearing {
+extension TokenBundle: RedactedDescription {
     /// The session and generation; never a token.
     public var description: String {
         "TokenBundle(session: \(session), generation: \(generation), refreshable: \(refreshToken != nil))"

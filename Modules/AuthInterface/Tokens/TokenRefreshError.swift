@@ -107,7 +107,7 @@ extension TokenRefreshError: Hashable {
     }
 }
 
-extension TokenRefreshError: SecretBearing {
+extension TokenRefreshError: RedactedDescription {
     /// One line without a secret. The cause is named by type only: its text is not ours to vouch for.
     public var description: String {
         var text = "token refresh \(code)"

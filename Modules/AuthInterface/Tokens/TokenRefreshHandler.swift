@@ -82,7 +82,7 @@ public struct TokenRefreshRequest: Sendable, Hashable {
     }
 }
 
-extension TokenRefreshRequest: SecretBearing {
+extension TokenRefreshRequest: RedactedDescription {
     /// The session; never a token or the key.
     public var description: String { "TokenRefreshRequest(session: \(session))" }
 }

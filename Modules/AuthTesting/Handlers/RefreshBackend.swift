@@ -7,7 +7,7 @@ public import AuthInterface
 ///     let partner = PartnerStub()
 ///     var handler: PartnerRefresh { PartnerRefresh(partner: partner) }
 ///     func signIn() async throws -> TokenRefreshResult { partner.register() }
-///     func answer(_ answer: RefreshBackendAnswer) async throws -> Bool {
+///     func answer(_ answer: RefreshBackendResponse) async throws -> Bool {
 ///         switch answer {
 ///         case .tokens: partner.status = 200
 ///         case .rejected: partner.respond(400, body: #"{"error":"invalid_grant"}"#)
@@ -37,12 +37,12 @@ public protocol RefreshBackend: Sendable {
     func signIn() async throws -> TokenRefreshResult
 
     /// Makes the backend answer every refresh in this way from now on. It begins with
-    /// ``RefreshBackendAnswer/tokens``.
+    /// ``RefreshBackendResponse/tokens``.
     ///
     /// - Parameter answer: The way. The set grows: return `false` for those that you do not know.
     /// - Returns: `false` if the backend cannot be made to; the rules that need it are then left out.
     /// - Throws: Anything; the rule that needs the answer then counts as broken.
-    func answer(_ answer: RefreshBackendAnswer) async throws -> Bool
+    func answer(_ answer: RefreshBackendResponse) async throws -> Bool
 
     /// Tells sessions apart: the same text for all access tokens of one sign-in, another for every other.
     ///

@@ -1,6 +1,6 @@
 public import AuthInterface
 
-/// A handler that answers as a test has written down, in order, and then as a rotating server does.
+/// A handler that responses as a test has written down, in order, and then as a rotating server does.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -12,7 +12,7 @@ public import AuthInterface
 /// ```
 public final class ScriptedRefreshHandler: TokenRefreshHandler {
     private struct State {
-        var answers: [Answer]
+        var responses: [Response]
         var replayTolerance: ReplayTolerance
         var calls: [Call] = []
         var underWay = 0
@@ -22,26 +22,26 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     /// The server that issues the tokens.
     public let server: RotatingTokenServer
 
-    private let fallback: Answer
+    private let fallback: Response
     private let state: Locked<State>
     private let door = Gate(isOpen: true)
 
     /// Creates a handler.
     ///
     /// - Parameters:
-    ///   - answers: The answers to the first calls, in order.
-    ///   - fallback: The answer to every call after that.
+    ///   - responses: The responses to the first calls, in order.
+    ///   - fallback: The response to every call after that.
     ///   - replayTolerance: What the handler declares that its server forgives.
     ///   - server: The server that issues the tokens.
     public init(
-        _ answers: Answer...,
-        otherwise fallback: Answer = .rotate,
+        _ responses: Response...,
+        otherwise fallback: Response = .rotate,
         replayTolerance: ReplayTolerance = .none,
         server: RotatingTokenServer = RotatingTokenServer()
     ) {
         self.fallback = fallback
         self.server = server
-        state = Locked(State(answers: answers, replayTolerance: replayTolerance))
+        state = Locked(State(responses: responses, replayTolerance: replayTolerance))
     }
 
     /// What the handler declares that its server forgives. It says nothing about what the server does.
@@ -56,14 +56,14 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     /// The largest number of calls that were under way at once. Anything above one is what single flight forbids.
     public var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
-    /// How many of the answers given were not used yet.
-    public var unusedAnswers: Int { state.withLock { $0.answers.count } }
+    /// How many of the responses given were not used yet.
+    public var unusedResponses: Int { state.withLock { $0.responses.count } }
 
-    /// Adds answers for the next calls, behind those not used yet.
+    /// Adds responses for the next calls, behind those not used yet.
     ///
-    /// - Parameter answers: The answers, in order.
-    public func enqueue(_ answers: Answer...) {
-        state.withLock { $0.answers += answers }
+    /// - Parameter responses: The responses, in order.
+    public func enqueue(_ responses: Response...) {
+        state.withLock { $0.responses += responses }
     }
 
     /// Waits until a number of calls have been made. They may not be answered yet.
@@ -76,17 +76,17 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     /// Answers as written down.
     ///
     /// - Parameter request: The call.
-    /// - Returns: The tokens that the answer holds or the server issues.
-    /// - Throws: The error of the answer; `CancellationError` where the answer says so.
+    /// - Returns: The tokens that the response holds or the server issues.
+    /// - Throws: The error of the response; `CancellationError` where the response says so.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let answer = state.withLock { state in
+        let response = state.withLock { state in
             state.calls.append(Call(request))
             state.underWay += 1
             state.mostAtOnce = max(state.mostAtOnce, state.underWay)
-            return state.answers.isEmpty ? fallback : state.answers.removeFirst()
+            return state.responses.isEmpty ? fallback : state.responses.removeFirst()
         }
         defer { state.withLock { $0.underWay -= 1 } }
         await door.pass()
-        return try await answer.give(request, server)
+        return try await response.give(request, server)
     }
 }

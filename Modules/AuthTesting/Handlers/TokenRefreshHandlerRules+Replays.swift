@@ -4,7 +4,7 @@ import AuthInterface
 extension TokenRefreshHandlerRules {
     static let replays: [ContractRule<any RefreshBackend>] = [
         ContractRule("G12: an error without a response has no status") { backend in
-            for answer in [RefreshBackendAnswer.unreachable, .lostResponse] {
+            for answer in [RefreshBackendResponse.unreachable, .lostResponse] {
                 guard let error = try await backend.error(after: answer) else { continue }
                 try expectNoRejection(error, "the answer (\(answer))")
                 let status = (error as? TokenRefreshError)?.status

@@ -65,7 +65,7 @@ enum TokenRefreshHandlerRules {
             try await backend.expectUnavailable(after: .emptyForbidden)
         },
         ContractRule("G4: a page of HTML is an error, and no rejection, with any status") { backend in
-            for page in RefreshBackendAnswer.pages { try await backend.expectUnavailable(after: page) }
+            for page in RefreshBackendResponse.pages { try await backend.expectUnavailable(after: page) }
         },
         ContractRule("G4: a server in trouble is no rejection") { backend in
             try await backend.expectUnavailable(after: .unavailable)
@@ -85,7 +85,7 @@ enum TokenRefreshHandlerRules {
             try await backend.expectUnavailable(after: .garbage)
         },
         ContractRule("a failure is not remembered: the next call asks the server again") { backend in
-            for answer in [RefreshBackendAnswer.unavailable, .unreachable, .garbage, .ambiguous, .page, .rejected] {
+            for answer in [RefreshBackendResponse.unavailable, .unreachable, .garbage, .ambiguous, .page, .rejected] {
                 guard try await backend.error(after: answer) != nil else { continue }
                 _ = try await backend.answer(.tokens)
                 let result = try await backend.refreshed(try await backend.signIn())
@@ -93,7 +93,7 @@ enum TokenRefreshHandlerRules {
             }
         },
         ContractRule("G17: no error shows a token or the key, in words or in a dump") { backend in
-            for answer in RefreshBackendAnswer.failures {
+            for answer in RefreshBackendResponse.failures {
                 let request = TokenRefreshRequest(renewing: try await backend.signIn())
                 guard let error = try await backend.error(after: answer, to: request) else { continue }
                 let tokens = TokenBundle(accessToken: request.accessToken, refreshToken: request.refreshToken)
@@ -169,7 +169,7 @@ extension RefreshBackend {
 
     /// What the handler throws when the backend answers in a way; `nil` if it cannot be made to.
     func error(
-        after way: RefreshBackendAnswer,
+        after way: RefreshBackendResponse,
         to request: TokenRefreshRequest? = nil
     ) async throws -> (any Error)? {
         let request = if let request { request } else { TokenRefreshRequest(renewing: try await signIn()) }
@@ -184,7 +184,7 @@ extension RefreshBackend {
         throw RuleBroken("it made \(result) of the answer (\(way))")
     }
 
-    fileprivate func expectUnavailable(after way: RefreshBackendAnswer) async throws {
+    fileprivate func expectUnavailable(after way: RefreshBackendResponse) async throws {
         guard let error = try await error(after: way) else { return }
         try TokenRefreshHandlerRules.expectNoRejection(error, "the answer (\(way))")
     }

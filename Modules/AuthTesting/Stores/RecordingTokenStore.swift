@@ -29,17 +29,17 @@ public final class RecordingTokenStore: SharedTokenStore {
     }
 
     private let state: Locked<State>
-    private let time: any TimeSource
+    private let clock: any TimeSource
     private let broadcast = Broadcast<Void>()
 
     /// Creates a store.
     ///
     /// - Parameters:
     ///   - bundle: What the store holds to begin with.
-    ///   - time: The clock that limits the wait for a lease.
-    public init(holding bundle: TokenBundle? = nil, time: any TimeSource = SystemTimeSource()) {
+    ///   - clock: The clock that limits the wait for a lease.
+    public init(holding bundle: TokenBundle? = nil, clock: any TimeSource = SystemTimeSource()) {
         state = Locked(State(content: bundle.map { .active($0) } ?? .empty))
-        self.time = time
+        self.clock = clock
     }
 
     /// What was asked of the store so far, in order.
@@ -108,7 +108,7 @@ public final class RecordingTokenStore: SharedTokenStore {
     /// - Returns: The store.
     /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; `CancellationError`.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        let deadline = time.uptime + limit
+        let deadline = clock.uptime + limit
         let turn: Gate? = state.withLock { state in
             guard state.isHeld else {
                 state.isHeld = true
@@ -127,8 +127,8 @@ public final class RecordingTokenStore: SharedTokenStore {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await turn.passUnlessCancelled() }
-                group.addTask { [time] in
-                    try await time.sleep(until: deadline)
+                group.addTask { [clock] in
+                    try await clock.sleep(until: deadline)
                     throw TokenStoreError(.busy, reason: "another holder has the store")
                 }
                 defer { group.cancelAll() }

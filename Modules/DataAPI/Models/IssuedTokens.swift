@@ -37,7 +37,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     }
 }
 
-extension IssuedTokens: SecretBearing {
+extension IssuedTokens: RedactedDescription {
     /// What was issued; never a token (G17).
     public var description: String { "IssuedTokens(\(result))" }
 }

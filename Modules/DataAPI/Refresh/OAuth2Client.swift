@@ -87,7 +87,7 @@ public struct OAuth2Client: Sendable, Hashable {
     }
 }
 
-extension OAuth2Client: SecretBearing {
+extension OAuth2Client: RedactedDescription {
     /// The identifier; never the secret (G17).
     public var description: String { "OAuth2Client(\(id))" }
 }

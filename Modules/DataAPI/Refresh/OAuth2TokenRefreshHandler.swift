@@ -4,7 +4,7 @@ public import NetworkCore
 
 /// Refreshes as RFC 6749 §6 has it, and revokes as RFC 7009 has it.
 ///
-/// It takes an `OpenNetworkService`, so it cannot be given a client that would wait for this very refresh (G20).
+/// It takes an `UnauthenticatedNetworkService`, so it cannot be given a client that would wait for this very refresh (G20).
 ///
 /// What a failed call means (G4):
 ///
@@ -26,7 +26,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     private let tokenEndpoint: URL
     private let revocationEndpoint: URL?
     private let client: OAuth2Client
-    private let network: any OpenNetworkService
+    private let network: any UnauthenticatedNetworkService
     private let idempotencyKeyField: String?
 
     /// Creates a handler.
@@ -47,7 +47,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         tokenEndpoint: URL,
         revocationEndpoint: URL? = nil,
         client: OAuth2Client,
-        network: any OpenNetworkService,
+        network: any UnauthenticatedNetworkService,
         replayTolerance: ReplayTolerance = .none,
         idempotencyKeyField: String? = RESTTokenRefreshHandler.defaultIdempotencyKeyField,
         revocationAffectsSessionOnly: Bool = false

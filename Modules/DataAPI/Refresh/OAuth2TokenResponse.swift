@@ -49,6 +49,6 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     }
 }
 
-extension OAuth2TokenResponse: SecretBearing {
+extension OAuth2TokenResponse: RedactedDescription {
     var description: String { "OAuth2TokenResponse(\(result))" }
 }

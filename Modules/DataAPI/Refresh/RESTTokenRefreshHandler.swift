@@ -3,7 +3,7 @@ public import NetworkCore
 
 /// Refreshes by `POST auth/refresh {refreshToken}`, and revokes by `POST auth/logout {refreshToken}`.
 ///
-/// It takes an `OpenNetworkService`, so it cannot be given a client that would wait for this very refresh (G20).
+/// It takes an `UnauthenticatedNetworkService`, so it cannot be given a client that would wait for this very refresh (G20).
 ///
 /// ```swift
 /// let refresh = RESTTokenRefreshHandler(network: open, replayTolerance: .sameKey)
@@ -18,7 +18,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     /// Whether `auth/logout` ends the session of the refresh token alone, and no other session of the user (G9).
     public let affectsRevokedSessionOnly: Bool
 
-    private let network: any OpenNetworkService
+    private let network: any UnauthenticatedNetworkService
     private let rejection: RESTRejection
     private let idempotencyKeyField: String?
     private let accessToken: RefreshAccessTokenPlacement
@@ -36,7 +36,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     ///     user's sessions on other devices, and a newer session on this one, as they are: old tokens are then revoked
     ///     even while another session is signed in.
     public init(
-        network: any OpenNetworkService,
+        network: any UnauthenticatedNetworkService,
         rejection: RESTRejection = RESTRejection(),
         replayTolerance: ReplayTolerance = .none,
         idempotencyKeyField: String? = defaultIdempotencyKeyField,

@@ -7,7 +7,7 @@ public import NetworkCore
 /// Two networks on purpose: a login goes through the one that has no tokens in it, and *who am I* through the one that
 /// has.
 public struct AuthService: Sendable {
-    private let open: any OpenNetworkService
+    private let open: any UnauthenticatedNetworkService
     private let network: any NetworkService
     private let session: any AuthSession
 
@@ -17,7 +17,7 @@ public struct AuthService: Sendable {
     ///   - open: Sends what needs no token.
     ///   - network: Sends what needs one.
     ///   - session: The session that begins and ends.
-    public init(open: any OpenNetworkService, network: any NetworkService, session: any AuthSession) {
+    public init(open: any UnauthenticatedNetworkService, network: any NetworkService, session: any AuthSession) {
         self.open = open
         self.network = network
         self.session = session

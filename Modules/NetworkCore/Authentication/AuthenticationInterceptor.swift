@@ -37,7 +37,7 @@ struct AuthenticationInterceptor: RequestInterceptor {
     func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         state.withLock { $0.carried = nil }
         guard context.requiresAuthentication, let url = request.url else { return request }
-        switch origins.verdict(on: url) {
+        switch origins.decision(for: url) {
         case .foreign:
             return request
         case .cleartext:

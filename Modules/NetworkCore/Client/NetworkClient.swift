@@ -9,7 +9,7 @@ public import struct Foundation.URL
 /// ```
 ///
 /// It is a small value: copies share the transport and whatever their interceptors share.
-public struct NetworkClient: OpenNetworkService {
+public struct NetworkClient: UnauthenticatedNetworkService {
     let loop: RequestLoop
 
     /// Creates a client.
@@ -79,7 +79,7 @@ public struct NetworkClient: OpenNetworkService {
     /// - Parameters:
     ///   - provider: Where tokens come from.
     ///   - policy: Where they are put, who may see them, and which status says that one has expired.
-    /// - Returns: The client. It is no ``OpenNetworkService``, so it cannot be given to a refresh handler (G20).
+    /// - Returns: The client. It is no ``UnauthenticatedNetworkService``, so it cannot be given to a refresh handler (G20).
     public func authenticated(
         by provider: any TokenProvider,
         policy: AuthenticationPolicy = AuthenticationPolicy()

@@ -33,4 +33,4 @@ extension NetworkService {
 /// A refresh handler takes one of these: were its call authenticated, it would wait for the very refresh it is part
 /// of (G20). What ``NetworkClient/authenticated(by:policy:)`` returns does not conform, so the mistake does not
 /// compile. Conform a type of your own only if it never asks a `TokenProvider` for a token.
-public protocol OpenNetworkService: NetworkService {}
+public protocol UnauthenticatedNetworkService: NetworkService {}

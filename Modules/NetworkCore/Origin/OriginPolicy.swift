@@ -3,7 +3,7 @@ public import struct Foundation.URL
 /// Who may see tokens (G15), and who may be spoken to in clear (G16).
 public struct OriginPolicy: Sendable, Hashable {
     /// What a policy says of an address.
-    public enum Verdict: Sendable, Hashable {
+    public enum Decision: Sendable, Hashable {
         /// Tokens may go there.
         case allowed
 
@@ -34,7 +34,7 @@ public struct OriginPolicy: Sendable, Hashable {
     ///
     /// - Parameter url: The address a request goes to.
     /// - Returns: Whether tokens may go there.
-    public func verdict(on url: URL) -> Verdict {
+    public func decision(for url: URL) -> Decision {
         guard let origin = Origin(url), allowed.contains(origin) else { return .foreign }
         return origin.mayBeSpokenTo(exceptions: cleartextExceptions) ? .allowed : .cleartext
     }

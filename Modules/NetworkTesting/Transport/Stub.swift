@@ -10,14 +10,14 @@ public struct Stub: Sendable {
     public let request: StubRequest
 
     /// What to answer.
-    public let answer: StubAnswer
+    public let answer: StubResponse
 
     /// Creates a stub.
     ///
     /// - Parameters:
     ///   - request: Which request.
     ///   - answer: What to answer.
-    public init(_ request: StubRequest, _ answer: StubAnswer) {
+    public init(_ request: StubRequest, _ answer: StubResponse) {
         self.request = request
         self.answer = answer
     }
@@ -29,7 +29,7 @@ public struct Stub: Sendable {
 ///   - request: Which request.
 ///   - answer: What to answer.
 /// - Returns: The stub.
-public func ~> (request: StubRequest, answer: StubAnswer) -> Stub {
+public func ~> (request: StubRequest, answer: StubResponse) -> Stub {
     Stub(request, answer)
 }
 

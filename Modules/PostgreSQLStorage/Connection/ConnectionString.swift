@@ -4,7 +4,7 @@ import CPostgreSQL
 import Foundation
 
 /// Where the database is and how to log in. It may hold a password, so it shows nothing of itself.
-struct ConnectionString: Sendable, SecretBearing {
+struct ConnectionString: Sendable, RedactedDescription {
     let security: TransportSecurity
 
     private let text: String

@@ -28,7 +28,7 @@ public struct FileTokenStore: SharedTokenStore {
     public let file: URL
 
     private let tokens: TokenFile
-    private let time: any TimeSource
+    private let clock: any TimeSource
 
     // Apart, so that a read never waits for an update that waits for another process.
     private let reading = BlockingQueue(label: "token-file-reading")
@@ -41,14 +41,14 @@ public struct FileTokenStore: SharedTokenStore {
     ///   - folder: A folder of its own for tokens. The first sign-in makes it; its parent must exist.
     ///   - account: Tells the accounts of one folder apart. Any text will do.
     ///   - access: Who may use the folder and the files in it.
-    ///   - time: The clock that limits the wait for a lease.
+    ///   - clock: The clock that limits the wait for a lease.
     public init(
         folder: URL,
         account: String = "default",
         access: FolderAccess = .owner,
-        time: any TimeSource = SystemTimeSource()
+        clock: any TimeSource = SystemTimeSource()
     ) {
-        self.init(folder: folder, account: account, anchor: nil, access: access, time: time)
+        self.init(folder: folder, account: account, anchor: nil, access: access, clock: clock)
     }
 
     /// Creates a store in the usual folder of an application. Nothing is touched before the first call.
@@ -56,10 +56,10 @@ public struct FileTokenStore: SharedTokenStore {
     /// - Parameters:
     ///   - application: The name of the application's folder, such as `articles` or `org.example.articles`.
     ///   - account: Tells the accounts of the application apart. Any text will do.
-    ///   - time: The clock that limits the wait for a lease.
-    public init(application: String, account: String = "default", time: any TimeSource = SystemTimeSource()) {
+    ///   - clock: The clock that limits the wait for a lease.
+    public init(application: String, account: String = "default", clock: any TimeSource = SystemTimeSource()) {
         let location = TokenFolderLocation.standard(application: application)
-        self.init(folder: location.folder, account: account, anchor: location.anchor, time: time)
+        self.init(folder: location.folder, account: account, anchor: location.anchor, clock: clock)
     }
 
     init(
@@ -68,7 +68,7 @@ public struct FileTokenStore: SharedTokenStore {
         anchor: URL?,
         access: FolderAccess = .owner,
         known: KnownFolders? = nil,
-        time: any TimeSource = SystemTimeSource()
+        clock: any TimeSource = SystemTimeSource()
     ) {
         let folder = folder.standardizedFileURL
         tokens = TokenFile(
@@ -81,7 +81,7 @@ public struct FileTokenStore: SharedTokenStore {
             name: AccountName.fileName(for: account)
         )
         file = folder.appendingPathComponent(tokens.name)
-        self.time = time
+        self.clock = clock
     }
 
     /// Reads what is stored.
@@ -124,7 +124,7 @@ public struct FileTokenStore: SharedTokenStore {
     ///   folder does not exist yet: a lease makes none. `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let request = LeaseRequest()
-        let lock = try await LeasePolling(time: time).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
+        let lock = try await LeasePolling(clock: clock).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
             try await leasing.run { [tokens] () throws(TokenStoreError) in try tokens.tryLease(request) }
         }
         return LockedTokenStoreLease(lock: lock)

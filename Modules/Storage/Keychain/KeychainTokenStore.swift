@@ -102,13 +102,13 @@ public struct KeychainTokenStore: TokenStore {
     /// - Parameters:
     ///   - lockFile: A file in a folder they have in common, the container of an app group. It is made when it is
     ///     missing, is never written to, and must never be removed. Each account needs one of its own.
-    ///   - time: The clocks that limit the wait for a lease.
+    ///   - clock: The clocks that limit the wait for a lease.
     /// - Returns: The same store, shared.
     public func shared(
         lockFile: URL,
-        time: any TimeSource = SystemTimeSource()
+        clock: any TimeSource = SystemTimeSource()
     ) -> SharedKeychainTokenStore {
-        shared(lockFile: lockFile, clock: time, signal: Self.signal(for: location))
+        shared(lockFile: lockFile, clock: clock, signal: Self.signal(for: location))
     }
 
     func shared(lockFile: URL, clock: any TimeSource, signal: any ChangeSignal) -> SharedKeychainTokenStore {

@@ -87,7 +87,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let file = KeychainLockFile(lockFile)
-        let lock = try await LeasePolling(time: clock).wait(atMost: limit) {
+        let lock = try await LeasePolling(clock: clock).wait(atMost: limit) {
             try await leasing.run { () throws(TokenStoreError) in try file.tryLease() }
         }
         return LockedTokenStoreLease(lock: lock)

@@ -8,7 +8,7 @@ struct LeasePolling {
     /// The longest pause by default: the delay between the holder's release and the next attempt.
     static let longestPause: Duration = .milliseconds(50)
 
-    let time: any TimeSource
+    let clock: any TimeSource
 
     /// Tries to take the lock until it is taken.
     ///
@@ -23,14 +23,14 @@ struct LeasePolling {
         pausingAtMost longestPause: () -> Duration = { longestPause },
         for take: () async throws -> FolderLock?
     ) async throws -> FolderLock {
-        let deadline = time.uptime + limit
+        let deadline = clock.uptime + limit
         var pause = Self.shortestPause
         while true {
             if let lock = try await take() { return lock }
-            let now = time.uptime
+            let now = clock.uptime
             guard now < deadline else { throw TokenStoreError.busy }
             pause = min(pause, longestPause())
-            try await time.sleep(until: min(deadline, now + pause))
+            try await clock.sleep(until: min(deadline, now + pause))
             pause = pause * 2
             // A clock that ignores cancellation must not make a cancelled waiter take the lock.
             try Task.checkCancellation()

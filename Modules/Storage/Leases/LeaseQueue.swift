@@ -25,10 +25,10 @@ package final class LeaseQueue: Sendable {
     }
 
     private let state = Locked(State())
-    private let time: any TimeSource
+    private let clock: any TimeSource
 
-    package init(time: any TimeSource) {
-        self.time = time
+    package init(clock: any TimeSource) {
+        self.clock = clock
     }
 
     /// Waits for the turn of the caller.
@@ -36,7 +36,7 @@ package final class LeaseQueue: Sendable {
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `CancellationError` when the task is cancelled
     ///   before its turn comes. A turn that has come is not taken back: it ends with ``giveBack(_:)``.
     package func take(waitingAtMost limit: Duration) async throws -> Ticket {
-        let deadline = time.uptime + limit
+        let deadline = clock.uptime + limit
         let (ticket, isFree) = state.withLock { state in
             let ticket = state.issue()
             let isFree = state.holder == nil
@@ -84,7 +84,7 @@ package final class LeaseQueue: Sendable {
                 return .hasTurn
             }
             let limit = Task {
-                try await time.sleep(until: deadline)
+                try await clock.sleep(until: deadline)
                 leave(ticket, throwing: TokenStoreError.busy)
             }
             state.waiting.append(Waiter(ticket: ticket, turn: turn, limit: limit))

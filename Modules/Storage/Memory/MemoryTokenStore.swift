@@ -15,10 +15,10 @@ public final class MemoryTokenStore: SharedTokenStore {
     ///
     /// - Parameters:
     ///   - bundle: What the store holds at first.
-    ///   - time: The clock that limits the wait for a lease.
-    public init(holding bundle: TokenBundle? = nil, time: any TimeSource = SystemTimeSource()) {
+    ///   - clock: The clock that limits the wait for a lease.
+    public init(holding bundle: TokenBundle? = nil, clock: any TimeSource = SystemTimeSource()) {
         stored = Locked(bundle.map { .active($0) } ?? .empty)
-        queue = LeaseQueue(time: time)
+        queue = LeaseQueue(clock: clock)
     }
 
     /// Reads what is stored.

@@ -51,24 +51,24 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     ///   - lockFolder: A folder for the files that processes lock, which has to be the same for all of them. By
     ///     default it is that of ``FileTokenStore/init(application:account:time:)``.
     ///   - answerLimit: How long a read or a write takes at most. A service that works takes milliseconds.
-    ///   - time: The clocks that limit the wait for a lease and for the service.
+    ///   - clock: The clocks that limit the wait for a lease and for the service.
     public init(
         application: String,
         account: String = "default",
         lockFolder: URL? = nil,
         answerLimit: Duration = .seconds(20),
-        time: any TimeSource = SystemTimeSource()
+        clock: any TimeSource = SystemTimeSource()
     ) {
         self.application = application
         self.account = account
         self.answerLimit = answerLimit
-        clock = time
+        self.clock = clock
         keyring = Keyring(account: KeyringAccount(application: application, account: account))
         let folder = lockFolder ?? TokenFolderLocation.standard(application: application).folder
         let name = AccountName.fileName(for: account) + ".keyring"
         locks = TokenLocks(folder: folder.standardizedFileURL.path, name: name)
-        reading = TimedCallQueue(label: "token-keyring-reading", clock: time)
-        writing = TimedCallQueue(label: "token-keyring-writing", clock: time)
+        reading = TimedCallQueue(label: "token-keyring-reading", clock: clock)
+        writing = TimedCallQueue(label: "token-keyring-writing", clock: clock)
     }
 
     /// Reads what is stored, the note of an ended session included.
@@ -117,7 +117,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let request = LeaseRequest()
-        let lock = try await LeasePolling(time: clock).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
+        let lock = try await LeasePolling(clock: clock).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
             try await leasing.run { [locks] () throws(TokenStoreError) in try locks.tryLease(request) }
         }
         return LockedTokenStoreLease(lock: lock)

@@ -2,7 +2,7 @@ import AuthInterface
 
 /// What the shell keeps behind its lock: the machine, and the handles of what the machine has started.
 struct CoordinatorCore {
-    typealias Waiter = CheckedContinuation<RefreshAnswer, Never>
+    typealias Waiter = CheckedContinuation<RefreshResponse, Never>
 
     var machine: RefreshStateMachine
     var waiters: [WaiterID: Waiter] = [:]
@@ -38,7 +38,7 @@ struct HeldLease: Sendable {
     }
 }
 
-extension RefreshAnswer {
+extension RefreshResponse {
     /// The token that was asked for.
     var token: SessionToken {
         get throws {
@@ -56,7 +56,7 @@ extension RefreshAnswer {
     }
 
     /// The answer, unless it is an error.
-    func get() throws -> RefreshAnswer {
+    func get() throws -> RefreshResponse {
         switch self {
         case .token, .state, .done: return self
         case .failed(let error): throw error

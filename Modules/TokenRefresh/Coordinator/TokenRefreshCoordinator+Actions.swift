@@ -9,7 +9,7 @@ extension TokenRefreshCoordinator {
     /// Asks the machine something and waits for its answer.
     ///
     /// A cancelled task is answered at once (G7). What it asked for takes its course: nobody owns a refresh.
-    func ask(_ event: (WaiterID) -> RefreshEvent) async -> RefreshAnswer {
+    func ask(_ event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
         let id = core.withLock { WaiterID(number: $0.nextNumber()) }
         let event = event(id)
         watchStore()
@@ -31,7 +31,7 @@ extension TokenRefreshCoordinator {
     ///
     /// - Throws: ``AuthenticationError`` with code `insideRefresh` in the handler's own task: it would wait for itself
     ///   (G20).
-    func ask(for wish: Wish) async throws -> RefreshAnswer {
+    func ask(for wish: Wish) async throws -> RefreshResponse {
         guard Self.refreshing != ObjectIdentifier(self) else { throw AuthenticationError(.insideRefresh) }
         return await ask { .asked(wish, $0) }
     }
@@ -47,9 +47,9 @@ extension TokenRefreshCoordinator {
     /// tasks. Cancelling tasks, waking waiters and calling the observer runs other people's code, and happens after it:
     /// a handler that is notified of its cancellation may ask for the state.
     private func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
-        let now = Instant(uptime: time.uptime, date: time.date)
+        let now = Instant(uptime: clock.uptime, date: clock.date)
         let after = core.withLock { core in
-            var answers: [(CoordinatorCore.Waiter, RefreshAnswer)] = []
+            var answers: [(CoordinatorCore.Waiter, RefreshResponse)] = []
             var events: [SessionEvent] = []
             var stopped: [Task<Void, Never>] = []
             for action in step(&core, now) {
@@ -181,8 +181,8 @@ extension TokenRefreshCoordinator {
     }
 
     private func alarm(_ timer: RefreshTimer, at deadline: Duration) -> Task<Void, Never> {
-        Task.detached(priority: Self.priority) { [weak self, time] in
-            guard (try? await time.sleep(until: deadline)) != nil else { return }
+        Task.detached(priority: Self.priority) { [weak self, clock] in
+            guard (try? await clock.sleep(until: deadline)) != nil else { return }
             self?.send(.timerFired(timer))
         }
     }
@@ -190,13 +190,13 @@ extension TokenRefreshCoordinator {
     private func revoke(_ bundle: TokenBundle, besideAnother: Bool, in core: inout CoordinatorCore) {
         guard let revocation, !besideAnother || revocation.affectsRevokedSessionOnly else { return }
         let id = core.nextNumber()
-        let deadline = time.uptime + policy.deadline
+        let deadline = clock.uptime + policy.deadline
         core.revocations[id] = Task.detached(priority: Self.priority) { [self] in
             // Not a task group: that would wait for a call which ignores its cancellation.
             let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self)
             let call = Task { outcome.yield((try? await revocation.revoke(bundle)) != nil) }
-            let alarm = Task { [time] in
-                try? await time.sleep(until: deadline)
+            let alarm = Task { [clock] in
+                try? await clock.sleep(until: deadline)
                 outcome.yield(false)
             }
             let isDone = await outcomes.first { _ in true } ?? false

@@ -16,7 +16,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let handler: any TokenRefreshHandler
     let revocation: (any TokenRevocationHandler)?
     let policy: TokenRefreshPolicy
-    let time: any TimeSource
+    let clock: any TimeSource
     let activity: any ExpiringActivity
     let observer: (@Sendable (SessionEvent) -> Void)?
     let access: StoreAccess
@@ -30,7 +30,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///   - revocation: The call that tells the server of tokens that are no longer wanted. `nil`: the handler, if it is
     ///     a ``TokenRevocationHandler`` too; otherwise the server is not told.
     ///   - policy: The times and limits.
-    ///   - time: The clocks.
+    ///   - clock: The clocks.
     ///   - activity: Keeps the system from suspending the process while it holds the lease of a shared store.
     ///   - observer: Notified of what the engine does, in no guaranteed order and on any thread. It must not block.
     public init(
@@ -38,14 +38,14 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         handler: any TokenRefreshHandler,
         revocation: (any TokenRevocationHandler)? = nil,
         policy: TokenRefreshPolicy = TokenRefreshPolicy(),
-        time: any TimeSource = SystemTimeSource(),
+        clock: any TimeSource = SystemTimeSource(),
         activity: any ExpiringActivity = SystemExpiringActivity(),
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         self.handler = handler
         self.revocation = revocation ?? (handler as? any TokenRevocationHandler)
         self.policy = policy
-        self.time = time
+        self.clock = clock
         self.activity = activity
         self.observer = observer
         access = StoreAccess(store: store)
@@ -76,7 +76,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: ``AuthenticationError``, or `CancellationError`.
     /// - Complexity: With a valid token O(1): one lock, no suspension, no allocation.
     public func token() async throws -> SessionToken {
-        let uptime = time.uptime
+        let uptime = clock.uptime
         if let token = core.withLock({ $0.machine.readyToken(at: uptime) }) { return token }
         return try await ask(for: .token).token
     }
@@ -168,15 +168,15 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first.
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
-        let deadline = time.uptime + limit
+        let deadline = clock.uptime + limit
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 guard case .done = await self.ask({ .asked(.settle, $0) }) else { return false }
                 await self.endOfRevocations()
                 return !Task.isCancelled
             }
-            group.addTask { [time] in
-                try? await time.sleep(until: deadline)
+            group.addTask { [clock] in
+                try? await clock.sleep(until: deadline)
                 return false
             }
             defer { group.cancelAll() }

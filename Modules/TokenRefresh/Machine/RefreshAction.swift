@@ -20,13 +20,13 @@ enum RefreshAction: Sendable {
     case stopTimer(RefreshTimer)
 
     // Callers and observers.
-    case answer(WaiterID, RefreshAnswer)
+    case answer(WaiterID, RefreshResponse)
     case publish(SessionState)
     case report(SessionEvent)
 }
 
 /// What a waiting caller is told. Each is told exactly once.
-enum RefreshAnswer: Sendable {
+enum RefreshResponse: Sendable {
     case token(SessionToken)
     case state(SessionState)
     case done

@@ -17,7 +17,7 @@ final class TokenEndpoint: Sendable {
     struct ConnectionLost: Error {}
 
     let server: RotatingTokenServer
-    private let way = Locked(RefreshBackendAnswer.tokens)
+    private let way = Locked(RefreshBackendResponse.tokens)
     private let keys = Locked<[String?]>([])
 
     /// What the server behind the endpoint forgives.
@@ -34,7 +34,7 @@ final class TokenEndpoint: Sendable {
 
     var receivedKeys: [String?] { keys.withLock { $0 } }
 
-    func behave(_ way: RefreshBackendAnswer) {
+    func behave(_ way: RefreshBackendResponse) {
         self.way.withLock { $0 = way }
     }
 
@@ -67,7 +67,7 @@ final class TokenEndpoint: Sendable {
         }
     }
 
-    private static let pages: [RefreshBackendAnswer: Int] = [
+    private static let pages: [RefreshBackendResponse: Int] = [
         .page: 200, .unauthorizedPage: 401, .forbiddenPage: 403, .badGatewayPage: 502,
     ]
 
@@ -92,7 +92,7 @@ struct BentRefreshHandler: TokenRefreshHandler {
 /// The backend of a ``BentRefreshHandler``.
 struct BentRefreshBackend: KeyRecordingRefreshBackend {
     var endpoint = TokenEndpoint()
-    var unsupported: Set<RefreshBackendAnswer> = []
+    var unsupported: Set<RefreshBackendResponse> = []
     var replayTolerance = ReplayTolerance.none
     var onRefresh: BentRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
 
@@ -102,7 +102,7 @@ struct BentRefreshBackend: KeyRecordingRefreshBackend {
 
     func signIn() async throws -> TokenRefreshResult { endpoint.server.signIn() }
 
-    func answer(_ answer: RefreshBackendAnswer) async throws -> Bool {
+    func answer(_ answer: RefreshBackendResponse) async throws -> Bool {
         guard !unsupported.contains(answer) else { return false }
         endpoint.behave(answer)
         return true

@@ -23,7 +23,7 @@ import Testing
         try await TokenRefreshHandlerContract.check {
             var backend = BentRefreshBackend()
             backend.endpoint = TokenEndpoint(.honouringKeys)
-            backend.unsupported = Set(RefreshBackendAnswer.allCases).subtracting([.tokens])
+            backend.unsupported = Set(RefreshBackendResponse.allCases).subtracting([.tokens])
             backend.onRefresh = { endpoint, request in
                 _ = try await endpoint.post(request)
                 return try endpoint.server.refresh(request)

@@ -72,7 +72,7 @@ actor TaskStoringRefresher {
 
     func token() async throws -> String {
         guard let tokens else { throw AuthenticationError(.notSignedIn) }
-        if let expiry, scene.time.uptime >= expiry { return try await refreshed() }
+        if let expiry, scene.clock.uptime >= expiry { return try await refreshed() }
         return tokens.accessToken
     }
 
@@ -103,7 +103,7 @@ actor TaskStoringRefresher {
 
     private func use(_ new: TokenRefreshResult) {
         tokens = new
-        expiry = new.expiresIn.map { scene.time.uptime + $0 }
+        expiry = new.expiresIn.map { scene.clock.uptime + $0 }
     }
 }
 

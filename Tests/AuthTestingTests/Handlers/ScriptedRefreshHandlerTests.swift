@@ -98,7 +98,7 @@ import Testing
         await #expect(throws: Unheard.self) {
             try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0"))
         }
-        #expect(handler.unusedAnswers == 1 && handler.server.rotations == 1, "the lost answer was a rotation")
+        #expect(handler.unusedResponses == 1 && handler.server.rotations == 1, "the lost answer was a rotation")
         #expect(try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-1")) == .fixture(ordinal: 2))
         await #expect(throws: TokenRefreshError.self) {
             try await handler.refresh(TokenRefreshRequest(refreshToken: "other"))
@@ -132,7 +132,7 @@ import Testing
     @Test(
         "a response that ignores cancellation arrives late; an ambiguous one and one without an access token are told apart"
     )
-    func otherAnswers() async throws {
+    func otherResponses() async throws {
         let gate = Gate()
         let handler = ScriptedRefreshHandler(
             .rotateThenHold(at: gate, ignoresCancellation: true), .ambiguous, .rotateWithoutAccessToken,

@@ -90,12 +90,12 @@ struct FaultyTokenStoreTests {
 
     @Test("A waiter of the recording store gives up when its clock says so, and its turn goes to the next")
     func recordingLimit() async throws {
-        let time = ManualTimeSource()
-        let store = RecordingTokenStore(time: time)
+        let clock = ManualTimeSource()
+        let store = RecordingTokenStore(clock: clock)
         let lease = try await store.lease(waitingAtMost: .zero)
         let waiter = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
-        await time.sleepers(atLeast: 1)
-        time.advance(by: .seconds(5))
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(5))
         await #expect(throws: TokenStoreError.self) { try await waiter.value }
         await lease.release()
         await (try await store.lease(waitingAtMost: .zero)).release()

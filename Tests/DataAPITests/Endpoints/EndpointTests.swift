@@ -6,14 +6,14 @@ import Testing
 
 /// What each call looks like on the wire.
 @Suite struct EndpointTests {
-    private let article = StubAnswer.text(
+    private let article = StubResponse.text(
         #"""
         {"success":true,"data":{"id":7,"title":"Hello","body":"World","author":{"id":1,"name":"Ada"},
         "createdAt":"2001-09-09T01:46:40Z","updatedAt":"2001-09-09T01:46:40Z"}}
         """#)
 
     @Test func aPageAsksFromACursorOn() async throws {
-        let answer = StubAnswer.text(#"{"success":true,"data":{"items":[],"nextCursor":null}}"#)
+        let answer = StubResponse.text(#"{"success":true,"data":{"items":[],"nextCursor":null}}"#)
         let transport = StubTransport(.get("articles") ~> answer, .get("articles") ~> answer)
         let network = NetworkClient(transport)
         let page = try await network.send(.articles())

@@ -6,7 +6,7 @@ import NetworkTesting
 import Testing
 
 @Suite struct LoginEndpointTests {
-    private func signedIn(profileURL: String = #""https://cdn.example.com/a.jpg""#) -> StubAnswer {
+    private func signedIn(profileURL: String = #""https://cdn.example.com/a.jpg""#) -> StubResponse {
         .text(
             #"""
             {"success":true,"data":{"user":{"id":3,"name":"Ada","profileUrl":\#(profileURL),"profileImageKey":"a.jpg"},

@@ -46,7 +46,7 @@ private protocol TokenServerBackend: KeyRecordingRefreshBackend {
 extension TokenServerBackend {
     func signIn() -> TokenRefreshResult { server.signIn() }
 
-    func answer(_ answer: RefreshBackendAnswer) -> Bool {
+    func answer(_ answer: RefreshBackendResponse) -> Bool {
         server.answer(answer)
         return true
     }

@@ -6,7 +6,7 @@ import NetworkTesting
 import Testing
 
 @Suite struct OAuth2HandlerTests {
-    private let answer = StubAnswer.text(
+    private let answer = StubResponse.text(
         #"{"access_token":"fixture-access","token_type":"bearer","expires_in":3600,"refresh_token":"fixture-next"}"#)
 
     private func handler(_ client: OAuth2Client, _ transport: StubTransport) -> OAuth2TokenRefreshHandler {
@@ -46,7 +46,7 @@ import Testing
 
     @Test("a lifetime is read leniently, and an odd one costs nothing", arguments: lifetimes)
     func lifetime(_ text: String, _ expected: Duration?) async throws {
-        let answer = StubAnswer.text(#"{"access_token":"fixture-access","expires_in":\#(text)}"#)
+        let answer = StubResponse.text(#"{"access_token":"fixture-access","expires_in":\#(text)}"#)
         let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> answer))
             .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         #expect(tokens.expiresIn == expected)
@@ -68,7 +68,7 @@ import Testing
 
     @Test("US7: an absolute expiry is read too")
     func absoluteExpiry() async throws {
-        let answer = StubAnswer.text(#"{"access_token":"fixture-access","expires_at":1893553445}"#)
+        let answer = StubResponse.text(#"{"access_token":"fixture-access","expires_at":1893553445}"#)
         let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> answer))
             .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         #expect(tokens.expiresAt == Date(timeIntervalSince1970: 1_893_553_445))

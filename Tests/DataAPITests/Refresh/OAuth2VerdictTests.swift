@@ -15,7 +15,7 @@ import Testing
         "<html>invalid_grant</html>", "  <!DOCTYPE html>",
     ]
 
-    static func error(after answer: StubAnswer) async -> TokenRefreshError? {
+    static func error(after answer: StubResponse) async -> TokenRefreshError? {
         let handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: .tokenEndpoint,
             client: .basic(id: "fixture-client", secret: "fixture-secret"),
@@ -59,7 +59,7 @@ import Testing
 
     @Test("a client that is not known is a mistake in the configuration, and the error says so")
     func hints() async throws {
-        let answers: [StubAnswer] = [.text(#"{"error":"invalid_client"}"#, status: 401), .status(401)]
+        let answers: [StubResponse] = [.text(#"{"error":"invalid_client"}"#, status: 401), .status(401)]
         for answer in answers {
             #expect(await Self.error(after: answer)?.reason?.contains("identifier and secret") == true)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct RESTHandlerTests {
     @Test func aRefreshSendsTheTokenInTheBodyAndNowhereElse() async throws {
-        let answer = StubAnswer.text(
+        let answer = StubResponse.text(
             #"{"success":true,"data":{"accessToken":"fixture-access","refreshToken":"fixture-next","expiresIn":60}}"#)
         let transport = StubTransport(.post("auth/refresh") ~> answer)
         let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
@@ -45,7 +45,7 @@ import Testing
 
     @Test("US7: an absolute expiry is read as servers write it, and an odd one costs nothing", arguments: expiries)
     func absoluteExpiry(_ text: String, _ expected: Date?) async throws {
-        let answer = StubAnswer.text(
+        let answer = StubResponse.text(
             #"{"success":true,"data":{"accessToken":"fixture-access","expiresAt":\#(text),"expiresIn":null}}"#)
         let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> answer)))
             .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
@@ -56,7 +56,7 @@ import Testing
     @Test("EN7: a new refresh token is kept beside an access token that cannot be used")
     func unusableAccessToken() async throws {
         for access in [#""accessToken":"","#, #""accessToken":null,"#, #""accessToken":7,"#, ""] {
-            let answer = StubAnswer.text(#"{"success":true,"data":{\#(access)"refreshToken":"fixture-next"}}"#)
+            let answer = StubResponse.text(#"{"success":true,"data":{\#(access)"refreshToken":"fixture-next"}}"#)
             let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> answer)))
                 .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
             #expect(tokens.accessToken.isEmpty && tokens.refreshToken == "fixture-next")

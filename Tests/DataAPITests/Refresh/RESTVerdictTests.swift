@@ -63,7 +63,7 @@ import Testing
     ]
     static let mediaTypes = [nil, "application/json", "application/problem+json", "text/plain", "text/html; charset=x"]
 
-    static func error(after answer: StubAnswer, rejection: RESTRejection = .init()) async -> TokenRefreshError? {
+    static func error(after answer: StubResponse, rejection: RESTRejection = .init()) async -> TokenRefreshError? {
         let transport = StubTransport(.post("auth/refresh") ~> answer)
         let handler = RESTTokenRefreshHandler(network: NetworkClient(transport), rejection: rejection)
         let error = await #expect(throws: TokenRefreshError.self) {
@@ -111,7 +111,7 @@ import Testing
         #expect(error?.code == .unavailable && error?.status == 401)
     }
 
-    static let odd: [StubAnswer] = [
+    static let odd: [StubResponse] = [
         .text(#"{"success":true,"data":{}}"#), .text(#"{"success":true,"data":{"accessToken":""}}"#),
         .text(#"{"success":true,"data":{"accessToken":"","refreshToken":"fixture-refresh"}}"#),
         .text(#"{"success":true}"#), .text("[]"), .status(204), .error(200, code: "MAINTENANCE"),
@@ -147,7 +147,7 @@ import Testing
         rejection.statuses = [498]
         rejection.envelopeMembers = ["fault", "trace"]
         rejection.unrelatedCodes = []
-        let answers: [(StubAnswer, Verdict)] = [
+        let answers: [(StubResponse, Verdict)] = [
             (.error(498, code: "E4711"), .rejected), (.error(400, code: "E4711"), .unavailable),
             (.error(401, code: "REFRESH_TOKEN_EXPIRED"), .ambiguous),
             (.text(#"{"fault":"x","trace":"y"}"#, status: 401), .rejected),

@@ -12,8 +12,8 @@ import Testing
 
     private func network(_ transport: StubTransport) -> NetworkClient { NetworkClient(transport) }
 
-    private let restAnswer = StubAnswer.text(#"{"success":true,"data":{"accessToken":"fixture-access-2"}}"#)
-    private let oauth2Answer = StubAnswer.text(#"{"access_token":"fixture-access-2"}"#)
+    private let restResponse = StubResponse.text(#"{"success":true,"data":{"accessToken":"fixture-access-2"}}"#)
+    private let oauth2Answer = StubResponse.text(#"{"access_token":"fixture-access-2"}"#)
 
     private func oauth2(
         _ transport: StubTransport,
@@ -27,7 +27,7 @@ import Testing
 
     @Test("G12: both handlers send the key, the same for the same request")
     func key() async throws {
-        let rest = StubTransport(.any ~> restAnswer, .any ~> restAnswer)
+        let rest = StubTransport(.any ~> restResponse, .any ~> restResponse)
         let oauth = StubTransport(.any ~> oauth2Answer, .any ~> oauth2Answer)
         for _ in 0..<2 {
             _ = try await RESTTokenRefreshHandler(network: network(rest)).refresh(request)
@@ -39,7 +39,7 @@ import Testing
     @Test(
         "G8: a refresh may be silent for as long as the engine lets it: a client's time-out does not lose its response")
     func patience() async throws {
-        let (rest, oauth) = (StubTransport(.any ~> restAnswer), StubTransport(.any ~> oauth2Answer))
+        let (rest, oauth) = (StubTransport(.any ~> restResponse), StubTransport(.any ~> oauth2Answer))
         _ = try await RESTTokenRefreshHandler(network: network(rest)).refresh(request)
         _ = try await oauth2(oauth).refresh(request)
         for sent in rest.requests + oauth.requests { #expect(sent.timeout == .seconds(120)) }
@@ -48,7 +48,7 @@ import Testing
     @Test("the key's field can be renamed and switched off")
     func keyField() async throws {
         for field in [nil, "X-Request-Key"] {
-            let (rest, oauth) = (StubTransport(.any ~> restAnswer), StubTransport(.any ~> oauth2Answer))
+            let (rest, oauth) = (StubTransport(.any ~> restResponse), StubTransport(.any ~> oauth2Answer))
             _ = try await RESTTokenRefreshHandler(network: network(rest), idempotencyKeyField: field).refresh(request)
             _ = try await oauth2(oauth, field: field).refresh(request)
             for sent in rest.requests + oauth.requests {
@@ -61,7 +61,7 @@ import Testing
     @Test(
         "a key that is empty, or that no field can carry, does not fail the call", arguments: ["", "a\nb", "k\u{e9}"])
     func oddKey(_ key: String) async throws {
-        let transport = StubTransport(.any ~> restAnswer)
+        let transport = StubTransport(.any ~> restResponse)
         _ = try await RESTTokenRefreshHandler(network: network(transport))
             .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh", idempotencyKey: key))
         #expect(transport.requests.first?.headers["Idempotency-Key"] == nil)
@@ -69,7 +69,7 @@ import Testing
 
     @Test("a key does not let a retry policy send the refresh again")
     func neverTwice() async throws {
-        let transport = StubTransport(.any ~> .status(503), .any ~> restAnswer)
+        let transport = StubTransport(.any ~> .status(503), .any ~> restResponse)
         await #expect(throws: TokenRefreshError.self) {
             try await RESTTokenRefreshHandler(network: network(transport), replayTolerance: .sameKey).refresh(request)
         }
@@ -83,7 +83,7 @@ import Testing
 
     @Test("the access token goes beside the refresh token where the server wants both", arguments: placements)
     func accessToken(_ placement: RefreshAccessTokenPlacement, _ expected: [String?]) async throws {
-        let transport = StubTransport(.any ~> restAnswer)
+        let transport = StubTransport(.any ~> restResponse)
         _ = try await RESTTokenRefreshHandler(network: network(transport), accessToken: placement).refresh(request)
         let sent = try #require(transport.requests.first)
         let found = [sent.json["accessToken"], sent.headers["Authorization"], sent.headers["accessToken"]]
@@ -93,7 +93,7 @@ import Testing
 
     @Test("an access token that no field can carry is left out of the call")
     func oddAccessToken() async throws {
-        let transport = StubTransport(.any ~> restAnswer)
+        let transport = StubTransport(.any ~> restResponse)
         _ = try await RESTTokenRefreshHandler(network: network(transport), accessToken: .bearer)
             .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "a\r\nb"))
         #expect(transport.requests.first?.headers["Authorization"] == nil)
@@ -123,7 +123,7 @@ import Testing
         let quote = secrets.joined(separator: " ")
         let body =
             #"{"error":"\#(quote)","error_description":"\#(quote)","requestId":"\#(quote)","errors":["\#(quote)"]}"#
-        let answer = StubAnswer.status(400, headers: ["X-Request-ID": quote], body: Data(body.utf8))
+        let answer = StubResponse.status(400, headers: ["X-Request-ID": quote], body: Data(body.utf8))
         let network = NetworkClient(StubTransport(.any ~> answer, .any ~> answer, .any ~> answer))
         let handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: .tokenEndpoint, revocationEndpoint: .revocationEndpoint, client: client, network: network)

@@ -33,8 +33,8 @@ extension Article {
 }
 
 /// What an answer holds, as text: for bodies that are easier read than built.
-extension StubAnswer {
-    static func text(_ body: String, status: Int = 200, type: String = "application/json") -> StubAnswer {
+extension StubResponse {
+    static func text(_ body: String, status: Int = 200, type: String = "application/json") -> StubResponse {
         .status(
             status,
             headers: ["Content-Type": type, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
@@ -43,24 +43,24 @@ extension StubAnswer {
     }
 }
 
-extension StubAnswer {
+extension StubResponse {
     /// A body with or without a media type.
-    static func body(_ body: String, status: Int, type: String?) -> StubAnswer {
+    static func body(_ body: String, status: Int, type: String?) -> StubResponse {
         var headers: HTTPHeaders = [:]
         headers["Content-Type"] = type
         return .status(status, headers: headers, body: Data(body.utf8))
     }
 
     /// A head, and a body that breaks off.
-    static func cutOff(status: Int) -> StubAnswer {
-        StubAnswer { request in
+    static func cutOff(status: Int) -> StubResponse {
+        StubResponse { request in
             let body = HTTPResponseBody { throw HTTPTransportError(.connectionFailed, reason: "the body was cut off") }
             return HTTPTransportResponse(head: HTTPResponseHead(status: status, url: request.url), body: body)
         }
     }
 }
 
-/// The instant that answers of ``StubAnswer/text(_:status:type:)`` are dated with.
+/// The instant that answers of ``StubResponse/text(_:status:type:)`` are dated with.
 let answerDate = Date(timeIntervalSince1970: 784_111_777)
 
 extension SentRequest {

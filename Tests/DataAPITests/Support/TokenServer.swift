@@ -12,7 +12,7 @@ final class TokenServer: HTTPTransport {
 
     private let dialect: Dialect
     private let tokens: RotatingTokenServer
-    private let way = Locked(RefreshBackendAnswer.tokens)
+    private let way = Locked(RefreshBackendResponse.tokens)
     private let keys = Locked<[String?]>([])
 
     init(_ dialect: Dialect, _ tokens: RotatingTokenServer = RotatingTokenServer()) {
@@ -22,7 +22,7 @@ final class TokenServer: HTTPTransport {
 
     var receivedKeys: [String?] { keys.withLock { $0 } }
 
-    func answer(_ answer: RefreshBackendAnswer) {
+    func answer(_ answer: RefreshBackendResponse) {
         way.withLock { $0 = answer }
     }
 
@@ -58,7 +58,7 @@ final class TokenServer: HTTPTransport {
         }
     }
 
-    private static let pages: [RefreshBackendAnswer: Int] = [
+    private static let pages: [RefreshBackendResponse: Int] = [
         .page: 200, .unauthorizedPage: 401, .forbiddenPage: 403, .badGatewayPage: 502,
     ]
 

@@ -28,7 +28,7 @@ struct AuthenticationTests {
     /// What the requests carried, in order.
     func carried(_ field: String = "Authorization") -> [String?] { transport.requests.map { $0.headers[field] } }
 
-    let article = StubAnswer.envelope(Article(id: 7, title: "x"))
+    let article = StubResponse.envelope(Article(id: 7, title: "x"))
 
     @Test func placesABearerToken() async throws {
         transport.add(.any ~> article)
@@ -175,12 +175,12 @@ struct AuthenticationTests {
         #expect(provider.dates == [Date(timeIntervalSince1970: 784_111_777)])
     }
 
-    /// G20: a refresh handler takes an `OpenNetworkService`, so this one cannot be given to it.
+    /// G20: a refresh handler takes an `UnauthenticatedNetworkService`, so this one cannot be given to it.
     @Test func onlyTheClientWithoutAuthenticationSaysThatItHasNone() {
         let authenticated: any NetworkService = client()
         let open: any NetworkService = NetworkClient(baseURL: baseURL, transport: transport)
-        #expect(!(authenticated is any OpenNetworkService))
-        #expect(open is any OpenNetworkService)
+        #expect(!(authenticated is any UnauthenticatedNetworkService))
+        #expect(open is any UnauthenticatedNetworkService)
     }
 
     @Test func interceptorsNeverSeeAToken() async throws {

@@ -11,7 +11,7 @@ struct TokenRefusalTests {
     let provider = ScriptedTokenProvider()
 
     private func refusal(
-        _ answer: StubAnswer,
+        _ answer: StubResponse,
         policy: AuthenticationPolicy = AuthenticationPolicy(),
         to endpoint: Endpoint<HTTPResponse> = .request(.get, "articles/7", query: ["access_token": "x", "page": "2"])
     ) async throws -> TokenRefusal {
@@ -58,7 +58,7 @@ struct TokenRefusalTests {
 
     @Test("a bare 401 and other codes do not say that the token is invalid")
     func otherRefusals() async throws {
-        let answers: [StubAnswer] = [
+        let answers: [StubResponse] = [
             .status(401), .error(401, code: "UNAUTHORIZED"), .error(401, code: "MFA_REQUIRED"),
             .status(401, headers: ["WWW-Authenticate": "Bearer"]),
             .status(401, headers: ["WWW-Authenticate": #"Basic realm="invalid_token""#]),
@@ -71,7 +71,7 @@ struct TokenRefusalTests {
 
     @Test("a Bearer challenge with invalid_token says so without a code")
     func challenge() async throws {
-        let answer = StubAnswer.status(401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
+        let answer = StubResponse.status(401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
         #expect(try await refusal(answer).saysTokenIsInvalid)
     }
 

@@ -29,12 +29,12 @@ struct WrittenHandlerTests {
 /// The partner's server, on a loopback port.
 private final class PartnerBackend: KeyRecordingRefreshBackend {
     private let tokens: RotatingTokenServer
-    private let way: Locked<RefreshBackendAnswer>
+    private let way: Locked<RefreshBackendResponse>
     private let server: LoopbackServer
 
     init() throws {
         let tokens = RotatingTokenServer(honoursKeys: true)
-        let way = Locked(RefreshBackendAnswer.tokens)
+        let way = Locked(RefreshBackendResponse.tokens)
         server = try LoopbackServer { request in
             Self.action(way.withLock { $0 }, for: request, tokens)
         }
@@ -47,7 +47,7 @@ private final class PartnerBackend: KeyRecordingRefreshBackend {
 
     func signIn() -> TokenRefreshResult { tokens.signIn() }
 
-    func answer(_ answer: RefreshBackendAnswer) -> Bool {
+    func answer(_ answer: RefreshBackendResponse) -> Bool {
         way.withLock { $0 = answer }
         return true
     }
@@ -59,7 +59,7 @@ private final class PartnerBackend: KeyRecordingRefreshBackend {
     func receivedKeys() -> [String?] { server.requests.map { $0["Idempotency-Key"] } }
 
     private static func action(
-        _ way: RefreshBackendAnswer,
+        _ way: RefreshBackendResponse,
         for request: LoopbackServer.Request,
         _ tokens: RotatingTokenServer
     ) -> LoopbackServer.Action {

@@ -9,7 +9,7 @@ import Testing
 struct CancellationTests {
     @Test func endsItWhileTheTransportWorks() async throws {
         let gate = Gate()
-        let stub = StubAnswer { _ in
+        let stub = StubResponse { _ in
             try await gate.passUnlessCancelled()
             throw HTTPTransportError(.transportFailed, reason: "unreachable")
         }
@@ -23,7 +23,7 @@ struct CancellationTests {
     @Test(arguments: [[], [RetryPolicy.standard]])
     func isNotMistakenForAFailureOfTheTransport(interceptors: [RetryPolicy]) async throws {
         let gate = Gate()
-        let stub = StubAnswer { _ in
+        let stub = StubResponse { _ in
             await gate.pass()
             throw URLError(.cancelled)
         }

@@ -72,7 +72,7 @@ struct RequestLoopTests {
     }
 
     @Test func anErrorKeepsWhatTheServerSaid() async throws {
-        let stub = StubAnswer.error(404, code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-56")
+        let stub = StubResponse.error(404, code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-56")
         let error = try await failure(of: .article(7), through: client(StubTransport(.any ~> stub)))
         #expect(error.envelope?.code == "NOT_FOUND")
         #expect(error.requestID == "5f0c1234-56")
@@ -80,7 +80,7 @@ struct RequestLoopTests {
     }
 
     @Test func anAnswerThatCannotBeReadIsDescribedWithoutBeingQuoted() async throws {
-        let stub = StubAnswer.json(["data": ["id": "canary", "title": "canary"]])
+        let stub = StubResponse.json(["data": ["id": "canary", "title": "canary"]])
         let error = try await failure(of: .article(7), through: client(StubTransport(.any ~> stub)))
         #expect(error.code == .decodingFailed)
         #expect((error.cause as? DecodingFailure)?.path == "data.id")

@@ -82,18 +82,18 @@ struct RedactionTests {
     /// What the server does to a call that is full of canaries.
     @Test(
         arguments: [
-            StubAnswer.status(200, headers: ["Set-Cookie": canary], body: Data(#"{"data":{"id":"\#(canary)"}}"#.utf8)),
+            StubResponse.status(200, headers: ["Set-Cookie": canary], body: Data(#"{"data":{"id":"\#(canary)"}}"#.utf8)),
             .status(200, body: Data(canary.utf8)),
             .status(500, headers: ["X-Secret": canary], body: Data(#"{"accessToken":"\#(canary)"}"#.utf8)),
             .error(400, code: "BAD"), .status(401), .failure(.connectionFailed),
             .status(302, headers: ["Location": "https://x.net/?token=\(canary)"]),
             .status(307, headers: ["Location": "https://evil.net/?token=\(canary)"]),
-            StubAnswer { _ in
+            StubResponse { _ in
                 throw URLError(.badURL, userInfo: ["NSErrorFailingURLKey": "https://x.net/?token=\(canary)"])
             },
         ]
     )
-    func errorsAndEvents(answer: StubAnswer) async throws {
+    func errorsAndEvents(answer: StubResponse) async throws {
         let observer = Recorder<NetworkEvent>()
         let client = NetworkClient(
             configuration: NetworkConfiguration(baseURL: baseURL, headers: ["X-API-Key": Self.canary]),

@@ -15,7 +15,7 @@ struct OriginTests {
         ]
     )
     func isTheSame(address: String) {
-        #expect(Self.policy.verdict(on: url(address)) == .allowed)
+        #expect(Self.policy.decision(for: url(address)) == .allowed)
     }
 
     @Test(
@@ -29,7 +29,7 @@ struct OriginTests {
         ]
     )
     func isAnother(address: String) {
-        #expect(Self.policy.verdict(on: url(address)) == .foreign)
+        #expect(Self.policy.decision(for: url(address)) == .foreign)
     }
 
     @Test(
@@ -45,17 +45,17 @@ struct OriginTests {
     func tokensGoInClearToThisMachineOnly(address: String, isAllowed: Bool) throws {
         let origin = try #require(Origin(url(address)))
         let policy = OriginPolicy(allowed: [origin])
-        #expect(policy.verdict(on: url(address)) == (isAllowed ? .allowed : .cleartext))
+        #expect(policy.decision(for: url(address)) == (isAllowed ? .allowed : .cleartext))
         let named = OriginPolicy(allowed: [origin], cleartextExceptions: [origin])
-        #expect(named.verdict(on: url(address)) == .allowed)
+        #expect(named.decision(for: url(address)) == .allowed)
     }
 
     @Test func anExceptionIsForOneOriginOnly() throws {
         let named = try #require(Origin(url("http://10.0.0.1:8080")))
         let other = try #require(Origin(url("http://10.0.0.1:8081")))
         let policy = OriginPolicy(allowed: [named, other], cleartextExceptions: [named])
-        #expect(policy.verdict(on: url("http://10.0.0.1:8080/x")) == .allowed)
-        #expect(policy.verdict(on: url("http://10.0.0.1:8081/x")) == .cleartext)
+        #expect(policy.decision(for: url("http://10.0.0.1:8080/x")) == .allowed)
+        #expect(policy.decision(for: url("http://10.0.0.1:8081/x")) == .cleartext)
     }
 
     @Test(

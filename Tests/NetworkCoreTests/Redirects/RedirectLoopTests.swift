@@ -13,7 +13,7 @@ struct RedirectLoopTests {
         )
     }
 
-    func redirect(_ status: Int = 302, to location: String) -> StubAnswer {
+    func redirect(_ status: Int = 302, to location: String) -> StubResponse {
         .status(status, headers: ["Location": location])
     }
 

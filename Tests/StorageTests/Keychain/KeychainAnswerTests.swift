@@ -18,7 +18,7 @@ struct KeychainAnswerTests {
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         let before = model.items
         let keychain = ScriptedKeychain(model)
-        for call in KeychainCall.allCases { keychain.alwaysAnswer(call, status) }
+        for call in KeychainCall.allCases { keychain.alwaysResponse(call, status) }
         let store = KeychainTokenStore.over(keychain)
         let calls: [() async throws -> Void] = [
             { _ = try await store.load() }, { try await store.save(.numbered(2)) }, { try await store.delete() },

@@ -43,7 +43,7 @@ final class ScriptedKeychain: KeychainItems {
     }
 
     /// Scripts all answers to a call.
-    func alwaysAnswer(_ call: KeychainCall, _ answer: KeychainStatus) {
+    func alwaysResponse(_ call: KeychainCall, _ answer: KeychainStatus) {
         state.withLock { $0.standing[call] = answer }
     }
 

@@ -38,7 +38,7 @@ struct KeychainSavingTests {
     }
 
     @Test func `an item that is neither found nor can be added ends the attempts`() async throws {
-        keychain.alwaysAnswer(.add, .duplicateItem)
+        keychain.alwaysResponse(.add, .duplicateItem)
         let error = await #expect(throws: TokenStoreError.self) { try await store.save(.numbered(1)) }
         #expect(error?.code == .unavailable)
         #expect(error?.cause as? KeychainStatus == .duplicateItem)

@@ -88,14 +88,14 @@ struct KeychainSharingTests {
     }
 
     @Test func `a wait for a lease ends at its limit, on the clock it was given`() async throws {
-        let time = ManualTimeSource()
+        let clock = ManualTimeSource()
         let lease = try await process().lease(waitingAtMost: .zero)
         let waiter = Task {
-            try await KeychainTokenStore.over(model).sharedOnModel(lockFile: lockFile, clock: time)
+            try await KeychainTokenStore.over(model).sharedOnModel(lockFile: lockFile, clock: clock)
                 .lease(waitingAtMost: .seconds(3_600))
         }
-        await time.sleepers(atLeast: 1)
-        time.advance(by: .seconds(3_600))
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(3_600))
         #expect(await storeError { _ = try await waiter.value }?.code == .busy)
         await lease.release()
     }

@@ -117,7 +117,7 @@ struct KeychainUpdateTests {
         }
         #expect(await storeError { try await process().update(change) }?.code == .unsupportedVersion)
         let refusing = ScriptedKeychain(model)
-        refusing.alwaysAnswer(.copyMatching, .interactionNotAllowed)
+        refusing.alwaysResponse(.copyMatching, .interactionNotAllowed)
         #expect(await storeError { try await process(over: refusing).update(change) }?.code == .unavailable)
         #expect(model.data(at: .own) == .ofLaterVersion)
     }

@@ -7,11 +7,11 @@ import Testing
 
 @Suite("Leases")
 struct LeaseTests {
-    private let time = ManualTimeSource()
+    private let clock = ManualTimeSource()
 
     @Test("Waiters of the memory store have it in the order in which they came")
     func fairness() async throws {
-        let store = MemoryTokenStore(time: time)
+        let store = MemoryTokenStore(clock: clock)
         let order = Locked<[Int]>([])
         let first = try await store.lease(waitingAtMost: .zero)
         var waiters: [Task<Void, any Error>] = []
@@ -23,7 +23,7 @@ struct LeaseTests {
                     await lease.release()
                 }
             )
-            await time.sleepers(atLeast: number)
+            await clock.sleepers(atLeast: number)
         }
         await first.release()
         for waiter in waiters { try await waiter.value }
@@ -32,13 +32,13 @@ struct LeaseTests {
 
     @Test("A waiter of the memory store gives up exactly when its limit has passed, and those behind it do not")
     func memoryLimit() async throws {
-        let store = MemoryTokenStore(time: time)
+        let store = MemoryTokenStore(clock: clock)
         let first = try await store.lease(waitingAtMost: .zero)
         let impatient = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
-        await time.sleepers(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
         let patient = Task { await (try await store.lease(waitingAtMost: .seconds(6))).release() }
-        await time.sleepers(atLeast: 2)
-        time.advance(by: .seconds(5))
+        await clock.sleepers(atLeast: 2)
+        clock.advance(by: .seconds(5))
         let error = await #expect(throws: TokenStoreError.self) { try await impatient.value }
         #expect(error?.code == .busy)
         await first.release()
@@ -58,17 +58,17 @@ struct LeaseTests {
     @Test("A waiter of the file store asks less and less often, and gives up exactly when its limit has passed")
     func pollingPauses() async throws {
         let asked = Locked<[Duration]>([])
-        let start = time.uptime
-        let wait = Task { [time] in
-            _ = try await LeasePolling(time: time).wait(atMost: .milliseconds(200)) {
-                asked.withLock { $0.append(time.uptime - start) }
+        let start = clock.uptime
+        let wait = Task { [clock] in
+            _ = try await LeasePolling(clock: clock).wait(atMost: .milliseconds(200)) {
+                asked.withLock { $0.append(clock.uptime - start) }
                 return nil
             }
         }
         for _ in 1...200 {
-            await time.sleepers(atLeast: 1)
-            time.advance(by: .milliseconds(1))
-            let isOver = time.uptime - start >= .milliseconds(200)
+            await clock.sleepers(atLeast: 1)
+            clock.advance(by: .milliseconds(1))
+            let isOver = clock.uptime - start >= .milliseconds(200)
             if isOver { break }
         }
         let error = await #expect(throws: TokenStoreError.self) { try await wait.value }
@@ -79,13 +79,13 @@ struct LeaseTests {
     @Test("A waiter of the file store has it at its next asking after the release")
     func pollingSuccess() async throws {
         let temporary = try TemporaryFolder()
-        let store = FileTokenStore(folder: temporary.fresh(), time: time)
+        let store = FileTokenStore(folder: temporary.fresh(), clock: clock)
         try await store.save(.numbered(1))
         let first = try await store.lease(waitingAtMost: .zero)
         let waiter = Task { try await store.lease(waitingAtMost: .seconds(60)) }
-        await time.sleepers(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
         await first.release()
-        time.advance(by: .milliseconds(2))
+        clock.advance(by: .milliseconds(2))
         let second = try await waiter.value
         #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
         await second.release()

@@ -108,7 +108,7 @@ extension ExploredWorld {
 
     private mutating func answered(
         _ waiter: WaiterID,
-        _ answer: RefreshAnswer,
+        _ answer: RefreshResponse,
         _ slot: Int,
         _ process: inout ExploredProcess
     ) {

@@ -261,7 +261,7 @@ extension RefreshAction {
     }
 }
 
-extension RefreshAnswer {
+extension RefreshResponse {
     fileprivate var text: String {
         switch self {
         case .token(let token): "\(token.session.rawValue) g\(token.generation)"

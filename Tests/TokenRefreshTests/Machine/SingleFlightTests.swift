@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test("G8: an answer after the deadline is kept if the session has not moved on")
-    func lateAnswer() {
+    func lateResponse() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         _ = script.pass(.seconds(30))

@@ -44,7 +44,7 @@ import Testing
     func sameTokenAgain() async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
-        let same = ScriptedRefreshHandler.Answer.tokens(.fixture(ordinal: 0))
+        let same = ScriptedRefreshHandler.Response.tokens(.fixture(ordinal: 0))
         bench.handler.enqueue(same, same, same)
         let again = try await bench.engine.replacement(for: token)
         #expect(again.value == token.value)
@@ -79,7 +79,7 @@ import Testing
             let token = try await bench.engine.token()
             bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: asked)))
             #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
-            bench.time.advance(by: .seconds(300))
+            bench.clock.advance(by: .seconds(300))
             #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
         }
     }
@@ -144,7 +144,7 @@ import Testing
             let requests = bench.refuse(try await bench.engine.token(), times: 10)
             #expect(Set(await requests.outcomes()) == ["ada1 g\(generation + 1)"])
             #expect(bench.store.base.bundle?.generation == generation + 1)
-            bench.time.advance(by: .seconds(60))
+            bench.clock.advance(by: .seconds(60))
         }
         #expect(bench.server.reuses == 0)
     }

@@ -69,7 +69,7 @@ import Testing
             await canceller.value
             #expect(outcomes.isSubset(of: ["cancelled", "ada1 g\(round)"]))
             await until { bench.store.base.bundle?.generation == round }
-            bench.time.advance(by: .seconds(60))
+            bench.clock.advance(by: .seconds(60))
         }
         #expect(bench.engine.core.withLock { $0.waiters.isEmpty })
         #expect(bench.server.reuses == 0)

@@ -18,7 +18,7 @@ import Testing
         let requests = bench.refuse(token, times: 100)
         await gate.arrivals(atLeast: 1)
         await bench.waiters(atLeast: 100)
-        bench.time.advance(by: .seconds(30))
+        bench.clock.advance(by: .seconds(30))
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         #expect(bench.engine.state == .signedIn(token.session))
         gate.open()
@@ -38,10 +38,10 @@ import Testing
         let requests = bench.refuse(token, times: 10)
         await gate.arrivals(atLeast: 1)
         await bench.waiters(atLeast: 10)
-        bench.time.advance(by: .seconds(30))
+        bench.clock.advance(by: .seconds(30))
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         gate.open()
-        bench.time.advance(by: .seconds(60))
+        bench.clock.advance(by: .seconds(60))
         #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
     }
 
@@ -49,24 +49,24 @@ import Testing
     func cancelledHandlerAsks() async throws {
         let gate = Gate()
         let handler = InquisitiveHandler(gate: gate)
-        let time = ManualTimeSource()
+        let clock = ManualTimeSource()
         let engine = TokenRefreshCoordinator(
-            store: RecordingTokenStore(holding: .fixture(), time: time),
+            store: RecordingTokenStore(holding: .fixture(), clock: clock),
             handler: handler,
-            time: time
+            clock: clock
         )
         handler.engine.withLock { $0 = engine }
         let token = try await engine.token()
         let first = Task { try await engine.replacement(for: token) }
         await gate.arrivals(atLeast: 1)
-        time.advance(by: .seconds(30))
+        clock.advance(by: .seconds(30))
         #expect(await first.outcome() == "refreshUnavailable")
         // At its last limit the call is cancelled. There was no second one meanwhile.
-        time.advance(by: .seconds(90))
+        clock.advance(by: .seconds(90))
         await until { handler.answers.withLock { $0 } == [.signedIn(token.session)] }
         gate.open()
         await until { !engine.status.isRefreshing }
-        time.advance(by: .seconds(60))
+        clock.advance(by: .seconds(60))
         #expect(await Task { try await engine.replacement(for: token) }.outcome() == "ada1 g1")
         #expect(gate.arrivals == 2)
         handler.engine.withLock { $0 = nil }
@@ -81,7 +81,7 @@ import Testing
         await bench.revocation.calls(atLeast: 1)
         #expect(bench.engine.state == .signedOut(.byUser))
         await until { bench.store.base.bundle == nil }
-        bench.time.advance(by: .seconds(30))
+        bench.clock.advance(by: .seconds(30))
         try await logout.value
         #expect(bench.events.count("revocationFailed") == 1)
         #expect(try await bench.signIn("bob").name == "bob1 g0")
@@ -105,17 +105,17 @@ import Testing
         bench.store.hold(.save, at: gate)
         let requests = bench.refuse(try await bench.engine.token(), times: 10)
         await gate.arrivals(atLeast: 1)
-        bench.time.advance(by: .seconds(10))
+        bench.clock.advance(by: .seconds(10))
         #expect(Set(await requests.outcomes()) == ["ada1 g1"])
         let tokens = bench.server.signIn("bob")
         let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
         await until { bench.engine.core.withLock { $0.machine.current?.bundle.accessToken == tokens.accessToken } }
-        bench.time.advance(by: .seconds(10))
+        bench.clock.advance(by: .seconds(10))
         try await login.value
         #expect(await bench.ask().outcomes() == ["bob1 g0"])
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         await until { bench.engine.state == .signedOut(.byUser) }
-        bench.time.advance(by: .seconds(10))
+        bench.clock.advance(by: .seconds(10))
         #expect(await code { try await logout.value } == "storeUnavailable")
         gate.open()
         await until { bench.store.base.events.last == .delete }

@@ -12,7 +12,7 @@ import TokenRefresh
                 TokenRefreshCoordinator(
                     store: kind == .shared ? scene.store : OwnTokenStore(base: scene.store),
                     handler: scene.handler,
-                    time: scene.time
+                    clock: scene.clock
                 )
             )
         }

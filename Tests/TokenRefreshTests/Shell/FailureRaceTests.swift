@@ -17,7 +17,7 @@ import Testing
         #expect(Set(await bench.refuse(token, times: 1_000).outcomes()) == ["refreshUnavailable"])
         #expect(bench.handler.calls.count == 1)
         #expect(bench.engine.state == .signedIn(token.session))
-        bench.time.advance(by: .seconds(20))
+        bench.clock.advance(by: .seconds(20))
         #expect(try await bench.refuse(token, times: 1_000).tokens().allSatisfy { $0.name == "ada1 g1" })
         #expect(bench.handler.calls.count == 2)
     }
@@ -31,7 +31,7 @@ import Testing
         let requests = bench.refuse(try await bench.engine.token(), times: 100)
         await until { bench.engine.core.withLock { $0.waiters.count } == 100 }
         #expect(bench.handler.calls.count == 1)
-        bench.time.advance(by: .seconds(1))
+        bench.clock.advance(by: .seconds(1))
         #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
         #expect(bench.handler.calls.count == 2)
     }
@@ -77,7 +77,7 @@ import Testing
         for error in errors {
             bench.handler.enqueue(.failure(error))
             #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
-            bench.time.advance(by: .seconds(3_600))
+            bench.clock.advance(by: .seconds(3_600))
         }
         #expect(bench.engine.state == .signedIn(token.session))
         #expect(bench.store.base.bundle?.generation == 0)
@@ -94,19 +94,19 @@ import Testing
         for _ in 0..<20 { #expect(await bench.refuse(fresh).outcomes() == ["unauthorized"]) }
         #expect(try await bench.ask(times: 100).tokens().allSatisfy { $0 == fresh }, "nobody else is punished")
         #expect(bench.handler.calls.count == 1)
-        bench.time.advance(by: .seconds(10))
+        bench.clock.advance(by: .seconds(10))
         #expect(try await bench.refuse(fresh, times: 1_000).tokens().allSatisfy { $0.name == "ada1 g2" })
         #expect(bench.handler.calls.count == 2)
         #expect(bench.engine.state == .signedIn(old.session))
     }
 
     @Test("G12: an answer that was lost after the rotation is asked for again with the same refresh token")
-    func lostAnswer() async throws {
+    func lostResponse() async throws {
         let bench = Bench(hasGraceWindow: true)
         let token = try await bench.signIn()
         bench.handler.enqueue(.rotateThenFail(TokenRefreshError.unavailable))
         #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
-        bench.time.advance(by: .seconds(60))
+        bench.clock.advance(by: .seconds(60))
         #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
         #expect(bench.handler.calls.map(\.ordinal) == [0, 0])
         #expect(bench.store.base.bundle?.generation == 1)
@@ -116,11 +116,11 @@ import Testing
     func lostForGood() async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
-        let lost = ScriptedRefreshHandler.Answer.rotateThenFail(TokenRefreshError.unavailable)
+        let lost = ScriptedRefreshHandler.Response.rotateThenFail(TokenRefreshError.unavailable)
         let (gate, requests) = await bench.startRefresh(of: token, requests: 100, answer: lost)
         gate.open()
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
-        bench.time.advance(by: .seconds(60))
+        bench.clock.advance(by: .seconds(60))
         #expect(Set(await bench.refuse(token, times: 100).outcomes()) == ["sessionEnded"])
         #expect(Set(await bench.ask(times: 100).outcomes()) == ["notSignedIn"])
         #expect(bench.handler.calls.map(\.ordinal) == [0, 0])

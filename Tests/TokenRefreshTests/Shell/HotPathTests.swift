@@ -47,7 +47,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(await witness.suspensions == 0)
-        bench.time.advance(by: .seconds(86_400))
+        bench.clock.advance(by: .seconds(86_400))
         let gate = Gate()
         bench.handler.enqueue(.held(at: gate, then: .rotate))
         let request = Task { try await witness.ask(bench.engine) }
@@ -81,7 +81,7 @@ import Testing
         let bench = try await Bench.signedIn()
         let gate = Gate()
         bench.handler.enqueue(.held(at: gate, then: .rotate))
-        bench.time.advance(by: .seconds(86_400 - 60))
+        bench.clock.advance(by: .seconds(86_400 - 60))
         #expect(try await bench.ask(times: 1_000).tokens().allSatisfy { $0.name == "ada1 g0" })
         await gate.arrivals(atLeast: 1)
         #expect(try await bench.engine.token().name == "ada1 g0")
@@ -95,7 +95,7 @@ import Testing
     func clockSet(days: Double) async throws {
         let bench = try await Bench.signedIn()
         for _ in 0..<100 {
-            bench.time.setDate(bench.time.date + days * 86_400)
+            bench.clock.setDate(bench.clock.date + days * 86_400)
             #expect(try await bench.engine.token().name == "ada1 g0")
         }
         #expect(bench.handler.calls.isEmpty)

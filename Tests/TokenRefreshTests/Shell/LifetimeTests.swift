@@ -8,21 +8,21 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct LifetimeTests {
     /// An engine that a test can let go of, and its world.
     private final class Loose: Sendable {
-        let time = ManualTimeSource()
+        let clock = ManualTimeSource()
         let handler = ScriptedRefreshHandler()
         let revocation = RecordingRevocation()
         let store: FaultyTokenStore<RecordingTokenStore>
         private let engine: Locked<TokenRefreshCoordinator?>
 
         init(_ kind: Bench.StoreKind) {
-            let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture(), time: time))
+            let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture(), clock: clock))
             self.store = store
             engine = Locked(
                 TokenRefreshCoordinator(
                     store: kind == .shared ? store : OwnTokenStore(base: store),
                     handler: handler,
                     revocation: revocation,
-                    time: time
+                    clock: clock
                 )
             )
         }
@@ -105,7 +105,7 @@ import Testing
         let waiting = Task { try await engine.replacement(for: again) }
         await until { engine.core.withLock { $0.waiters.count } == 1 }
         waiting.cancel()
-        loose.time.advance(by: .seconds(60))
+        loose.clock.advance(by: .seconds(60))
         loose.store.fail(.save, times: 1)
         let second = try await engine.replacement(for: first)
         let refused = Task { try await engine.replacement(for: second) }

@@ -12,7 +12,7 @@ import Testing
         let (engine, errors) = (Locked<TokenRefreshCoordinator?>(nil), Locked<[AuthenticationError.Code]>([]))
         let handler = AskingHandler(engine: engine, errors: errors)
         let coordinator = TokenRefreshCoordinator(
-            store: RecordingTokenStore(holding: .fixture()), handler: handler, time: ManualTimeSource()
+            store: RecordingTokenStore(holding: .fixture()), handler: handler, clock: ManualTimeSource()
         )
         engine.withLock { $0 = coordinator }
         let token = try await coordinator.token()
@@ -67,7 +67,7 @@ import Testing
         bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, status: 503)))
         #expect(await code { try await bench.engine.refresh() } == "refreshUnavailable")
         #expect(bench.engine.state == session)
-        bench.time.advance(by: .seconds(60))
+        bench.clock.advance(by: .seconds(60))
         bench.handler.enqueue(.failure(TokenRefreshError.rejected))
         #expect(try await bench.engine.refresh() == .signedOut(.expired()))
         #expect(try await bench.engine.refresh() == .signedOut(.expired()), "and later ones say so, too")
@@ -80,7 +80,7 @@ import Testing
         #expect(await bench.engine.settle(), "nothing is under way")
         let gate = Gate()
         bench.handler.enqueue(.rotateThenHold(at: gate))
-        bench.time.advance(by: .seconds(950))
+        bench.clock.advance(by: .seconds(950))
         #expect(try await bench.engine.token().name == "ada1 g0", "it is refreshed ahead")
         await gate.arrivals(atLeast: 1)
         let settled = Task { await bench.engine.settle() }
@@ -95,7 +95,7 @@ import Testing
         let (bench, gate, requests, _) = try await Bench.refreshing()
         let settled = Task { await bench.engine.settle(within: .seconds(5)) }
         await until { bench.engine.core.withLock { $0.waiters.count } == requests.count + 1 }
-        bench.time.advance(by: .seconds(5))
+        bench.clock.advance(by: .seconds(5))
         #expect(await settled.value == false)
         let cancelled = Task { await bench.engine.settle() }
         cancelled.cancel()
@@ -121,7 +121,7 @@ import Testing
             #expect(known == ending)
             guard kind == .shared else { continue }
             // Another process finds the note in the store, and says the same.
-            let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, time: bench.time)
+            let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
             await until { if case .ended = bench.store.base.content { true } else { false } }
             guard case .signedOut(.expired(let seen)) = try await other.restore() else { return }
             #expect(seen == ending)
@@ -131,7 +131,7 @@ import Testing
     @Test("An application can end a session with a reason of its own, which other processes see")
     func ownReason() async throws {
         let bench = try await Bench.signedIn(.shared)
-        let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, time: bench.time)
+        let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
         #expect(try await other.restore() == bench.engine.state)
         try await bench.engine.signOut(reason: .application("account disabled"))
         #expect(bench.engine.state == .signedOut(.application("account disabled")))
@@ -141,7 +141,7 @@ import Testing
     @Test("a sign-in, a switch and a sign-out of another process are seen without a request")
     func changesElsewhere() async throws {
         let bench = try await Bench.signedIn(.shared)
-        let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, time: bench.time)
+        let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
         #expect(try await other.restore() == bench.engine.state)
         _ = try await bench.signIn("bob")
         await until { other.state == bench.engine.state }

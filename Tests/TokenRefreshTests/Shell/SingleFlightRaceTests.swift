@@ -28,7 +28,7 @@ import Testing
             let requests = bench.refuse(token, times: 500)
             #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g\(round)" })
             // Past the time in which the token counts as just refreshed.
-            bench.time.advance(by: .seconds(60))
+            bench.clock.advance(by: .seconds(60))
         }
         #expect(bench.handler.calls.map(\.ordinal) == Array(0..<20))
         #expect(bench.handler.mostAtOnce == 1 && bench.server.reuses == 0)
@@ -38,7 +38,7 @@ import Testing
     func askersAndRefused() async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
-        bench.time.advance(by: .seconds(86_400))
+        bench.clock.advance(by: .seconds(86_400))
         let gate = Gate()
         bench.handler.enqueue(.held(at: gate, then: .rotate))
         let requests = zip(bench.ask(times: 1_000), bench.refuse(token, times: 1_000)).flatMap { [$0, $1] }

@@ -18,12 +18,12 @@ import Testing
         #expect(bench.events.count("storeFailed") == 1)
         #expect(bench.store.base.bundle?.generation == 0)
         for failures in 2...3 {
-            await bench.time.sleepers(atLeast: 1)
-            bench.time.advance(by: .seconds(60))
+            await bench.clock.sleepers(atLeast: 1)
+            bench.clock.advance(by: .seconds(60))
             await until { bench.events.count("storeFailed") == failures }
         }
-        await bench.time.sleepers(atLeast: 1)
-        bench.time.advance(by: .seconds(60))
+        await bench.clock.sleepers(atLeast: 1)
+        bench.clock.advance(by: .seconds(60))
         await until { bench.store.base.bundle?.generation == 1 }
         #expect(bench.handler.calls.count == 1)
         #expect(bench.engine.state != .signedOut(.expired()))
@@ -37,11 +37,11 @@ import Testing
         for generation in 1...3 {
             token = try await bench.engine.replacement(for: token)
             #expect(token.name == "ada1 g\(generation)")
-            bench.time.advance(by: .seconds(60))
+            bench.clock.advance(by: .seconds(60))
         }
         bench.store.recover(.save)
         await until {
-            bench.time.advance(by: .seconds(1))
+            bench.clock.advance(by: .seconds(1))
             return bench.store.base.bundle?.generation == 3
         }
         #expect(bench.handler.calls.map(\.ordinal) == [0, 1, 2])
@@ -54,8 +54,8 @@ import Testing
         bench.store.fail(.save, times: 1)
         #expect(try await bench.signIn().name == "ada1 g0")
         #expect(bench.store.base.bundle == nil)
-        await bench.time.sleepers(atLeast: 1)
-        bench.time.advance(by: .seconds(60))
+        await bench.clock.sleepers(atLeast: 1)
+        bench.clock.advance(by: .seconds(60))
         await until { bench.store.base.bundle?.token.name == "ada1 g0" }
     }
 
@@ -69,7 +69,7 @@ import Testing
         bench.store.recover(.load)
         let observed = Task { await states.prefix(2).reduce(into: []) { $0.append($1) } }
         await until {
-            bench.time.advance(by: .seconds(60))
+            bench.clock.advance(by: .seconds(60))
             return bench.engine.state != .unknown
         }
         #expect(await observed.value == [.unknown, .signedIn(TokenBundle.fixture().session)])
@@ -101,7 +101,7 @@ import Testing
         let requests = bench.ask(times: 10)
         await gate.arrivals(atLeast: 1)
         await until { bench.engine.core.withLock { $0.waiters.count } == 10 }
-        bench.time.advance(by: .seconds(10))
+        bench.clock.advance(by: .seconds(10))
         #expect(Set(await requests.outcomes()) == ["storeUnavailable"])
         gate.open()
         #expect(try await bench.engine.restore() == .signedIn(TokenBundle.fixture().session))
@@ -121,7 +121,7 @@ import Testing
         #expect(bench.handler.calls.isEmpty)
         #expect(bench.engine.state == .signedIn(token.session))
         bench.store.recover(.load)
-        bench.time.advance(by: .seconds(60))
+        bench.clock.advance(by: .seconds(60))
         #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
     }
 
@@ -132,8 +132,8 @@ import Testing
         #expect(await code { try await bench.engine.signOut() } == "storeUnavailable")
         #expect(bench.engine.state == .signedOut(.byUser))
         #expect(await bench.ask().outcomes() == ["notSignedIn"])
-        await bench.time.sleepers(atLeast: 1)
-        bench.time.advance(by: .seconds(60))
+        await bench.clock.sleepers(atLeast: 1)
+        bench.clock.advance(by: .seconds(60))
         await until { bench.store.base.bundle == nil }
     }
 }

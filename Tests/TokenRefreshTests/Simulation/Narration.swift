@@ -86,7 +86,7 @@ extension RefreshEvent {
     }
 }
 
-extension RefreshAnswer {
+extension RefreshResponse {
     var story: String {
         switch self {
         case .token(let token): token.story

@@ -5,7 +5,7 @@ import Foundation
 
 /// The laws for what callers are told.
 extension World {
-    mutating func answered(_ process: Int, _ waiter: Int, _ answer: RefreshAnswer, _ before: View) {
+    mutating func answered(_ process: Int, _ waiter: Int, _ answer: RefreshResponse, _ before: View) {
         for index in 0..<processes[process].requests.count
         where processes[process].requests[index].waiter == waiter && processes[process].requests[index].isWaiting {
             let request = processes[process].requests[index]
@@ -34,7 +34,7 @@ extension World {
     }
 
     /// Notes how many sign-ins there have been when a sign-in or a sign-out is over.
-    private func noteEnds(_ process: Int, _ request: DeviceProcess.Request, _ answer: RefreshAnswer) {
+    private func noteEnds(_ process: Int, _ request: DeviceProcess.Request, _ answer: RefreshResponse) {
         if case .cancelled = answer { return }
         let logins = server.families.count
         switch request.kind {
@@ -91,14 +91,14 @@ extension World {
     // MARK: Failures
 
     /// G2. The current token is valid as far as is known, and it is another than the refused one.
-    private mutating func judgeLateness(_ process: Int, _ waiter: Int, _ answer: RefreshAnswer, _ before: View) {
+    private mutating func judgeLateness(_ process: Int, _ waiter: Int, _ answer: RefreshResponse, _ before: View) {
         guard isLateRefusal(before), case .asked(_, let id) = before.event, id.number == waiter else { return }
         if case .token = answer { return }
         fail(.lateRefusal, "p\(process + 1) #\(waiter) is told \(answer.story)")
     }
 
     /// G6. A request fails because of a failure, and a success ends the failures before it.
-    private mutating func judgeFailure(_ process: Int, _ request: DeviceProcess.Request, _ answer: RefreshAnswer) {
+    private mutating func judgeFailure(_ process: Int, _ request: DeviceProcess.Request, _ answer: RefreshResponse) {
         guard case .failed(let error) = answer, error.code == .refreshUnavailable else { return }
         if !processes[process].notes.isFailing, !isHeldUp(process) {
             fail(.success, "p\(process + 1) #\(request.waiter) is told \(answer.story)")
@@ -109,7 +109,7 @@ extension World {
     private mutating func judgeUnauthorized(
         _ process: Int,
         _ request: DeviceProcess.Request,
-        _ answer: RefreshAnswer
+        _ answer: RefreshResponse
     ) {
         guard case .failed(let error) = answer, error.code == .unauthorized,
             case .replacement(let refused) = request.kind

@@ -28,7 +28,7 @@ extension World {
             calls[index].isDeaf = dice.chance(30)
             if isTraced { note("call of p\(call.process + 1) for \(call.base.story) hangs") }
         case .sent where isServerDown || (isTroubled && dice.chance(40)): return refuse(index, &dice)
-        case .sent where !isDraining && dice.chance(plan.server.ambiguousAnswers):
+        case .sent where !isDraining && dice.chance(plan.server.ambiguousResponses):
             return deliver(.failure(.init(.ambiguous, status: 401)), to: index)
         case .sent: serve(index)
         case .responded where isTroubled && !call.isHung && dice.chance(20):

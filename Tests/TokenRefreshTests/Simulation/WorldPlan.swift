@@ -48,7 +48,7 @@ struct WorldPlan: Sendable {
         /// Whether one endpoint refuses every token.
         var hasBrokenEndpoint = false
         /// How often a gateway answers a refresh in place of the server, with a bare 401, in percent.
-        var ambiguousAnswers = 0
+        var ambiguousResponses = 0
     }
 
     /// How rough the weather is: how often something is chosen to go wrong, in percent of what it might.
@@ -141,7 +141,7 @@ struct WorldPlan: Sendable {
         server.honoursKeys = dice.chance(40)
         server.revokesAlone = dice.chance(50)
         server.hasBrokenEndpoint = dice.chance(30)
-        server.ambiguousAnswers = dice.of([0, 0, 0, 30])
+        server.ambiguousResponses = dice.of([0, 0, 0, 30])
         return server
     }
 }

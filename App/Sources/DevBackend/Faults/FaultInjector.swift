@@ -4,13 +4,13 @@ import NIOConcurrencyHelpers
 /// The plan in force and the gates set up: decides what goes wrong with one request.
 final class FaultInjector: Sendable {
     /// What happens to one request.
-    struct Verdict: Sendable, Hashable {
+    struct Decision: Sendable, Hashable {
         var delay = Duration.zero
         /// How long the response waits after the handler has run.
         var responseDelay = Duration.zero
         /// The action that takes the handler's place, if any.
         var interruption: FaultAction?
-        var losesAnswer = false
+        var losesResponse = false
     }
 
     private struct PlacedGate {
@@ -44,25 +44,25 @@ final class FaultInjector: Sendable {
         }
     }
 
-    func verdict(method: String, path: String) -> Verdict {
+    func decision(method: String, path: String) -> Decision {
         state.withLockedValue { state in
-            var verdict = Verdict()
+            var decision = Decision()
             for index in state.plan.rules.indices {
                 let rule = state.plan.rules[index]
                 guard rule.remaining ?? 1 > 0, rule.matches(method: method, path: path) else { continue }
                 if let remaining = rule.remaining { state.plan.rules[index].remaining = remaining - 1 }
                 switch rule.action {
-                case .delay(let duration): verdict.delay += duration
-                case .jitter(let bound): verdict.delay += bound * state.random.nextFraction()
-                case .delayResponse(let duration): verdict.responseDelay += duration
-                case .jitterResponse(let bound): verdict.responseDelay += bound * state.random.nextFraction()
-                case .closeAfterHandler: verdict.losesAnswer = true
+                case .delay(let duration): decision.delay += duration
+                case .jitter(let bound): decision.delay += bound * state.random.nextFraction()
+                case .delayResponse(let duration): decision.responseDelay += duration
+                case .jitterResponse(let bound): decision.responseDelay += bound * state.random.nextFraction()
+                case .closeAfterHandler: decision.losesResponse = true
                 case .respond, .refuseToken, .redirect, .gateway, .closeBeforeHandler:
-                    verdict.interruption = rule.action
-                    return verdict
+                    decision.interruption = rule.action
+                    return decision
                 }
             }
-            return verdict
+            return decision
         }
     }
 

@@ -9,7 +9,7 @@ public final class Gate: Sendable {
         /// Nothing has been done for the request yet.
         case beforeHandler
         /// The handler has run and committed; the answer has not been sent.
-        case beforeAnswer
+        case beforeResponse
     }
 
     private struct State {

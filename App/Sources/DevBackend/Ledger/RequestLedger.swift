@@ -59,7 +59,7 @@ final class RequestLedger: Sendable {
         let offset = offset
         state.withLockedValue { state in
             state.statistics.inProgress -= 1
-            state.statistics.countAnswer(method: method, route: route, status: status)
+            state.statistics.countResponse(method: method, route: route, status: status)
             guard let index = state.index(of: sequence) else { return }
             state.entries[index].status = status
             state.entries[index].completedAt = offset

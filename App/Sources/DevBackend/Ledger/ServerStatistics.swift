@@ -89,7 +89,7 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
             .reduce(0) { $0 + $1.count }
     }
 
-    mutating func countAnswer(method: String, route: String, status: Int?) {
+    mutating func countResponse(method: String, route: String, status: Int?) {
         let index = answers.firstIndex { $0.method == method && $0.route == route && $0.status == status }
         if let index {
             answers[index].count += 1

@@ -20,7 +20,7 @@ struct OAuth2Routes: Sendable {
     }
 
     /// RFC 6749 §5.1.
-    private struct TokenAnswer: Encodable {
+    private struct TokenResponse: Encodable {
         let accessToken: String
         let tokenType = "Bearer"
         let expiresIn: Int
@@ -55,7 +55,7 @@ struct OAuth2Routes: Sendable {
         do {
             let pair = try await sessions.refresh(
                 refreshToken, key: key.map { RefreshKey(client: client.id, value: $0) }, in: context.exchange)
-            let answer = TokenAnswer(
+            let answer = TokenResponse(
                 accessToken: pair.accessToken, expiresIn: pair.expiresIn, refreshToken: pair.refreshToken)
             return try .json(answer, headers: [.cacheControl: "no-store"])
         } catch let refusal as RefreshRefusal {

@@ -79,15 +79,15 @@ struct RequestPipeline: Sendable {
         of request: Request, _ exchange: Exchange, isExempt: Bool, _ writer: borrowing ResponseWriter
     ) async -> Outcome {
         let path = RouteTable.contractPath(exchange.path)
-        var verdict = FaultInjector.Verdict()
+        var decision = FaultInjector.Decision()
         if !isExempt {
             await faults.passGates(.beforeHandler, method: exchange.method, path: path)
-            verdict = faults.verdict(method: exchange.method, path: path)
+            decision = faults.decision(method: exchange.method, path: path)
             // Cut short only when the server stops; then the request may as well go on.
-            if verdict.delay > .zero { try? await Task.sleep(for: verdict.delay) }
+            if decision.delay > .zero { try? await Task.sleep(for: decision.delay) }
         }
         var outcome = Outcome.silence
-        if let interruption = verdict.interruption {
+        if let interruption = decision.interruption {
             outcome = self.outcome(of: interruption, exchange)
         } else {
             if request.headers[.expect]?.lowercased() == "100-continue" {
@@ -97,10 +97,10 @@ struct RequestPipeline: Sendable {
             outcome = .answer(await handle(request, exchange))
         }
         if !isExempt {
-            await faults.passGates(.beforeAnswer, method: exchange.method, path: path)
-            if verdict.responseDelay > .zero { try? await Task.sleep(for: verdict.responseDelay) }
+            await faults.passGates(.beforeResponse, method: exchange.method, path: path)
+            if decision.responseDelay > .zero { try? await Task.sleep(for: decision.responseDelay) }
         }
-        return verdict.losesAnswer ? .silence : outcome
+        return decision.losesResponse ? .silence : outcome
     }
 
     private func handle(_ request: Request, _ exchange: Exchange) async -> Response {

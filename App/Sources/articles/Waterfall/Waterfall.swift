@@ -51,7 +51,7 @@ struct Waterfall {
     private static func condensed(_ run: [CallSpan]) -> [Row] {
         guard run.count > rowLimit else { return run.map { Row(spans: [$0], title: $0.title) } }
         let share = (run.count + rowLimit - 1) / rowLimit
-        let run = run.sorted { $0.firstAnswer < $1.firstAnswer }
+        let run = run.sorted { $0.firstResponse < $1.firstResponse }
         return stride(from: 0, to: run.count, by: share).map { first in
             let part = Array(run[first..<min(first + share, run.count)])
             return Row(spans: part, title: "\(part[0].kind) × \(part.count)")
@@ -122,7 +122,7 @@ extension Waterfall.Row {
 extension CallSpan {
     fileprivate var title: String { "\(method) \(path)" }
 
-    fileprivate var firstAnswer: Duration { attempts.first?.end ?? start }
+    fileprivate var firstResponse: Duration { attempts.first?.end ?? start }
 
     /// What calls must have in common to share a row: the method and what the path begins with.
     fileprivate var kind: String { "\(method) \(path.prefix { $0 != "/" })" }

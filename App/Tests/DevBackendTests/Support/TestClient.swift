@@ -25,7 +25,7 @@ struct TestClient: Sendable {
 
     func send(
         _ method: String, _ path: String, token: String? = nil, headers: [String: String] = [:], body: Data? = nil
-    ) async throws -> Answer {
+    ) async throws -> ReceivedResponse {
         var request = URLRequest(url: try URL(string: base.absoluteString + path).required("a URL"))
         request.httpMethod = method
         request.httpBody = body
@@ -33,28 +33,28 @@ struct TestClient: Sendable {
         for (field, value) in headers { request.setValue(value, forHTTPHeaderField: field) }
         let (data, response) = try await session.data(for: request)
         let http = try (response as? HTTPURLResponse).required("an HTTP response")
-        return Answer(status: http.statusCode, data: data, response: http)
+        return ReceivedResponse(status: http.statusCode, data: data, response: http)
     }
 
-    func get(_ path: String, token: String? = nil, headers: [String: String] = [:]) async throws -> Answer {
+    func get(_ path: String, token: String? = nil, headers: [String: String] = [:]) async throws -> ReceivedResponse {
         try await send("GET", path, token: token, headers: headers)
     }
 
     func post(
         _ path: String, json: String, token: String? = nil, headers: [String: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> ReceivedResponse {
         var headers = headers
         headers["Content-Type"] = "application/json"
         return try await send("POST", path, token: token, headers: headers, body: Data(json.utf8))
     }
 
-    func post(_ path: String, form: String, headers: [String: String] = [:]) async throws -> Answer {
+    func post(_ path: String, form: String, headers: [String: String] = [:]) async throws -> ReceivedResponse {
         var headers = headers
         headers["Content-Type"] = "application/x-www-form-urlencoded"
         return try await send("POST", path, headers: headers, body: Data(form.utf8))
     }
 
-    func register(_ body: Data = MultipartBody.registration()) async throws -> Answer {
+    func register(_ body: Data = MultipartBody.registration()) async throws -> ReceivedResponse {
         try await send(
             "POST", "/auth/guest/register", headers: ["Content-Type": MultipartBody.contentType], body: body)
     }
@@ -64,14 +64,14 @@ struct TestClient: Sendable {
         try await register(MultipartBody.registration(name: name)).data(SignedIn.self)
     }
 
-    func refresh(_ token: String, key: String? = nil) async throws -> Answer {
+    func refresh(_ token: String, key: String? = nil) async throws -> ReceivedResponse {
         let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
         return try await post("/auth/refresh", json: #"{"refreshToken": "\#(token)"}"#, headers: headers)
     }
 }
 
 /// What came back.
-struct Answer: Sendable {
+struct ReceivedResponse: Sendable {
     let status: Int
     let data: Data
     let response: HTTPURLResponse

@@ -36,7 +36,7 @@ struct Desk: Sendable {
 
     /// Kills the program when the server has rotated and the program does not know it yet.
     func killBeforeTheSave() async throws {
-        let gate = backend.hold("POST", "/auth/refresh", at: .beforeAnswer)
+        let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
         try await backend.expireAccessTokens()
         let process = try start("list")
         await gate.arrivals(1)

@@ -14,7 +14,7 @@ struct Stage: Sendable {
         var server = DevBackend.Configuration()
         var authentication = AuthenticationPolicy()
         var policy = TokenRefreshPolicy()
-        var time: any TimeSource = SystemTimeSource()
+        var clock: any TimeSource = SystemTimeSource()
         var handler = Handler.rest
         /// What the server forgives, as the handler declares it. Only with `.sameKey` is there a key in the call: the
         /// server honours one whatever is declared.
@@ -86,7 +86,7 @@ struct Stage: Sendable {
             store: store,
             handler: setup.handler.make(backend, network: open, replay: setup.replay),
             policy: setup.policy,
-            time: setup.time,
+            clock: setup.clock,
             observer: { events.note($0) }
         )
         network = open.authenticated(by: session, policy: setup.authentication)
@@ -132,7 +132,7 @@ struct Stage: Sendable {
         at position: Gate.Position = .beforeHandler
     ) async throws -> (gate: Gate, requests: Task<[NetworkError?], Never>) {
         let gate = backend.hold("POST", refreshPath, at: position)
-        let responses = backend.hold("GET", "/articles/*", at: .beforeAnswer)
+        let responses = backend.hold("GET", "/articles/*", at: .beforeResponse)
         try await backend.expireAccessTokens()
         let requests = Task { await sendAll(count) }
         await responses.arrivals(count)

@@ -42,7 +42,7 @@ extension RaceScenario {
             let callers = try await trial.refuse(old)
             try await trial.expectFailure(of: callers, because: "although there was no token in the answer")
             try await trial.expectNoEnding("after \(answer)")
-            trial.scene.time.advance(by: .seconds(3_600))
+            trial.scene.clock.advance(by: .seconds(3_600))
         }
         try await trial.expectRecovery(from: old)
     }
@@ -101,7 +101,7 @@ extension RaceScenario {
 extension RaceTrial {
     /// After a pause, the next refusal is answered with a new token.
     fileprivate func expectRecovery(from old: String) async throws {
-        scene.time.advance(by: .seconds(3_600))
+        scene.clock.advance(by: .seconds(3_600))
         try await expect(refuse(old), toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
         try AuthTesting.expect(scene.server.reuses == 0, otherwise: "a spent refresh token was used again")
     }

@@ -25,7 +25,7 @@ extension RaceScenario {
     public static let expiredTogether = RaceScenario("G1", "1,000 requests with an expired token cause one refresh") {
         trial in
         _ = try await trial.signIn()
-        trial.scene.time.advance(by: .seconds(86_400))
+        trial.scene.clock.advance(by: .seconds(86_400))
         let gate = trial.gate()
         trial.scene.handler.enqueue(.held(at: gate, then: .rotate))
         let callers = try await trial.ask(times: 1_000)
@@ -71,7 +71,7 @@ extension RaceScenario {
         trial.at("waiting for the handler to be called")
         await trial.scene.handler.calls(atLeast: 1)
         await trial.settle()
-        trial.scene.time.advance(by: .seconds(60))
+        trial.scene.clock.advance(by: .seconds(60))
         try await trial.expectFailure(of: callers, because: "although there was no answer")
         try await trial.expectNoEnding("while there was no answer")
         gate.open()

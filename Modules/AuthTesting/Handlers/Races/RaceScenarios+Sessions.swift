@@ -85,7 +85,7 @@ extension RaceTrial {
     /// Starts ten refused requests, whose refresh is held at a gate.
     fileprivate func startRefresh(
         of token: String,
-        ending answer: ScriptedRefreshHandler.Answer
+        ending answer: ScriptedRefreshHandler.Response
     ) async throws -> (callers: [Caller], gate: Gate) {
         let gate = gate()
         scene.handler.enqueue(.held(at: gate, then: answer))

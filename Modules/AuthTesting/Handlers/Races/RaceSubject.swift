@@ -92,13 +92,13 @@ public struct RaceScene: Sendable {
     public let store: FaultyTokenStore<RecordingTokenStore>
 
     /// The clocks. They stand still until the race moves them.
-    public let time: ManualTimeSource
+    public let clock: ManualTimeSource
 
     init() {
-        let time = ManualTimeSource()
+        let clock = ManualTimeSource()
         server = RotatingTokenServer(lifetime: .seconds(86_400))
         handler = ScriptedRefreshHandler(server: server)
-        store = FaultyTokenStore(RecordingTokenStore(time: time))
-        self.time = time
+        store = FaultyTokenStore(RecordingTokenStore(clock: clock))
+        self.clock = clock
     }
 }

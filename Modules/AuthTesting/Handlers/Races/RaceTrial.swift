@@ -105,7 +105,7 @@ final class RaceTrial: Sendable {
     func untilInTime(_ condition: () async -> Bool) async throws {
         var minutes = 0
         try await until {
-            if minutes < 600 { scene.time.advance(by: .seconds(60)) }
+            if minutes < 600 { scene.clock.advance(by: .seconds(60)) }
             minutes += 1
             return await condition()
         }

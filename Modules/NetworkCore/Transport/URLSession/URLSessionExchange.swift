@@ -97,8 +97,8 @@ final class URLSessionExchange: Sendable {
         // Not when URLSession reports the end: of a cancelled task it may never do so, and others wait for their turn.
         onEnd()
         before.watch?.cancel()
-        let noAnswer = HTTPTransportError(.transportFailed, reason: "the exchange ended without an answer")
-        before.headWaiter?.resume(throwing: error ?? noAnswer)
+        let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without an answer")
+        before.headWaiter?.resume(throwing: error ?? noResponse)
         before.pieceWaiter?.resume(with: error.map { .failure($0) } ?? .success(nil))
         return before.task
     }

@@ -18,7 +18,7 @@ final class Bench: Sendable {
     let handler: ScriptedRefreshHandler
     let store: FaultyTokenStore<RecordingTokenStore>
     let revocation = RecordingRevocation()
-    let time: ManualTimeSource
+    let clock: ManualTimeSource
     let events = EventLog()
     let engine: TokenRefreshCoordinator
 
@@ -29,17 +29,17 @@ final class Bench: Sendable {
         hasGraceWindow: Bool = false,
         policy: TokenRefreshPolicy = TokenRefreshPolicy()
     ) {
-        let time = ManualTimeSource()
+        let clock = ManualTimeSource()
         server = RotatingTokenServer(lifetime: lifetime, hasGraceWindow: hasGraceWindow)
         handler = ScriptedRefreshHandler(server: server)
-        store = FaultyTokenStore(RecordingTokenStore(holding: bundle, time: time))
-        self.time = time
+        store = FaultyTokenStore(RecordingTokenStore(holding: bundle, clock: clock))
+        self.clock = clock
         engine = TokenRefreshCoordinator(
             store: kind == .shared ? store : OwnTokenStore(base: store),
             handler: handler,
             revocation: revocation,
             policy: policy,
-            time: time,
+            clock: clock,
             observer: { [events] in events.append($0) }
         )
     }
@@ -54,7 +54,7 @@ final class Bench: Sendable {
     /// A bench where ten requests of ada wait for a refresh that is held at a gate.
     static func refreshing(
         _ kind: StoreKind = .own,
-        answer: ScriptedRefreshHandler.Answer = .rotate
+        answer: ScriptedRefreshHandler.Response = .rotate
     ) async throws -> (bench: Bench, gate: Gate, requests: [Request], token: SessionToken) {
         let bench = Bench(kind)
         let token = try await bench.signIn()
@@ -71,7 +71,7 @@ final class Bench: Sendable {
     func startRefresh(
         of token: SessionToken,
         requests count: Int = 10,
-        answer: ScriptedRefreshHandler.Answer = .rotate
+        answer: ScriptedRefreshHandler.Response = .rotate
     ) async -> (gate: Gate, requests: [Request]) {
         let gate = Gate()
         handler.enqueue(.held(at: gate, then: answer))

@@ -2,7 +2,7 @@ public import AuthInterface
 
 extension ScriptedRefreshHandler {
     /// How a call is answered.
-    public struct Answer: Sendable {
+    public struct Response: Sendable {
         let give: @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
 
         private init(
@@ -11,9 +11,9 @@ extension ScriptedRefreshHandler {
             self.give = give
         }
 
-        /// As the server answers: the next pair, or *rejected* for a token that it refuses. The call carries its
+        /// As the server responses: the next pair, or *rejected* for a token that it refuses. The call carries its
         /// idempotency key, which a server that honours keys looks at.
-        public static let rotate = Answer { try $1.refresh($0) }
+        public static let rotate = Response { try $1.refresh($0) }
 
         /// The server rotates at once and its response is on the way until a gate opens.
         ///
@@ -21,9 +21,9 @@ extension ScriptedRefreshHandler {
         ///   - gate: The gate.
         ///   - ignoresCancellation: Whether the response arrives even after the call was cancelled. Otherwise a call that
         ///     is cancelled meanwhile loses it, and throws `CancellationError`.
-        /// - Returns: The answer.
-        public static func rotateThenHold(at gate: Gate, ignoresCancellation: Bool = false) -> Answer {
-            Answer { request, server in
+        /// - Returns: The response.
+        public static func rotateThenHold(at gate: Gate, ignoresCancellation: Bool = false) -> Response {
+            Response { request, server in
                 let result = try server.refresh(request)
                 if ignoresCancellation { await gate.pass() } else { try await gate.passUnlessCancelled() }
                 return result
@@ -33,16 +33,16 @@ extension ScriptedRefreshHandler {
         /// The server rotates and the response is lost: the call throws.
         ///
         /// - Parameter error: The error. One without a status counts as a lost response.
-        /// - Returns: The answer.
-        public static func rotateThenFail(_ error: any Error) -> Answer {
-            Answer { request, server in
+        /// - Returns: The response.
+        public static func rotateThenFail(_ error: any Error) -> Response {
+            Response { request, server in
                 _ = try server.refresh(request)
                 throw error
             }
         }
 
         /// The server rotates, and sends an access token that no request can carry beside the new refresh token.
-        public static let rotateWithoutAccessToken = Answer { request, server in
+        public static let rotateWithoutAccessToken = Response { request, server in
             var result = try server.refresh(request)
             result.accessToken = ""
             return result
@@ -51,45 +51,45 @@ extension ScriptedRefreshHandler {
         /// These tokens. The server is not asked.
         ///
         /// - Parameter result: The tokens.
-        /// - Returns: The answer.
-        public static func tokens(_ result: TokenRefreshResult) -> Answer { Answer { _, _ in result } }
+        /// - Returns: The response.
+        public static func tokens(_ result: TokenRefreshResult) -> Response { Response { _, _ in result } }
 
         /// This error, of any type. The server is not asked.
         ///
         /// - Parameter error: The error.
-        /// - Returns: The answer.
-        public static func failure(_ error: any Error) -> Answer { Answer { _, _ in throw error } }
+        /// - Returns: The response.
+        public static func failure(_ error: any Error) -> Response { Response { _, _ in throw error } }
 
         /// A refusal that may come from a gateway: a bare 401. The server is not asked.
         public static let ambiguous = failure(TokenRefreshError(.ambiguous, status: 401))
 
         /// No response, until the call is cancelled.
-        public static let hang = Answer { _, _ in
+        public static let hang = Response { _, _ in
             try await Gate().passUnlessCancelled()
             throw CancellationError()
         }
 
-        /// The answer inside, once a gate is open. The wait ignores cancellation.
+        /// The response inside, once a gate is open. The wait ignores cancellation.
         ///
         /// - Parameters:
         ///   - gate: The gate.
-        ///   - answer: The answer inside.
-        /// - Returns: The answer.
-        public static func held(at gate: Gate, then answer: Answer) -> Answer {
-            Answer { request, server in
+        ///   - response: The response inside.
+        /// - Returns: The response.
+        public static func held(at gate: Gate, then response: Response) -> Response {
+            Response { request, server in
                 await gate.pass()
-                return try await answer.give(request, server)
+                return try await response.give(request, server)
             }
         }
 
         /// What a closure makes of the call: a handler that asks the session for a token, or one that calls twice.
         ///
-        /// - Parameter answer: Answers, or throws.
-        /// - Returns: The answer.
+        /// - Parameter response: Answers, or throws.
+        /// - Returns: The response.
         public static func custom(
-            _ answer: @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
-        ) -> Answer {
-            Answer(answer)
+            _ response: @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
+        ) -> Response {
+            Response(response)
         }
     }
 
@@ -117,7 +117,7 @@ extension ScriptedRefreshHandler {
     }
 }
 
-extension ScriptedRefreshHandler.Call: SecretBearing {
+extension ScriptedRefreshHandler.Call: RedactedDescription {
     /// The login and the number of the token; never the token or the key.
     public var description: String {
         let token = login.map { "\($0), \(ordinal ?? 0)" } ?? "unknown token"

@@ -2,9 +2,9 @@
 ///
 /// Printing, string interpolation, `dump`, debuggers and crash reports all end up in one of three protocols. A type
 /// that conforms writes a description without the secret, and has the other two from it.
-public protocol SecretBearing: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+public protocol RedactedDescription: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
-extension SecretBearing {
+extension RedactedDescription {
     /// The same as the description.
     public var debugDescription: String { description }
 

@@ -1,7 +1,7 @@
 /// A way in which an authorization server, or what stands in front of it, answers a refresh.
 ///
 /// The set grows. A ``RefreshBackend`` returns `false` for a way that it does not know.
-public struct RefreshBackendAnswer: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+public struct RefreshBackendResponse: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
     /// The way as text.
     public let rawValue: String
 
@@ -17,7 +17,7 @@ public struct RefreshBackendAnswer: Sendable, Hashable, RawRepresentable, Custom
 }
 
 /// The server responds.
-extension RefreshBackendAnswer {
+extension RefreshBackendResponse {
     /// New tokens for a valid refresh token.
     public static let tokens = Self(rawValue: "tokens")
 
@@ -42,7 +42,7 @@ extension RefreshBackendAnswer {
 }
 
 /// Something in front of the server responds.
-extension RefreshBackendAnswer {
+extension RefreshBackendResponse {
     /// A refusal that names no reason: 401 with an empty body, or with `{"message":"Unauthorized"}`.
     public static let ambiguous = Self(rawValue: "ambiguous")
 
@@ -66,7 +66,7 @@ extension RefreshBackendAnswer {
 }
 
 /// No response arrives.
-extension RefreshBackendAnswer {
+extension RefreshBackendResponse {
     /// A cut connection, or no server at the other end. The refresh token is not exchanged.
     public static let unreachable = Self(rawValue: "unreachable")
 
@@ -77,7 +77,7 @@ extension RefreshBackendAnswer {
     public static let nothing = Self(rawValue: "nothing")
 }
 
-extension RefreshBackendAnswer: CaseIterable {
+extension RefreshBackendResponse: CaseIterable {
     /// Every way that the contract uses.
     public static let allCases: [Self] =
         [tokens, nothing, emptyAccessTokenAndNewRefreshToken] + failures

@@ -2,7 +2,7 @@ public import Foundation
 public import NetworkCore
 
 /// What a stub answers.
-public struct StubAnswer: Sendable {
+public struct StubResponse: Sendable {
     let respond: @Sendable (SentRequest) async throws -> HTTPTransportResponse
 
     /// An answer worked out from the request: one that waits at a gate, or echoes.
@@ -19,8 +19,8 @@ public struct StubAnswer: Sendable {
     ///   - headers: The header fields.
     ///   - body: The body.
     /// - Returns: The answer.
-    public static func status(_ status: Int, headers: HTTPHeaders = [:], body: Data = Data()) -> StubAnswer {
-        StubAnswer { request in
+    public static func status(_ status: Int, headers: HTTPHeaders = [:], body: Data = Data()) -> StubResponse {
+        StubResponse { request in
             let head = HTTPResponseHead(status: status, headers: headers, url: request.url)
             return HTTPTransportResponse(head: head, body: HTTPResponseBody(body))
         }
@@ -37,8 +37,8 @@ public struct StubAnswer: Sendable {
         _ value: some Encodable & Sendable,
         status: Int = 200,
         headers: HTTPHeaders = [:]
-    ) -> StubAnswer {
-        StubAnswer { request in
+    ) -> StubResponse {
+        StubResponse { request in
             var headers = headers
             headers["Content-Type"] = "application/json"
             let head = HTTPResponseHead(status: status, headers: headers, url: request.url)
@@ -53,7 +53,7 @@ public struct StubAnswer: Sendable {
     ///   - data: The value.
     ///   - status: The status code.
     /// - Returns: The answer.
-    public static func envelope(_ data: some Encodable & Sendable, status: Int = 200) -> StubAnswer {
+    public static func envelope(_ data: some Encodable & Sendable, status: Int = 200) -> StubResponse {
         json(ResponseEnvelope(code: "OK", data: data), status: status)
     }
 
@@ -72,7 +72,7 @@ public struct StubAnswer: Sendable {
         message: String? = nil,
         requestId: String? = nil,
         headers: HTTPHeaders = [:]
-    ) -> StubAnswer {
+    ) -> StubResponse {
         let meta = requestId.map { ResponseMetadata(requestId: $0) }
         let envelope = ResponseEnvelope<Bool>(success: false, code: code, message: message, meta: meta)
         return json(envelope, status: status, headers: headers)
@@ -82,7 +82,7 @@ public struct StubAnswer: Sendable {
     ///
     /// - Parameter code: Why.
     /// - Returns: The answer.
-    public static func failure(_ code: NetworkError.Code) -> StubAnswer {
-        StubAnswer { _ in throw HTTPTransportError(code, reason: "as the stub says") }
+    public static func failure(_ code: NetworkError.Code) -> StubResponse {
+        StubResponse { _ in throw HTTPTransportError(code, reason: "as the stub says") }
     }
 }
