@@ -87,7 +87,8 @@ extension ScriptedRefreshHandler {
         /// - Parameter response: Answers, or throws.
         /// - Returns: The response.
         public static func custom(
-            _ response: @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
+            _ response:
+                @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
         ) -> Response {
             Response(response)
         }

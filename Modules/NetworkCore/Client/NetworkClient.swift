@@ -1,4 +1,5 @@
 public import AuthInterface
+
 public import struct Foundation.URL
 
 /// A client without authentication, and the start of one with it.

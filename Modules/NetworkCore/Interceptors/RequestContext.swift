@@ -1,4 +1,5 @@
 public import AuthInterface
+
 public import struct Foundation.UUID
 
 /// What is known of a call while it is under way.

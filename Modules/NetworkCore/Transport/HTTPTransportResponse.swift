@@ -1,4 +1,5 @@
 import AuthInterface
+
 public import struct Foundation.Data
 
 /// One answer: its head, and its body as it arrives.

@@ -11,7 +11,7 @@ public import NetworkCore
 ///
 /// Each stub answers once, in order of their making. An endpoint is
 /// recognised by its method, path and query, and by what its answer is read as.
-public final class StubNetworkService: UnauthenticatedNetworkService, @unchecked Sendable {  // the lists are under `lock`
+public final class StubNetworkService: UnauthenticatedNetworkService, @unchecked Sendable {  // `lock` guards it
     private struct Entry {
         let key: Key
         let respond: @Sendable () async throws -> any Sendable

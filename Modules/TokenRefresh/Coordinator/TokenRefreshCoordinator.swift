@@ -1,4 +1,5 @@
 public import AuthInterface
+
 public import struct Foundation.Date
 
 /// The refresh engine: refreshes tokens once, however many requests wait, and never signs anyone out by mistake.

@@ -82,7 +82,8 @@ struct RedactionTests {
     /// What the server does to a call that is full of canaries.
     @Test(
         arguments: [
-            StubResponse.status(200, headers: ["Set-Cookie": canary], body: Data(#"{"data":{"id":"\#(canary)"}}"#.utf8)),
+            StubResponse.status(
+                200, headers: ["Set-Cookie": canary], body: Data(#"{"data":{"id":"\#(canary)"}}"#.utf8)),
             .status(200, body: Data(canary.utf8)),
             .status(500, headers: ["X-Secret": canary], body: Data(#"{"accessToken":"\#(canary)"}"#.utf8)),
             .error(400, code: "BAD"), .status(401), .failure(.connectionFailed),
