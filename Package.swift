@@ -4,21 +4,40 @@ import PackageDescription
 // Latchkey ships libraries only, and nothing from outside: every dependency below belongs to a trait that is off by
 // default, so `swift package show-dependencies` prints "No external dependencies found".
 
-/// The modules in dependency order: each names all it may import. `Tests/ArchitectureTests` holds the code against
+/// The modules in dependency order: each names all it may import. `Tests/RepositoryTests` holds the code against
 /// the same picture, so an arrow that turns back fails twice.
 let modules: [Target] = [
-    // The words and the seams. Must depend on nothing of ours, for ever: everyone depends on it.
-    .target(name: "AuthInterface", path: "Modules/AuthInterface"),
+    // Locks, clocks and pauses. A leaf: it must never depend on anything.
+    .target(name: "ConcurrencyPrimitives", path: "Modules/ConcurrencyPrimitives"),
 
-    .target(name: "TokenRefresh", dependencies: ["AuthInterface"], path: "Modules/TokenRefresh"),
-    .target(name: "NetworkCore", dependencies: ["AuthInterface"], path: "Modules/NetworkCore"),
-    .target(name: "DataAPI", dependencies: ["NetworkCore", "AuthInterface"], path: "Modules/DataAPI"),
-    .target(name: "Storage", dependencies: ["AuthInterface"], path: "Modules/Storage"),
+    // Values and protocols. It must never depend on another module of ours: every other one depends on it.
+    .target(name: "AuthInterface", dependencies: ["ConcurrencyPrimitives"], path: "Modules/AuthInterface"),
+
+    .target(
+        name: "TokenRefresh",
+        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/TokenRefresh"
+    ),
+    .target(
+        name: "NetworkCore",
+        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/NetworkCore"
+    ),
+    .target(
+        name: "DataAPI",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/DataAPI"
+    ),
+    .target(
+        name: "Storage",
+        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/Storage"
+    ),
     // Empty without its trait: no phone compiles it.
     .target(
         name: "PostgreSQLStorage",
         dependencies: [
-            "Storage", "AuthInterface",
+            "Storage", "AuthInterface", "ConcurrencyPrimitives",
             .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
         ],
         path: "Modules/PostgreSQLStorage"
@@ -34,27 +53,33 @@ let modules: [Target] = [
     .target(
         name: "NetworkCombine",
         dependencies: [
-            "NetworkCore",
+            "NetworkCore", "ConcurrencyPrimitives",
             .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
         ],
         path: "Modules/NetworkCombine"
     ),
-    .target(name: "AuthTesting", dependencies: ["AuthInterface"], path: "Modules/AuthTesting"),
-    .target(name: "NetworkTesting", dependencies: ["NetworkCore"], path: "Modules/NetworkTesting"),
+    .target(
+        name: "AuthTesting",
+        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/AuthTesting"
+    ),
+    .target(
+        name: "NetworkTesting", dependencies: ["NetworkCore", "ConcurrencyPrimitives"], path: "Modules/NetworkTesting"),
 ]
 
 /// Headers of C libraries the system provides. Needed only while their trait is on.
 let systemLibraries: [Target] = [
     .systemLibrary(
         name: "CTurboJPEG",
-        path: "Modules/CTurboJPEG",
+        path: "Modules/SystemLibraries/CTurboJPEG",
         pkgConfig: "libturbojpeg",
         providers: [.apt(["libturbojpeg0-dev"])]
     ),
-    .systemLibrary(name: "CPNG", path: "Modules/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(
+        name: "CPNG", path: "Modules/SystemLibraries/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(
         name: "CPostgreSQL",
-        path: "Modules/CPostgreSQL",
+        path: "Modules/SystemLibraries/CPostgreSQL",
         pkgConfig: "libpq",
         providers: [.apt(["libpq-dev"])]
     ),
@@ -63,56 +88,68 @@ let systemLibraries: [Target] = [
 /// One folder a module, mirrored. A test target sees its module, the doubles, and nothing else.
 let tests: [Target] = [
     // Other processes, for the tests that need them.
-    .target(name: "ProcessTesting", dependencies: ["AuthInterface", "AuthTesting"], path: "Tests/ProcessTesting"),
-    .testTarget(name: "AuthInterfaceTests", dependencies: ["AuthInterface"], path: "Tests/AuthInterfaceTests"),
+    .target(
+        name: "ProcessTesting", dependencies: ["AuthInterface", "ConcurrencyPrimitives", "AuthTesting"],
+        path: "Tests/Support/ProcessTesting"),
+    .testTarget(
+        name: "AuthInterfaceTests", dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Tests/AuthInterfaceTests"),
     // A process for the tests of several processes over one store; no product.
     .executableTarget(
         name: "RefreshPeer",
-        dependencies: ["TokenRefresh", "AuthInterface", "Storage"],
-        path: "Tests/RefreshPeer"
+        dependencies: ["TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "Storage"],
+        path: "Tests/Support/RefreshPeer"
     ),
     .testTarget(
         name: "TokenRefreshTests",
-        dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "ProcessTesting", "RefreshPeer"],
+        dependencies: [
+            "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "Storage", "ProcessTesting",
+            "RefreshPeer",
+        ],
         path: "Tests/TokenRefreshTests"
     ),
     .testTarget(
         name: "NetworkCoreTests",
-        dependencies: ["NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting"],
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
         path: "Tests/NetworkCoreTests"
     ),
     .testTarget(
         name: "DataAPITests",
-        dependencies: ["DataAPI", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting"],
+        dependencies: [
+            "DataAPI", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting",
+        ],
         path: "Tests/DataAPITests"
     ),
     // A process that saves and takes leases until the storage tests kill it.
     .executableTarget(
         name: "StorageTorture",
-        dependencies: ["Storage", "AuthInterface", "AuthTesting"],
-        path: "Tests/StorageTorture"
+        dependencies: ["Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting"],
+        path: "Tests/Support/StorageTorture"
     ),
     .testTarget(
         name: "StorageTests",
-        dependencies: ["Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "StorageTorture"],
+        dependencies: [
+            "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting", "StorageTorture",
+        ],
         path: "Tests/StorageTests"
     ),
     // A process of a fleet that shares one session in a database. Of use under the trait PostgreSQL only.
     .executableTarget(
         name: "FleetPeer",
-        dependencies: ["PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface"],
-        path: "Tests/FleetPeer"
+        dependencies: ["PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Tests/Support/FleetPeer"
     ),
     // A process that refreshes the sessions of many accounts in a database, without the engine.
     .executableTarget(
         name: "AccountsPeer",
-        dependencies: ["PostgreSQLStorage", "Storage", "AuthInterface"],
-        path: "Tests/AccountsPeer"
+        dependencies: ["PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Tests/Support/AccountsPeer"
     ),
     .testTarget(
         name: "PostgreSQLStorageTests",
         dependencies: [
-            "PostgreSQLStorage", "Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "AccountsPeer",
+            "PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting",
+            "AccountsPeer",
             "FleetPeer",
         ],
         path: "Tests/PostgreSQLStorageTests"
@@ -128,23 +165,22 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "AuthTestingTests",
-        dependencies: ["AuthTesting", "AuthInterface"],
+        dependencies: ["AuthTesting", "AuthInterface", "ConcurrencyPrimitives"],
         path: "Tests/AuthTestingTests"
     ),
     .testTarget(
         name: "NetworkTestingTests",
-        dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface"],
+        dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
         path: "Tests/NetworkTestingTests"
     ),
+    // The architecture, the house rules, and the samples of the README and the documentation.
     .testTarget(
-        name: "ReadmeTests",
-        dependencies: ["AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage"],
-        path: "Tests/ReadmeTests"
-    ),
-    .testTarget(
-        name: "ArchitectureTests",
-        dependencies: ["ProcessTesting"],
-        path: "Tests/ArchitectureTests",
+        name: "RepositoryTests",
+        dependencies: [
+            "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage", "ConcurrencyPrimitives",
+            "ProcessTesting",
+        ],
+        path: "Tests/RepositoryTests",
         exclude: ["Fixtures"]
     ),
 ]

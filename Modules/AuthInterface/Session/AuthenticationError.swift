@@ -1,3 +1,5 @@
+import ConcurrencyPrimitives
+
 /// Why a request could not be given a token, or a session not begun or ended as asked.
 public struct AuthenticationError: Error, Sendable {
     /// What went wrong.

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// Places tokens, and asks for another one when the server refuses one. It lives for one call.
 ///

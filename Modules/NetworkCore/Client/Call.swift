@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// What the loop knows of one call while it is under way.
 struct Call {

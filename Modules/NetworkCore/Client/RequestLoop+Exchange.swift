@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 // One attempt on the wire: exchange, redirects, body, status.

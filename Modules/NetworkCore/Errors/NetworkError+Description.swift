@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One line that says what happened, without a secret:

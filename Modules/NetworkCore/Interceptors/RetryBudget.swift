@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// How many retries all requests of a client may make between them.
 ///

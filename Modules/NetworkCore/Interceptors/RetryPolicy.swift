@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// Sends failed requests again, where that is safe and helps.
 ///

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 public import struct Foundation.Data
 

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// A real HTTP/1.1 server on a loopback port, scripted by one closure: also one that does what no server should.

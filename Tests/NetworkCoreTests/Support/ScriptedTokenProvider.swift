@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// A provider whose tokens a test sets, and that remembers what it was asked.

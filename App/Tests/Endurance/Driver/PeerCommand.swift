@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuthInterface
+import ConcurrencyPrimitives
 import DataAPI
 import Foundation
 import NIOConcurrencyHelpers

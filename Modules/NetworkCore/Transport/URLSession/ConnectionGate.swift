@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// Lets a limited number in at a time, first come, first served.
 final class ConnectionGate: Sendable {

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// One exchange under way: what has arrived, who waits for it, and when it has been silent for too long.

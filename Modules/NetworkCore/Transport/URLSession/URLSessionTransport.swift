@@ -1,4 +1,5 @@
-public import AuthInterface
+import AuthInterface
+public import ConcurrencyPrimitives
 import Foundation
 
 /// Performs exchanges with URLSession, in the same way on every platform.

@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 import Foundation
 
 /// Asks the system to keep this process running while it does work that must not be suspended part-way, such as a

@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 package import Foundation
 
 /// Another process: what it says, line by line, and how it ends.

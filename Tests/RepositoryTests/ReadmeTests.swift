@@ -17,7 +17,7 @@ import TokenRefresh
     func samples() throws {
         let shown = blocks(in: try Self.text(of: "README.md"), from: { $0 == "```swift" }, to: { $0 == "```" })
         let compiled = blocks(
-            in: try Self.text(of: "Tests/ReadmeTests/ReadmeSamples.swift"),
+            in: try Self.text(of: "Tests/RepositoryTests/ReadmeSamples.swift"),
             from: { $0.hasPrefix("// sample: ") },
             to: { $0 == "// end" }
         )

@@ -35,7 +35,7 @@ import Testing
     @Test("A network file that imports the data module is caught, however it writes the import")
     func deliberateViolation() throws {
         let fixture = SourceTree.root.appendingPathComponent(
-            "Tests/ArchitectureTests/Fixtures/NetworkCore/ImportsTheDataModule.txt"
+            "Tests/RepositoryTests/Fixtures/NetworkCore/ImportsTheDataModule.txt"
         )
         let source = try String(contentsOf: fixture, encoding: .utf8)
         let file = SourceTree.File(target: "NetworkCore", path: "NetworkCore/Violation.swift", source: source)

@@ -1,6 +1,7 @@
 /// Who may import whom: the architecture's picture, as a table.
 ///
 /// ```
+///                  ConcurrencyPrimitives
 ///                      AuthInterface
 ///           ┌───────────┬──────┴──────┬─────────────┐
 ///     TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
@@ -14,23 +15,29 @@
 enum AllowTable {
     /// What a target may import of ours.
     static let ours: [String: Set<String>] = [
-        "AuthInterface": [],
-        "TokenRefresh": ["AuthInterface"],
-        "NetworkCore": ["AuthInterface"],
-        "DataAPI": ["NetworkCore", "AuthInterface"],
-        "Storage": ["AuthInterface"],
-        "PostgreSQLStorage": ["AuthInterface", "Storage", "CPostgreSQL"],
+        "ConcurrencyPrimitives": [],
+        "AuthInterface": ["ConcurrencyPrimitives"],
+        "TokenRefresh": ["ConcurrencyPrimitives", "AuthInterface"],
+        "NetworkCore": ["ConcurrencyPrimitives", "AuthInterface"],
+        "DataAPI": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
+        "Storage": ["ConcurrencyPrimitives", "AuthInterface"],
+        "PostgreSQLStorage": ["ConcurrencyPrimitives", "AuthInterface", "Storage", "CPostgreSQL"],
         "Imaging": ["CTurboJPEG", "CPNG"],
-        "NetworkCombine": ["NetworkCore"],
-        "AuthTesting": ["AuthInterface"],
-        "NetworkTesting": ["NetworkCore"],
+        "NetworkCombine": ["ConcurrencyPrimitives", "NetworkCore"],
+        "AuthTesting": ["ConcurrencyPrimitives", "AuthInterface"],
+        "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore"],
         "DevBackend": [],
-        "Composition": ["AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage", "Imaging"],
-        "articles": ["Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging", "DevBackend"],
+        "Composition": [
+            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage", "Imaging",
+        ],
+        "articles": [
+            "ConcurrencyPrimitives", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging", "DevBackend",
+        ],
     ]
 
     /// What a module may import of the system. The outside packages of a trait are here too.
     static let system: [String: Set<String>] = [
+        "ConcurrencyPrimitives": ["Foundation"],
         "AuthInterface": ["Foundation"],
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "FoundationNetworking"],

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// The line to the test, which is also the authorization server.
