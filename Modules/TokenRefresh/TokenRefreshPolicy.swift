@@ -36,7 +36,7 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
 
     /// A request that starts while failed refreshes cool down waits if no more than this is left; otherwise it fails at
     /// once with the time that is left (G6).
-    public var patience: Duration = .seconds(2)
+    public var maximumPauseWait: Duration = .seconds(2)
 
     /// How long after a failed refresh the requests that were sent before it, and are refused only now, share its failure
     /// in place of a new attempt (G6). At least as long as the pause.

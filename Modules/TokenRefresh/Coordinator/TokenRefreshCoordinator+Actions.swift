@@ -10,7 +10,7 @@ extension TokenRefreshCoordinator {
     /// Asks the machine something and waits for its answer.
     ///
     /// A cancelled task is answered at once (G7). What it asked for takes its course: nobody owns a refresh.
-    func ask(_ event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
+    func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
         let id = core.withLock { WaiterID(number: $0.nextNumber()) }
         let event = event(id)
         watchStore()
@@ -32,9 +32,9 @@ extension TokenRefreshCoordinator {
     ///
     /// - Throws: ``AuthenticationError`` with code `insideRefresh` in the handler's own task: it would wait for itself
     ///   (G20).
-    func ask(for wish: Wish) async throws -> RefreshResponse {
+    func response(to request: CallerRequest) async throws -> RefreshResponse {
         guard Self.refreshing != ObjectIdentifier(self) else { throw AuthenticationError(.insideRefresh) }
-        return await ask { .asked(wish, $0) }
+        return await response { .requested(request, $0) }
     }
 
     /// Tells the machine something.
@@ -50,23 +50,23 @@ extension TokenRefreshCoordinator {
     private func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date)
         let after = core.withLock { core in
-            var answers: [(CoordinatorCore.Waiter, RefreshResponse)] = []
+            var responses: [(CoordinatorCore.Waiter, RefreshResponse)] = []
             var events: [SessionEvent] = []
             var stopped: [Task<Void, Never>] = []
             for action in step(&core, now) {
                 switch action {
-                case .answer(let waiter, let answer):
+                case .respond(let waiter, let response):
                     if let continuation = core.waiters.removeValue(forKey: waiter) {
-                        answers.append((continuation, answer))
+                        responses.append((continuation, response))
                     }
                 case .report(let event): events.append(event)
                 default: if let task = perform(action, in: &core) { stopped.append(task) }
                 }
             }
-            return (answers: answers, events: events, stopped: stopped)
+            return (responses: responses, events: events, stopped: stopped)
         }
         for task in after.stopped { task.cancel() }
-        for (continuation, answer) in after.answers { continuation.resume(returning: answer) }
+        for (continuation, response) in after.responses { continuation.resume(returning: response) }
         if let observer { for event in after.events { observer(event) } }
     }
 
@@ -81,10 +81,10 @@ extension TokenRefreshCoordinator {
         case .cancelCall(let id): return core.calls[id]
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, in: &core)
         case .startTimer(let timer, let deadline):
-            return core.timers.updateValue(alarm(timer, at: deadline), forKey: timer)
+            return core.timers.updateValue(timerTask(timer, at: deadline), forKey: timer)
         case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)
         case .publish(let state): for subscriber in core.subscribers.values { subscriber.yield(state) }
-        case .answer, .report: break
+        case .respond, .report: break
         }
         return nil
     }
@@ -181,7 +181,7 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    private func alarm(_ timer: RefreshTimer, at deadline: Duration) -> Task<Void, Never> {
+    private func timerTask(_ timer: RefreshTimer, at deadline: Duration) -> Task<Void, Never> {
         Task.detached(priority: Self.priority) { [weak self, clock] in
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
             self?.send(.timerFired(timer))
@@ -196,13 +196,13 @@ extension TokenRefreshCoordinator {
             // Not a task group: that would wait for a call which ignores its cancellation.
             let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self)
             let call = Task { outcome.yield((try? await revocation.revoke(bundle)) != nil) }
-            let alarm = Task { [clock] in
+            let timeout = Task { [clock] in
                 try? await clock.sleep(until: deadline)
                 outcome.yield(false)
             }
             let isDone = await outcomes.first { _ in true } ?? false
             call.cancel()
-            alarm.cancel()
+            timeout.cancel()
             self.core.withLock { _ = $0.revocations.removeValue(forKey: id) }
             if !isDone { observer?(.revocationFailed(session: bundle.session)) }
         }

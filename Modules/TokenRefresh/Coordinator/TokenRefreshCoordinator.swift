@@ -80,7 +80,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     public func token() async throws -> SessionToken {
         let uptime = clock.uptime
         if let token = core.withLock({ $0.machine.readyToken(at: uptime) }) { return token }
-        return try await ask(for: .token).token
+        return try await response(to: .token).token
     }
 
     /// See ``TokenProvider/replacement(after:)``.
@@ -89,7 +89,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Returns: A token of the same session, other than the refused one.
     /// - Throws: ``AuthenticationError``, or `CancellationError`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-        try await ask(for: .replacement(refusal)).token
+        try await response(to: .replacement(refusal)).token
     }
 
     /// See ``TokenProvider/noteServerDate(_:)``.
@@ -124,7 +124,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable`, or `CancellationError`.
     @discardableResult
     public func restore() async throws -> SessionState {
-        try await ask { .asked(.restore, $0) }.state
+        try await response { .requested(.restore, $0) }.state
     }
 
     /// See ``AuthSession/signIn(_:)``. When the task is cancelled the session begins all the same.
@@ -132,7 +132,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Parameter tokens: What the server issued.
     /// - Throws: ``AuthenticationError`` with code `invalidTokens`, or `CancellationError`.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
-        _ = try await ask { .signIn(tokens, SessionID(), $0) }.get()
+        _ = try await response { .signIn(tokens, SessionID(), $0) }.get()
     }
 
     /// See ``AuthSession/refresh()``.
@@ -141,7 +141,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: ``AuthenticationError``, or `CancellationError`.
     @discardableResult
     public func refresh() async throws -> SessionState {
-        try await ask(for: .refresh).state
+        try await response(to: .refresh).state
     }
 
     /// See ``AuthSession/signOut(reason:)``. When the task is cancelled the session ends all the same.
@@ -152,9 +152,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Parameter reason: Why: the user's wish, or a reason of the application.
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable`, or `CancellationError`.
     public func signOut(reason: SignOutReason) async throws {
-        let answer = await ask { .signOut(reason, $0) }
+        let response = await response { .signOut(reason, $0) }
         await endOfRevocations()
-        _ = try answer.get()
+        _ = try response.get()
         try Task.checkCancellation()
     }
 
@@ -173,7 +173,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         let deadline = clock.uptime + limit
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                guard case .done = await self.ask({ .asked(.settle, $0) }) else { return false }
+                guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }
                 await self.endOfRevocations()
                 return !Task.isCancelled
             }

@@ -62,16 +62,16 @@ extension ActiveSession {
         ownerMayCall: Bool,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        guard case .refreshing(id, let stage) = phase else { return .goesOn }
+        guard case .refreshing(id, let stage) = phase else { return .continues }
         let rejection: TokenRefreshError?
         switch stage {
         case .reading: rejection = nil
         case .verifying(let error): rejection = error
-        case .leasing, .recording, .calling, .storing: return .goesOn
+        case .leasing, .recording, .calling, .storing: return .continues
         }
         guard !isReadStale else {
             readStore(id, &context)
-            return .goesOn
+            return .continues
         }
         let found: StoredSession?
         switch result {
@@ -83,13 +83,13 @@ extension ActiveSession {
         case .failure where !isTokenStored && rejection == nil:
             // The store is not known to have held this refresh token. If it does, the write of the intent shows it.
             record(over: nil, id, &context)
-            return .goesOn
+            return .continues
         case .failure(let error):
             // Another process may have spent the refresh token: only the store could say. Spending it twice could end
             // the session, and waiting cannot. The same after a rejection: it may be about a token long replaced.
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error), &context)
-            return .goesOn
+            return .continues
         }
         switch found {
         case .ended(let ended) where isStored || ended.session == bundle.session:
@@ -101,7 +101,7 @@ extension ActiveSession {
         default:
             if let rejection { return end(rejection, context) }
             proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
-            return .goesOn
+            return .continues
         }
     }
 
@@ -120,11 +120,11 @@ extension ActiveSession {
         ownerMayCall: Bool,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        takeUp(found, &context)
+        adoptTokens(found, &context)
         switch expiry.urgency(at: context.now.uptime) {
         case .due, .expired:
             proceed(found, id, ownerMayCall: ownerMayCall, &context)
-            return .goesOn
+            return .continues
         case .none, .ahead:
             context.emit(.report(.adopted(session: found.session, generation: found.generation)))
             return finishAttempt(&context)
@@ -132,8 +132,8 @@ extension ActiveSession {
     }
 
     /// The bundle of another process becomes this one's.
-    mutating func takeUp(_ found: TokenBundle, _ context: inout MachineContext) {
-        context.hasNews = true
+    mutating func adoptTokens(_ found: TokenBundle, _ context: inout MachineContext) {
+        context.storeMayHaveChanged = true
         bundle = found.with(pendingRefresh: nil)
         expiry = context.expiry(ofStored: found)
         isStored = true
@@ -163,9 +163,9 @@ extension ActiveSession {
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
         guard let intent = stored?.pendingRefresh else { return record(over: stored, id, &context) }
         key = intent.idempotencyKey
-        switch turn(after: intent, ownerMayCall: ownerMayCall, context) {
+        switch permission(after: intent, ownerMayCall: ownerMayCall, context) {
         case .now: record(over: stored, id, &context)
-        case .forgiven(let end): record(over: stored, isAbandoned: true, callBefore: end, id, &context)
+        case .tolerated(let end): record(over: stored, isAbandoned: true, callBefore: end, id, &context)
         case .later(let wait):
             let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
             failAttempt(error, atLeast: wait, &context)
@@ -174,7 +174,9 @@ extension ActiveSession {
 
     /// Rule 4: the owner of an intent may still be calling. An intent of this process that was recorded over such a one
     /// says nothing about that owner, who may be calling all the same.
-    mutating func turn(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext) -> Turn {
+    mutating func permission(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext)
+        -> CallPermission
+    {
         let uptime = context.now.uptime
         if intent.owner == context.settings.owner {
             guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
@@ -185,99 +187,13 @@ extension ActiveSession {
         guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
         let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(rival.date), 0), 1e9))
         switch context.settings.tolerance {
-        case .sameKey: return .forgiven(until: nil)
-        case .within(let window) where age < window: return .forgiven(until: uptime + window - age)
+        case .sameKey: return .tolerated(until: nil)
+        case .within(let window) where age < window: return .tolerated(until: uptime + window - age)
         case .none, .within: break
         }
         // The date is another process's word; how long this process has seen the intent is not.
         let known = max(age, uptime - seenAt)
         let limit = context.policy.longestCall
         return known < limit ? .later(in: limit - known) : .now
-    }
-
-    /// G27. The store shows that it can be written before the refresh token is spent. That holds for tokens that could not
-    /// be stored so far, too: a kill now leaves an older bundle whose intent may bring them back, and after one more call
-    /// it cannot. The refresh token of a session that the store is known not to hold is spent at once: no other process,
-    /// and no later start, can use it. When it is stored after all, it is stored with the record.
-    mutating func record(
-        over stored: TokenBundle?,
-        isAbandoned: Bool = false,
-        callBefore: Duration? = nil,
-        _ id: AttemptID,
-        _ context: inout MachineContext
-    ) {
-        let intent = RefreshIntent(
-            idempotencyKey: currentKey(&context),
-            owner: context.settings.owner,
-            date: context.now.date,
-            isAbandoned: isAbandoned
-        )
-        let mustWait = isStored || mayBeStored(context)
-        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
-        if mustWait {
-            let uptime = context.now.uptime
-            let end = min(uptime + context.policy.deadline, callBefore ?? .seconds(Int32.max))
-            let recording = Recording(intent: intent, version: version, since: uptime, callBefore: end)
-            phase = .refreshing(id, .recording(recording))
-        } else {
-            makeCall(intent, since: context.now.uptime, id, &context)
-        }
-    }
-
-    /// The store has the intent. Time may have passed: a process that was stopped meanwhile must not call when others
-    /// believe that it does not.
-    mutating func recorded(_ recording: Recording, _ id: AttemptID, _ context: inout MachineContext) {
-        guard context.now.uptime < recording.callBefore else {
-            forgetRecord(&context)
-            return failAttempt(TokenRefreshError(.unavailable, reason: "the store was too slow for a call"), &context)
-        }
-        makeCall(recording.intent, since: recording.since, id, &context)
-    }
-
-    /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
-    func mayBeStored(_ context: MachineContext) -> Bool {
-        isStorageUncertain || context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
-    }
-
-    /// What the tokens in use may be written over: what was read, where these tokens were. A store that has gone back to
-    /// an older bundle, as from a backup, is brought up to date.
-    func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
-        if let read { return .exactly(read) }
-        return isStored ? .older : .anything
-    }
-
-    /// No call is made: its record is not wanted any more. Tokens that the store does not hold still are.
-    mutating func forgetRecord(_ context: inout MachineContext) {
-        if isTokenStored {
-            context.forgetWrites()
-        } else {
-            _ = context.write(.bundle(bundle, over: predecessor(nil)))
-        }
-    }
-
-    mutating func currentKey(_ context: inout MachineContext) -> String {
-        let key = key ?? context.newKey()
-        self.key = key
-        return key
-    }
-
-    mutating func makeCall(
-        _ intent: RefreshIntent,
-        since: Duration,
-        _ id: AttemptID,
-        isReplay: Bool = false,
-        _ context: inout MachineContext
-    ) {
-        guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest(id, &context) }
-        let request = TokenRefreshRequest(
-            refreshToken: refreshToken,
-            accessToken: bundle.accessToken,
-            session: bundle.session,
-            idempotencyKey: currentKey(&context)
-        )
-        phase = .refreshing(id, .calling(isReplay: isReplay))
-        call = Call(id: id, startedAt: context.now.uptime, generation: bundle.generation, intent: intent)
-        context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))
-        context.emit(.call(id, base: bundle, request))
     }
 }

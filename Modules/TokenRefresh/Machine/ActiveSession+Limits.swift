@@ -6,7 +6,7 @@ import Foundation
 extension ActiveSession {
     /// G8: those who wait are told; the call itself goes on.
     mutating func deadlinePassed(_ id: AttemptID, _ context: inout MachineContext) -> SessionOutcome {
-        guard case .refreshing(id, let stage) = phase else { return .goesOn }
+        guard case .refreshing(id, let stage) = phase else { return .continues }
         let limit = context.policy.deadline.inWords
         switch stage {
         case .calling:
@@ -24,7 +24,7 @@ extension ActiveSession {
         case .storing(let bundle, let expiry, _):
             return commit(bundle, expiry, isStored: false, &context)
         }
-        return .goesOn
+        return .continues
     }
 
     /// G8: the call has passed its last limit and is cancelled. It has a moment to end.
@@ -87,11 +87,11 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) -> SessionOutcome {
         // A mark that could not be written is written again: the lease stays until then.
-        if case .failed = outcome { return .goesOn }
+        if case .failed = outcome { return .continues }
         self.call?.mark = nil
         self.call?.isMarked = true
         if call.isAbandoned { abandonCall(&context) }
-        guard case .superseded(let found) = outcome else { return .goesOn }
+        guard case .superseded(let found) = outcome else { return .continues }
         return superseded(by: found, storing: nil, nil, &context)
     }
 }

@@ -4,18 +4,18 @@ import Foundation
 /// What other processes that share the store do (G5, G13).
 extension ActiveSession {
     /// The store was looked at, without the lease.
-    mutating func looked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
-        guard !isActivating, !context.store.isBehind else { return .goesOn }
+    mutating func checked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
+        guard !isActivating, !context.store.isBehind else { return .continues }
         switch found {
         case .ended(let ended) where isStored:
             return .ends(ended.reason, revoking: nil, inStore: true)
         case .active(let stored) where stored.session != bundle.session && isStored:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle) && canStart:
-            takeUp(stored, &context)
+            adoptTokens(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
-        default: return .goesOn
+        default: return .continues
         }
     }
 

@@ -15,7 +15,7 @@ extension ActiveSession {
         // G9. The tokens have changed since: the response is about a generation that is over.
         guard base.session == bundle.session, base.generation == bundle.generation else {
             context.emit(.report(.responseDropped(session: base.session)))
-            return .goesOn
+            return .continues
         }
         switch (phase, result) {
         case (.refreshing(_, .storing), _), (.activating, _):
@@ -32,7 +32,7 @@ extension ActiveSession {
             return failed(error, id, &context)
         case (_, .failure): break
         }
-        return .goesOn
+        return .continues
     }
 
     mutating func endCall(_ context: inout MachineContext) {
@@ -65,7 +65,7 @@ extension ActiveSession {
         // G4. Only the authorization server's own refusal ends a session.
         guard isRejection(error, context) else {
             failAttempt(error, &context)
-            return .goesOn
+            return .continues
         }
         // G13. Another process may have spent the refresh token: its tokens are in the store.
         if case .resting = phase {
@@ -73,7 +73,7 @@ extension ActiveSession {
         }
         phase = .refreshing(id, .verifying(error))
         readStore(id, &context)
-        return .goesOn
+        return .continues
     }
 
     func isRejection(_ error: TokenRefreshError, _ context: MachineContext) -> Bool {
@@ -116,7 +116,7 @@ extension ActiveSession {
         key = nil
         guard tokens.accessToken.isHeaderSafe || hasNewRefreshToken else {
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token is unusable"), &context)
-            return .goesOn
+            return .continues
         }
         switch phase {
         case .refreshing(id, .calling): break
@@ -132,6 +132,6 @@ extension ActiveSession {
         let expiry = Expiry(received: new, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         let version = context.write(.bundle(new, over: isStored ? .older : .anything))
         phase = .refreshing(id, .storing(new, expiry, version: version))
-        return .goesOn
+        return .continues
     }
 }

@@ -10,7 +10,7 @@ extension ActiveSession {
         _ outcome: WriteOutcome,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        guard let content, content.bundle?.session == bundle.session else { return .goesOn }
+        guard let content, content.bundle?.session == bundle.session else { return .continues }
         switch outcome {
         case .written:
             (isStored, isStorageUncertain) = (true, false)
@@ -21,7 +21,7 @@ extension ActiveSession {
         if let call, call.mark == version { return marked(call, outcome, &context) }
         switch (phase, outcome) {
         case (.activating(version), _):
-            return .goesOn
+            return .continues
         case (.refreshing(let id, .recording(let recording)), .written) where recording.version == version:
             recorded(recording, id, &context)
         case (.refreshing(let id, .recording(let recording)), .superseded) where recording.version == version:
@@ -41,7 +41,7 @@ extension ActiveSession {
             return superseded(by: found, storing: nil, nil, &context)
         default: break
         }
-        return .goesOn
+        return .continues
     }
 
     /// The store takes too long: it must not hold up the application (G11). The write may still succeed.
@@ -59,7 +59,7 @@ extension ActiveSession {
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         default: break
         }
-        return .goesOn
+        return .continues
     }
 
     /// A sign-in's tokens are in use from here on.
@@ -83,14 +83,14 @@ extension ActiveSession {
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
-            takeUp(stored, &context)
+            adoptTokens(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         case .active, .empty:
             let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
             guard let new, let newExpiry else {
                 if isSame { (isStored, isTokenStored) = (true, true) }
-                return .goesOn
+                return .continues
             }
             return commit(new, newExpiry, isStored: isSame, &context)
         }
@@ -120,14 +120,14 @@ extension ActiveSession {
     mutating func finishAttempt(_ context: inout MachineContext) -> SessionOutcome {
         if isRefreshing, expiry.urgency(at: context.now.uptime) == .expired {
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"), &context)
-            return .goesOn
+            return .continues
         }
         failure = nil
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         for waiter in waiting.takeAll() { give(waiter, &context) }
         for waiter in queue.takeAll() {
             // The wish for a refresh is fulfilled, whichever process has made it.
-            if case .refresh = waiter.wish { give(waiter, &context) } else { queue.add(waiter) }
+            if case .refresh = waiter.request { give(waiter, &context) } else { queue.add(waiter) }
         }
         return serveQueue(&context)
     }
@@ -149,7 +149,7 @@ extension ActiveSession {
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         let isValid = expiry.urgency(at: uptime) != .expired
         for waiter in waiting.takeAll() {
-            if case .token = waiter.wish, isValid {
+            if case .token = waiter.request, isValid {
                 give(waiter, &context)
             } else {
                 fail(waiter, error, retryAfter: pause, &context)

@@ -3,7 +3,7 @@ import Foundation
 
 /// What an event means for the session as a whole.
 enum SessionOutcome: Sendable {
-    case goesOn
+    case continues
     /// The session is over. `inStore`: the store knows already.
     case ends(SignOutReason, revoking: TokenBundle?, inStore: Bool)
     /// Another process has signed in, and the store holds its session.
@@ -55,10 +55,10 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// Whether a call may be made where an intent was found (rule 4).
-    enum Turn {
+    enum CallPermission {
         case now
         /// Another call may be under way, and the server forgives this one until then.
-        case forgiven(until: Duration?)
+        case tolerated(until: Duration?)
         case later(in: Duration)
     }
 

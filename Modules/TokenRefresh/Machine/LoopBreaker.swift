@@ -14,17 +14,17 @@ struct LoopBreaker: Hashable, Sendable {
         case unauthorized(retryAfter: Duration, isNew: Bool)
     }
 
-    private struct Trip: Hashable, Sendable {
+    private struct CoolDown: Hashable, Sendable {
         let until: Duration
         let count: Int
     }
 
-    private var trips: [String: Trip] = [:]
-    private var secondOpinionUntil = Duration.zero
+    private var coolDowns: [String: CoolDown] = [:]
+    private var nextVerificationAt = Duration.zero
 
     /// How long an endpoint's cool-down still runs.
     func pause(of endpoint: String?, at uptime: Duration) -> Duration? {
-        trips[endpoint ?? ""].flatMap { $0.until > uptime ? $0.until - uptime : nil }
+        coolDowns[endpoint ?? ""].flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
 
     /// A token was refused that was issued a moment ago.
@@ -42,22 +42,22 @@ struct LoopBreaker: Hashable, Sendable {
         cooldown: Duration
     ) -> Outcome {
         let key = endpoint ?? ""
-        if !isReplacement, uptime >= secondOpinionUntil,
-            trips.contains(where: { $0.key != key && $0.value.until > uptime })
+        if !isReplacement, uptime >= nextVerificationAt,
+            coolDowns.contains(where: { $0.key != key && $0.value.until > uptime })
         {
-            secondOpinionUntil = uptime + cooldown
+            nextVerificationAt = uptime + cooldown
             return .refresh
         }
-        let last = trips[key]
+        let last = coolDowns[key]
         let count = last.map { uptime < $0.until + cooldown ? min($0.count + 1, 4) : 1 } ?? 1
         let pause = cooldown * (1 << (count - 1))
         makeRoom(for: key)
-        trips[key] = Trip(until: uptime + pause, count: count)
+        coolDowns[key] = CoolDown(until: uptime + pause, count: count)
         return .unauthorized(retryAfter: pause, isNew: true)
     }
 
     private mutating func makeRoom(for key: String) {
-        guard trips.count >= Self.endpointLimit, trips[key] == nil else { return }
-        if let first = trips.min(by: { $0.value.until < $1.value.until }) { trips[first.key] = nil }
+        guard coolDowns.count >= Self.endpointLimit, coolDowns[key] == nil else { return }
+        if let first = coolDowns.min(by: { $0.value.until < $1.value.until }) { coolDowns[first.key] = nil }
     }
 }

@@ -21,9 +21,9 @@ struct MachineContext: Sendable {
     private(set) var lease: AttemptID?
     /// The event has brought news of the store: a read under way may have seen it as it was before. Always `false`
     /// between two events.
-    var hasNews = false
+    var storeMayHaveChanged = false
     /// Callers who wait for a look at the store that starts now.
-    private var lookers: [Waiter] = []
+    private var checkWaiters: [Waiter] = []
     private var random: RandomSource
     private var actions: [RefreshAction] = []
     private var attempts = 0
@@ -45,13 +45,13 @@ struct MachineContext: Sendable {
     }
 
     /// Lets a caller wait until the store was looked at.
-    mutating func look(for waiter: Waiter) { lookers.append(waiter) }
+    mutating func check(for waiter: Waiter) { checkWaiters.append(waiter) }
 
     /// Hands over the callers who wait for a look since the last event.
-    mutating func takeLookers() -> [Waiter] {
-        guard !lookers.isEmpty else { return [] }
-        defer { lookers = [] }
-        return lookers
+    mutating func takeCheckWaiters() -> [Waiter] {
+        guard !checkWaiters.isEmpty else { return [] }
+        defer { checkWaiters = [] }
+        return checkWaiters
     }
 
     mutating func nextAttempt() -> AttemptID {

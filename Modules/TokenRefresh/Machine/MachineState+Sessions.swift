@@ -7,7 +7,7 @@ extension MachineState {
     /// A sign-in. The session there was ends here and now; the new tokens are used once they are stored (G11).
     mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: WaiterID) {
         guard tokens.accessToken.isHeaderSafe else {
-            context.emit(.answer(waiter, .failed(AuthenticationError(.invalidTokens))))
+            context.emit(.respond(waiter, .failed(AuthenticationError(.invalidTokens))))
             return
         }
         let scope: EndScope
@@ -49,7 +49,7 @@ extension MachineState {
         case .signedOut:
             context.store.wait(waiter)
             // A deletion that has failed is tried again at once.
-            if context.store.isBehind { context.beginWriting() } else { answerStoreWaiters(nil) }
+            if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
         case .unknown(let restoring) where context.settings.isShared:
             endUnread(reason, waiter, isReading: restoring.isReading)
             failWaiters()
@@ -77,9 +77,9 @@ extension MachineState {
     mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
         guard case .signedIn(let session) = state else { return }
         if inStore {
-            context.hasNews = true
+            context.storeMayHaveChanged = true
             context.forgetWrites()
-            answerStoreWaiters(nil)
+            respondToStoreWaiters(nil)
         } else {
             _ = context.write(.ended(reason, at: context.now.date, of: session.endScope))
             if let call = session.call {
@@ -104,9 +104,9 @@ extension MachineState {
     /// Another process has signed in: its session is this process's too, and the one there was is over.
     mutating func replaceSession(by found: TokenBundle) {
         failWaiters()
-        context.hasNews = true
+        context.storeMayHaveChanged = true
         context.forgetWrites()
-        answerStoreWaiters(nil)
+        respondToStoreWaiters(nil)
         state = .signedIn(ActiveSession(stored: found, context))
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
@@ -114,13 +114,13 @@ extension MachineState {
 
     /// G23: a caller who waits in one session never goes on in another. Those who wait for the state hear the next one.
     mutating func failWaiters() {
-        var waiters = loaders.takeAll() + look.waiters.takeAll() + look.laterWaiters.takeAll()
+        var waiters = loadWaiters.takeAll() + check.waiters.takeAll() + check.laterWaiters.takeAll()
         withSession { session, context in waiters += session.takeWaiters(&context) }
         for waiter in waiters {
-            switch waiter.wish {
-            case .restore, .refresh: restorers.add(waiter)
+            switch waiter.request {
+            case .restore, .refresh: restoreWaiters.add(waiter)
             case .token, .replacement, .settle:
-                context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+                context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
             }
         }
     }
@@ -128,7 +128,7 @@ extension MachineState {
     mutating func announce(_ state: SessionState) {
         published = state
         context.emit(.publish(state))
-        for waiter in restorers.takeAll() { context.emit(.answer(waiter.id, .state(state))) }
+        for waiter in restoreWaiters.takeAll() { context.emit(.respond(waiter.id, .state(state))) }
         switch state {
         case .signedIn(let session): context.emit(.report(.signedIn(session: session)))
         case .signedOut(let reason): context.emit(.report(.signedOut(reason)))

@@ -25,7 +25,7 @@ struct MachineState: Hashable, Sendable {
     }
 
     /// Looks at a shared store: what another process has done is found out without a lease.
-    struct Look: Hashable, Sendable {
+    struct StoreCheck: Hashable, Sendable {
         var isUnderWay = false
         /// A write of this process has ended since it started, or an attempt has read the store: it may have seen the
         /// store as it was before, and the session that the user has just left.
@@ -58,16 +58,16 @@ struct MachineState: Hashable, Sendable {
 
     /// The state without what is in it. Asking for it keeps no copy of a session, which would make every change of the
     /// session copy its waiters.
-    enum Standing { case unknown, signedOut, activating, signedIn }
+    enum StateKind { case unknown, signedOut, activating, signedIn }
 
     var state: State = .unknown(Restoring())
     var context: MachineContext
     /// Those who wait for the store's first answer.
-    var loaders = Waiters()
+    var loadWaiters = Waiters()
     /// Those who are told the next state.
-    var restorers = Waiters()
-    var settlers = Waiters()
-    var look = Look()
+    var restoreWaiters = Waiters()
+    var settleWaiters = Waiters()
+    var check = StoreCheck()
     var unreadEnd: UnreadEnd?
     /// A sign-out could not read the store, so it has ended nothing.
     var failedEnd = false
@@ -125,7 +125,7 @@ struct MachineState: Hashable, Sendable {
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         context.now = now
         switch event {
-        case .asked(let wish, let id): asked(Waiter(id: id, wish: wish, since: now.uptime))
+        case .requested(let request, let id): requested(Waiter(id: id, request: request, since: now.uptime))
         case .waiterCancelled(let waiter): cancel(waiter)
         case .signIn(let tokens, let id, let waiter): signIn(tokens.plausible, id, waiter)
         case .signOut(let reason, let waiter): signOut(reason, waiter)
@@ -133,7 +133,7 @@ struct MachineState: Hashable, Sendable {
         case .storeChanged: storeChanged()
         case .suspensionNear: suspensionNear()
         case .read(.load, let result, _): loaded(result)
-        case .read(.look, let result, _): looked(result)
+        case .read(.check, let result, _): checked(result)
         case .read(.attempt(let id), let result, let ownerMayCall):
             withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
         case .leased(let id):
@@ -144,13 +144,13 @@ struct MachineState: Hashable, Sendable {
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
         }
-        if context.hasNews {
-            context.hasNews = false
-            if look.isUnderWay { look.isStale = true }
+        if context.storeMayHaveChanged {
+            context.storeMayHaveChanged = false
+            if check.isUnderWay { check.isStale = true }
         }
-        for waiter in context.takeLookers() { lookFor(waiter) }
+        for waiter in context.takeCheckWaiters() { checkStore(for: waiter) }
         releaseUnneededLease()
-        answerSettlers()
+        respondToSettleWaiters()
         if case .signedIn(let session) = state {
             ready = session.readyToken(now).map { ReadyToken(token: $0.token, until: $0.until) }
         } else {
@@ -169,12 +169,12 @@ struct MachineState: Hashable, Sendable {
                 context.emit(.report(.callAbandoned(session: call.session, generation: call.generation)))
             }
         case .cooldown(let id):
-            withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .goesOn }
+            withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .continues }
         case .writeDeadline(let version): writeTookTooLong(version)
         case .storeRetry: context.beginWriting()
         case .reload: load()
         case .loadDeadline: loadTookTooLong()
-        case .lookDeadline: lookTookTooLong()
+        case .checkDeadline: checkTookTooLong()
         }
     }
 
@@ -196,7 +196,7 @@ struct MachineState: Hashable, Sendable {
         let outcome = body(&session, &context)
         state = .signedIn(session)
         switch outcome {
-        case .goesOn: break
+        case .continues: break
         case .ends(let reason, let revoked, let inStore): end(reason, revoking: revoked, inStore: inStore)
         case .isReplaced(let bundle): replaceSession(by: bundle)
         }
@@ -205,7 +205,7 @@ struct MachineState: Hashable, Sendable {
     mutating func withSession(_ body: (inout ActiveSession, inout MachineContext) -> Void) {
         withSession { session, context in
             body(&session, &context)
-            return SessionOutcome.goesOn
+            return SessionOutcome.continues
         }
     }
 
@@ -229,13 +229,13 @@ struct MachineState: Hashable, Sendable {
         }
     }
 
-    mutating func answerSettlers() {
-        guard !settlers.isEmpty, isIdle else { return }
-        for waiter in settlers.takeAll() { context.emit(.answer(waiter.id, .done)) }
+    mutating func respondToSettleWaiters() {
+        guard !settleWaiters.isEmpty, isIdle else { return }
+        for waiter in settleWaiters.takeAll() { context.emit(.respond(waiter.id, .done)) }
     }
 
     var isIdle: Bool {
-        guard !context.store.isBehind, !look.isUnderWay, unreadEnd == nil else { return false }
+        guard !context.store.isBehind, !check.isUnderWay, unreadEnd == nil else { return false }
         switch state {
         case .unknown(let restoring): return !restoring.isReading
         case .signedOut: return true

@@ -20,7 +20,7 @@ enum RefreshAction: Sendable {
     case stopTimer(RefreshTimer)
 
     // Callers and observers.
-    case answer(WaiterID, RefreshResponse)
+    case respond(WaiterID, RefreshResponse)
     case publish(SessionState)
     case report(SessionEvent)
 }

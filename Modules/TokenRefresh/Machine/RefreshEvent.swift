@@ -15,7 +15,7 @@ struct Instant: Hashable, Sendable {
 
 /// What the machine is told.
 enum RefreshEvent: Sendable {
-    case asked(Wish, WaiterID)
+    case requested(CallerRequest, WaiterID)
     case waiterCancelled(WaiterID)
     case signIn(TokenRefreshResult, SessionID, WaiterID)
     case signOut(SignOutReason, WaiterID)
@@ -36,7 +36,7 @@ enum RefreshEvent: Sendable {
 }
 
 /// What a caller waits for.
-enum Wish: Hashable, Sendable {
+enum CallerRequest: Hashable, Sendable {
     /// A token for a request that starts.
     case token
     /// A token in place of a refused one.
@@ -56,7 +56,7 @@ enum ReadPurpose: Hashable, Sendable {
     /// Under the lease, before a call; or after the server's rejection.
     case attempt(AttemptID)
     /// Another process may have changed it.
-    case look
+    case check
 }
 
 /// How a write to the store ended.
@@ -81,5 +81,5 @@ enum RefreshTimer: Hashable, Sendable {
     case storeRetry
     case reload
     case loadDeadline
-    case lookDeadline
+    case checkDeadline
 }

@@ -2,7 +2,7 @@
 struct Waiters: Hashable, Sendable {
     struct Waiter: Hashable, Sendable {
         let id: WaiterID
-        let wish: Wish
+        let request: CallerRequest
         let since: Duration
     }
 

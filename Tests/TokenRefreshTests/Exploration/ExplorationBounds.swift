@@ -7,7 +7,7 @@ struct ExplorationBounds: Hashable, Sendable {
         /// A request is sent with the current token, and refused later.
         case request
         /// A process looks at the store, or is notified of a change in it.
-        case look
+        case check
         case signIn
         case signOut
         /// A pause of the machine, or of a caller, ends.

@@ -14,8 +14,8 @@ import Testing
         ExplorationBounds(
             faults: 1, [.refresh: 2, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .limit: 1, .failure: 1, .suspension: 1]
         ),
-        ExplorationBounds(faults: 0, [.request: 1, .look: 1, .signIn: 1]),
-        ExplorationBounds(faults: 0, [.refresh: 1, .look: 1, .signOut: 1]),
+        ExplorationBounds(faults: 0, [.request: 1, .check: 1, .signIn: 1]),
+        ExplorationBounds(faults: 0, [.refresh: 1, .check: 1, .signOut: 1]),
         ExplorationBounds(faults: 2, [.refresh: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
         ExplorationBounds(faults: 1, [.refresh: 2, .signOut: 1, .failure: 1, .limit: 1]),
         ExplorationBounds(faults: 3, [.refresh: 1, .pause: 1, .suspension: 1, .failure: 1, .lost: 1]),
@@ -35,13 +35,16 @@ import Testing
         ),
         ExplorationBounds(
             faults: 1,
-            [.refresh: 2, .look: 1, .signOut: 1, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .failure: 1, .suspension: 1]
+            [
+                .refresh: 2, .check: 1, .signOut: 1, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .failure: 1,
+                .suspension: 1,
+            ]
         ),
         ExplorationBounds(
-            faults: 1, [.refresh: 1, .request: 1, .look: 1, .signIn: 1, .pause: 1, .crash: 1, .slow: 1, .failure: 1]
+            faults: 1, [.refresh: 1, .request: 1, .check: 1, .signIn: 1, .pause: 1, .crash: 1, .slow: 1, .failure: 1]
         ),
-        ExplorationBounds(faults: 0, [.refresh: 1, .look: 1, .signIn: 1, .signOut: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .look: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
+        ExplorationBounds(faults: 0, [.refresh: 1, .check: 1, .signIn: 1, .signOut: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .check: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
         ExplorationBounds(faults: 2, [.refresh: 2, .signOut: 1, .pause: 1, .failure: 1, .slow: 1, .limit: 1]),
         ExplorationBounds(
             faults: 3, [.refresh: 2, .pause: 2, .suspension: 1, .failure: 1, .misreport: 1, .lost: 1, .slow: 1]
@@ -75,7 +78,8 @@ import Testing
     }
 
     @Test(
-        "A world whose store or server breaks its promise is found, with a shortest story", arguments: BrokenWorld.all)
+        "A world whose store or server breaks its promise is found, with a shortest summary", arguments: BrokenWorld.all
+    )
     func brokenWorldsAreFound(world: BrokenWorld) throws {
         let report = Explorer(model: world.model, bounds: world.bounds).run()
         let summary = try #require(report.summary, "no law is broken in \(report.states) states")
@@ -90,8 +94,8 @@ import Testing
         var first = ExploredWorld(ExplorationModel(), bounds)
         var second = first
         for slot in [0, 1] {
-            first.take(.wantsRefresh(slot))
-            second.take(.wantsRefresh(1 - slot))
+            first.take(.requestsRefresh(slot))
+            second.take(.requestsRefresh(1 - slot))
             #expect(first.fingerprint == second.fingerprint)
         }
         first.take(.signsOut(0))

@@ -64,7 +64,7 @@ struct ExploredWorld {
     /// Sessions whose end was in the store.
     var ended: Set<SessionID> = []
     /// Sessions that a user has ended, by signing out or by signing in again.
-    var over: Set<SessionID> = []
+    var endedByUser: Set<SessionID> = []
     /// Owners whose lease was cut.
     var lapsed: Set<ProcessIdentity> = []
     var signIns = 0
@@ -91,7 +91,7 @@ struct ExploredWorld {
         store = .active(bundle)
         everStored = ["s0.r0"]
         for slot in 0...1 {
-            tell(slot, .asked(.restore, WaiterID(number: 1)), as: .init(wish: .restore))
+            send(slot, .requested(.restore, WaiterID(number: 1)), as: .init(purpose: .restore))
             take(.storeWorks(slot, work: 0))
             take(.storeResponds(slot, work: 0))
         }
@@ -159,7 +159,7 @@ struct ExploredWorld {
         hasher.combine(everStored)
         hasher.combine(excused)
         hasher.combine(ended)
-        hasher.combine(over)
+        hasher.combine(endedByUser)
         return hasher.finalize()
     }
 

@@ -11,7 +11,7 @@ enum ProtocolLaw: String, Sendable {
     case spared = "a sign-out deletes no sign-in of another process"
     case waiting = "a caller who waits, waits for something"
     case leaseEnds = "a lease that protects nothing is released"
-    case answers = "a caller is answered once"
+    case responses = "a caller is answered once"
 }
 
 /// Why a family may have been revoked for re-use.

@@ -22,7 +22,7 @@ import Testing
         #expect(script.machine.readyToken(at: script.uptime) == nil)
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         #expect(script.ask(2) == ["2: ada g0"])
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         #expect(script.ask(3) == ["3: ada g1"])
     }
@@ -39,7 +39,7 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.pass(.seconds(3_596))
         #expect(script.ask(1) == ["call g0"])
-        #expect(script.answer(TokenRefreshError(.unavailable, retryAfter: .seconds(100))) == ["1: ada g0"])
+        #expect(script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(100))) == ["1: ada g0"])
         #expect(script.ask(2) == ["2: ada g0"])
         _ = script.pass(.seconds(10))
         #expect(script.ask(3) == ["3: refreshUnavailable"])
@@ -72,7 +72,7 @@ import Testing
         _ = script.refused(1, generation: 1)
         _ = script.pass(.seconds(10))
         _ = script.refused(2, generation: 1)
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         #expect(script.refused(3, generation: 2) == ["3: unauthorized"])
         _ = script.pass(.seconds(19))
@@ -112,7 +112,7 @@ import Testing
         ]
         for tokens in odd {
             var script = MachineScript()
-            _ = script.tell(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
+            _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
             _ = script.wrote()
             #expect(script.ask(2) == ["2: ada g0"])
             _ = script.pass(.seconds(100_000))
@@ -159,7 +159,7 @@ import Testing
         _ = script.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: serverNow - 3_600, clockSkew: 0.5)
         #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "1: ada g4"])
-        _ = script.tell(.serverDateNoted(serverNow))
+        _ = script.send(.serverDateNoted(serverNow))
         #expect(script.ask(2) == ["call g4"])
     }
 
@@ -168,7 +168,7 @@ import Testing
         for isSet in [false, true] {
             var script = MachineScript()
             let ahead = 2 * 86_400.0
-            _ = script.tell(.serverDateNoted(script.date + ahead))
+            _ = script.send(.serverDateNoted(script.date + ahead))
             _ = script.pass(.seconds(100))
             let serverNow = script.date + ahead
             if isSet { script.date -= 5 * 86_400 }
@@ -179,10 +179,10 @@ import Testing
         }
     }
 
-    @Test("G19: setting the wall clock after the server has told the time makes no adopted token look expired")
+    @Test("G19: setting the wall clock after the server has told the time makes no adopted token check expired")
     func adoptedAfterTheClockWasSet() {
         var script = MachineScript.signedIn(isShared: true)
-        _ = script.tell(.serverDateNoted(script.date))
+        _ = script.send(.serverDateNoted(script.date))
         let expiresAt = script.date + 3_600
         script.date += 2 * 86_400
         _ = script.refused(1, generation: 0)
@@ -198,7 +198,7 @@ import Testing
         _ = script.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: expiresAt)
         #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "call g4"])
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         for waiter in 2...50 { #expect(script.ask(waiter) == ["\(waiter): ada g5"]) }
     }

@@ -18,7 +18,7 @@ import Testing
         #expect(script.refused(2, refusal(script, 1, by: "GET /broken")) == ["2: unauthorized"])
         // The token itself was revoked: the next endpoint is refused as well.
         #expect(script.refused(3, refusal(script, 1, by: "GET /articles")) == ["call g1"])
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.wrote() == ["3: ada g2"])
         #expect(script.refused(4, refusal(script, 2, by: "GET /broken")) == ["4: unauthorized"], "still pays")
         #expect(script.ask(5) == ["5: ada g2"])
@@ -33,7 +33,7 @@ import Testing
             let told = script.refused(number, refusal(script, generation, by: "GET /\(number)"))
             guard told.contains(where: { $0.hasPrefix("call") }) else { continue }
             calls += 1
-            _ = script.answer()
+            _ = script.respond()
             _ = script.wrote()
         }
         #expect(calls == 1)
@@ -48,8 +48,8 @@ import Testing
         #expect(script.reread(.stored("ada", 1)).first == "1: ada g1")
         var token = script.token(1)
         token.handout.replacedAt = script.uptime
-        #expect(script.refused(2, TokenRefusal(of: token)) == ["look"])
-        #expect(script.looked(.active(.stored("ada", 1))) == ["2: unauthorized"])
+        #expect(script.refused(2, TokenRefusal(of: token)) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 1))) == ["2: unauthorized"])
         _ = script.pass(.seconds(10))
         #expect(script.refused(3, generation: 1) == ["lease"])
     }
@@ -62,19 +62,19 @@ import Testing
                 accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
                 generation: 1, receivedAt: script.date - age
             )
-            _ = script.tell(.storeChanged)
-            _ = script.looked(.active(adopted))
-            #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == [isFresh ? "look" : "lease"], "\(age)")
+            _ = script.send(.storeChanged)
+            _ = script.checked(.active(adopted))
+            #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == [isFresh ? "check" : "lease"], "\(age)")
         }
     }
 
     @Test("The shared store is asked first: a token that another process has stored since is given")
     func newerInStore() {
         var script = MachineScript.refreshedOnce(isShared: true)
-        #expect(script.refused(1, generation: 1) == ["look"])
-        #expect(script.refused(2, generation: 1) == [], "the look under way may have seen an older state")
-        #expect(script.looked(.active(.stored("ada", 2))) == ["1: ada g2", "look"])
-        #expect(script.looked(.active(.stored("ada", 2))) == ["2: ada g2"])
+        #expect(script.refused(1, generation: 1) == ["check"])
+        #expect(script.refused(2, generation: 1) == [], "the check under way may have seen an older state")
+        #expect(script.checked(.active(.stored("ada", 2))) == ["1: ada g2", "check"])
+        #expect(script.checked(.active(.stored("ada", 2))) == ["2: ada g2"])
     }
 
     @Test("The endpoints that are remembered are bounded")

@@ -52,7 +52,7 @@ struct MachineScript {
 
     // MARK: What others do
 
-    mutating func tell(_ event: RefreshEvent) -> [String] {
+    mutating func send(_ event: RefreshEvent) -> [String] {
         let actions = machine.handle(event, at: Instant(uptime: uptime, date: date))
         for action in actions { note(action) }
         var texts: [String] = []
@@ -66,16 +66,16 @@ struct MachineScript {
                 texts.append(text)
             }
         }
-        for version in intents { texts += tell(.wrote(version: version, .written(replaced: nil))) }
+        for version in intents { texts += send(.wrote(version: version, .written(replaced: nil))) }
         return texts
     }
 
     mutating func ask(_ waiter: Int) -> [String] {
-        tell(.asked(.token, WaiterID(number: waiter)))
+        send(.requested(.token, WaiterID(number: waiter)))
     }
 
     mutating func refresh(_ waiter: Int) -> [String] {
-        tell(.asked(.refresh, WaiterID(number: waiter)))
+        send(.requested(.refresh, WaiterID(number: waiter)))
     }
 
     /// The token of a generation, as the machine hands it out now.
@@ -92,11 +92,11 @@ struct MachineScript {
     }
 
     mutating func refused(_ waiter: Int, _ refusal: TokenRefusal) -> [String] {
-        tell(.asked(.replacement(refusal), WaiterID(number: waiter)))
+        send(.requested(.replacement(refusal), WaiterID(number: waiter)))
     }
 
     mutating func cancel(_ waiter: Int) -> [String] {
-        tell(.waiterCancelled(WaiterID(number: waiter)))
+        send(.waiterCancelled(WaiterID(number: waiter)))
     }
 
     mutating func signIn(
@@ -110,48 +110,48 @@ struct MachineScript {
             refreshToken: refreshToken ?? (user == "ada" ? nil : "refresh-\(user)-0"),
             expiresIn: lifetime
         )
-        return tell(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+        return send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
     }
 
     mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser) -> [String] {
-        tell(.signOut(reason, WaiterID(number: waiter)))
+        send(.signOut(reason, WaiterID(number: waiter)))
     }
 
     // MARK: What the outside answers
 
     /// The handler answers the last call with the next generation, or with a verdict.
-    mutating func answer(
+    mutating func respond(
         _ verdict: TokenRefreshError? = nil,
         lifetime: Duration? = .seconds(3_600),
         accessToken: String? = nil,
         call: (id: AttemptID, base: TokenBundle)? = nil
     ) -> [String] {
-        guard let call = call ?? lastCall else { return ["no call to answer"] }
-        if let verdict { return tell(.responded(call.id, base: call.base, .failure(verdict))) }
+        guard let call = call ?? lastCall else { return ["no call to response"] }
+        if let verdict { return send(.responded(call.id, base: call.base, .failure(verdict))) }
         let name = "\(call.base.session.rawValue)-\(call.base.generation + 1)"
         let result = TokenRefreshResult(
             accessToken: accessToken ?? "access-\(name)",
             refreshToken: "refresh-\(name)",
             expiresIn: lifetime
         )
-        return tell(.responded(call.id, base: call.base, .success(result)))
+        return send(.responded(call.id, base: call.base, .success(result)))
     }
 
     /// The call that is on its way, to be answered later than others.
     var call: (id: AttemptID, base: TokenBundle)? { lastCall }
 
     mutating func leased() -> [String] {
-        lastAttempt.map { tell(.leased($0)) } ?? ["nobody waits for the lease"]
+        lastAttempt.map { send(.leased($0)) } ?? ["nobody waits for the lease"]
     }
 
     mutating func leaseFailed() -> [String] {
         let busy = TokenStoreError(.busy, reason: "somebody else has it")
-        return lastAttempt.map { tell(.leaseFailed($0, busy)) } ?? ["nobody waits for the lease"]
+        return lastAttempt.map { send(.leaseFailed($0, busy)) } ?? ["nobody waits for the lease"]
     }
 
     /// The store is read for the attempt under way.
     mutating func reread(_ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false) -> [String] {
-        lastAttempt.map { tell(.read(.attempt($0), result, ownerMayCall: ownerMayCall)) } ?? ["nobody reads"]
+        lastAttempt.map { send(.read(.attempt($0), result, ownerMayCall: ownerMayCall)) } ?? ["nobody reads"]
     }
 
     mutating func reread(_ bundle: TokenBundle, ownerMayCall: Bool = false) -> [String] {
@@ -160,15 +160,15 @@ struct MachineScript {
 
     /// The store is read for the first time, or looked at.
     mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) -> [String] {
-        tell(.read(.load, result, ownerMayCall: false))
+        send(.read(.load, result, ownerMayCall: false))
     }
 
-    mutating func looked(_ content: StoredSession) -> [String] {
-        tell(.read(.look, .success(content), ownerMayCall: false))
+    mutating func checked(_ content: StoredSession) -> [String] {
+        send(.read(.check, .success(content), ownerMayCall: false))
     }
 
     mutating func wrote(_ outcome: WriteOutcome = .written(replaced: nil)) -> [String] {
-        tell(.wrote(version: lastWrite, outcome))
+        send(.wrote(version: lastWrite, outcome))
     }
 
     mutating func storeFails() -> [String] {
@@ -182,7 +182,7 @@ struct MachineScript {
         while let next = timers.filter({ $0.value <= end }).min(by: { $0.value < $1.value }) {
             move(to: max(next.value, uptime))
             timers[next.key] = nil
-            texts += tell(.timerFired(next.key))
+            texts += send(.timerFired(next.key))
         }
         move(to: end)
         return texts
@@ -232,56 +232,4 @@ extension TokenBundle {
 
 extension TokenStoreError {
     static let locked = TokenStoreError(.unavailable, reason: "locked")
-}
-
-extension RefreshAction {
-    /// What a reader of a table needs to see. Alarms and reports are kept beside it.
-    fileprivate var text: String? {
-        switch self {
-        case .read(.load): "load"
-        case .read(.attempt): "reread"
-        case .read(.look): "look"
-        case .lease: "lease"
-        case .write(_, .bundle(let bundle, _)):
-            switch bundle.pendingRefresh?.isAbandoned {
-            case false: "intent \(bundle.session.rawValue) g\(bundle.generation)"
-            case true: "mark \(bundle.session.rawValue) g\(bundle.generation)"
-            case nil: "save \(bundle.session.rawValue) g\(bundle.generation)"
-            }
-        case .write(_, .ended): "delete"
-        case .release: "release"
-        case .call(_, let base, _): "call g\(base.generation)"
-        case .cancelCall: "cancel call"
-        case .revoke(let bundle, false): "revoke \(bundle.session.rawValue) g\(bundle.generation)"
-        case .revoke(let bundle, true): "revoke only \(bundle.session.rawValue) g\(bundle.generation)"
-        case .answer(let waiter, let answer): "\(waiter.number): \(answer.text)"
-        case .publish(let state): state.text
-        case .startTimer, .stopTimer, .report: nil
-        }
-    }
-}
-
-extension RefreshResponse {
-    fileprivate var text: String {
-        switch self {
-        case .token(let token): "\(token.session.rawValue) g\(token.generation)"
-        case .state(let state): state.text
-        case .done: "done"
-        case .failed(let error): error.code.rawValue
-        case .cancelled: "cancelled"
-        }
-    }
-}
-
-extension SessionState {
-    fileprivate var text: String {
-        switch self {
-        case .unknown: "unknown"
-        case .signedIn(let session): "signed in \(session.rawValue)"
-        case .signedOut(.never): "signedOut never"
-        case .signedOut(.byUser): "signedOut byUser"
-        case .signedOut(.expired): "signedOut expired"
-        case .signedOut(.application(let text)): "signedOut \(text)"
-        }
-    }
 }

@@ -22,7 +22,7 @@ import Testing
     func writes() {
         var script = MachineScript.signedIn(policy: policy)
         _ = script.refresh(1)
-        _ = script.answer()
+        _ = script.respond()
         for seconds in [1, 2, 4, 8] {
             _ = script.storeFails()
             #expect(pause(of: .storeRetry, script) == .seconds(seconds))
@@ -30,7 +30,7 @@ import Testing
         }
         _ = script.wrote()
         _ = script.refresh(2)
-        _ = script.answer()
+        _ = script.respond()
         _ = script.storeFails()
         #expect(pause(of: .storeRetry, script) == .seconds(1))
     }
@@ -52,17 +52,17 @@ import Testing
         var waiter = 1
         for seconds in [1, 2, 4] {
             _ = script.refresh(waiter)
-            _ = script.answer(.unavailable)
+            _ = script.respond(.unavailable)
             #expect(script.refresh(waiter + 1) == (seconds > 2 ? ["\(waiter + 1): refreshUnavailable"] : []))
             _ = script.cancel(waiter + 1)
             _ = script.pass(.seconds(seconds))
             waiter += 2
         }
         _ = script.refresh(100)
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         #expect(script.refresh(101) == ["call g1"])
-        _ = script.answer(.unavailable)
+        _ = script.respond(.unavailable)
         _ = script.refresh(102)
         #expect(script.pass(.seconds(1)) == ["call g1"])
     }

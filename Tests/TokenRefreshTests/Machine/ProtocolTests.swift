@@ -34,7 +34,7 @@ import Testing
             #expect(script.wrote() == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == recorded.idempotencyKey)
             #expect(recorded.idempotencyKey.count == 32)
-            #expect(script.answer() == ["save ada g1"])
+            #expect(script.respond() == ["save ada g1"])
             #expect(script.lastContent?.bundle?.pendingRefresh == nil)
         }
     }
@@ -60,12 +60,12 @@ import Testing
         _ = script.refused(1, generation: 0)
         let key = script.lastRequest?.idempotencyKey
         for _ in 1...3 {
-            _ = script.answer(.unavailable)
+            _ = script.respond(.unavailable)
             _ = script.pass(.seconds(60))
             #expect(script.refused(2, generation: 0) == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == key)
         }
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         _ = script.pass(.seconds(60))
         #expect(script.refused(3, generation: 1) == ["call g1"])
@@ -95,19 +95,19 @@ import Testing
             var script = MachineScript.signedIn(tolerance: tolerance)
             _ = script.refused(1, generation: 0)
             let key = script.lastRequest?.idempotencyKey
-            #expect(script.answer(.unavailable) == ["call g0"])
+            #expect(script.respond(.unavailable) == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == key)
-            #expect(script.answer(.unavailable) == ["1: refreshUnavailable"])
+            #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         }
         for error in [TokenRefreshError(.unavailable, status: 503), .init(.ambiguous), .init(.ambiguous, status: 401)] {
             var script = MachineScript.signedIn(tolerance: .sameKey)
             _ = script.refused(1, generation: 0)
-            #expect(script.answer(error) == ["1: refreshUnavailable"], "the server has answered: \(error)")
+            #expect(script.respond(error) == ["1: refreshUnavailable"], "the server has answered: \(error)")
         }
         var late = MachineScript.signedIn(tolerance: .within(.seconds(10)))
         _ = late.refused(1, generation: 0)
         _ = late.pass(.seconds(10))
-        #expect(late.answer(.unavailable) == ["1: refreshUnavailable"])
+        #expect(late.respond(.unavailable) == ["1: refreshUnavailable"])
     }
 
     @Test("Rule 4: an owner that may still be calling is waited for, unless the server forgives a second call")
@@ -165,9 +165,9 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        #expect(script.tell(.suspensionNear) == ["mark ada g0"])
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.wrote() == ["release"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == ["1: ada g1"])
     }
 
@@ -196,7 +196,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.answer()
+        _ = script.respond()
         let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: script.date)
         #expect(
             script.wrote(.superseded(by: .ended(ended)))
@@ -204,19 +204,19 @@ import Testing
         )
     }
 
-    @Test("A look at the store shows a sign-in, a switch and a sign-out of another process")
+    @Test("A check at the store shows a sign-in, a switch and a sign-out of another process")
     func changesElsewhere() {
         var script = MachineScript.signedIn(isShared: true)
-        #expect(script.tell(.storeChanged) == ["look"])
-        #expect(script.looked(.active(.stored("ada", 1))) == [])
+        #expect(script.send(.storeChanged) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 1))) == [])
         #expect(script.ask(1) == ["1: ada g1"])
-        _ = script.tell(.storeChanged)
-        #expect(script.looked(.active(.stored("bob", 0))) == ["signed in bob"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
         let ended = EndedSession(session: SessionID(rawValue: "bob"), reason: .byUser, date: script.date)
-        _ = script.tell(.storeChanged)
-        #expect(script.looked(.ended(ended)) == ["signedOut byUser"])
-        _ = script.tell(.storeChanged)
-        #expect(script.looked(.active(.stored("cleo", 2))) == ["signed in cleo"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.ended(ended)) == ["signedOut byUser"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(.stored("cleo", 2))) == ["signed in cleo"])
         #expect(script.ask(2) == ["2: cleo g2"])
     }
 
@@ -224,51 +224,10 @@ import Testing
     func oldNotes() {
         for (days, text) in [(29.0, "signedOut byUser"), (31.0, "signedOut never")] {
             var script = MachineScript(isShared: true)
-            _ = script.tell(.asked(.restore, WaiterID(number: 1)))
+            _ = script.send(.requested(.restore, WaiterID(number: 1)))
             let date = script.date - days * 86_400
             let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: date)
             #expect(script.loaded(.success(.ended(ended))) == [text, "1: \(text)"])
         }
-    }
-}
-
-/// G4: what an ambiguous refusal, such as a bare 401, counts as.
-@Suite struct AmbiguityTests {
-    private func script(_ rule: AmbiguityRule) -> MachineScript {
-        var policy = TokenRefreshPolicy()
-        policy.ambiguity = rule
-        var script = MachineScript.signedIn(policy: policy)
-        _ = script.refused(1, generation: 0)
-        return script
-    }
-
-    private let bare = TokenRefreshError(.ambiguous, status: 401)
-
-    @Test("G4: a repeated ambiguous refusal is a rejection by default; one with another response between is not")
-    func repeated() {
-        var script = script(.repeated)
-        #expect(script.answer(bare) == ["1: refreshUnavailable"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refused(2, generation: 0) == ["call g0"])
-        #expect(script.answer(TokenRefreshError(.unavailable, status: 503)) == ["2: refreshUnavailable"])
-        for waiter in 3...4 {
-            _ = script.pass(.seconds(60))
-            #expect(script.refused(waiter, generation: 0) == ["call g0"])
-            #expect(script.answer(bare) == (waiter == 3 ? ["3: refreshUnavailable"] : ["reread"]))
-        }
-        #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
-    }
-
-    @Test("G4: by policy an ambiguous refusal is a rejection at once, or never")
-    func byPolicy() {
-        var always = script(.always)
-        #expect(always.answer(bare) == ["reread"])
-        var never = script(.never)
-        for waiter in 2...6 {
-            _ = never.answer(bare)
-            _ = never.pass(.seconds(60))
-            #expect(never.refused(waiter, generation: 0) == ["call g0"])
-        }
-        #expect(never.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 }

@@ -18,7 +18,7 @@ import Testing
     func unavailableKeepsSession(error: TokenRefreshError) {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        #expect(script.answer(error) == ["1: refreshUnavailable"])
+        #expect(script.respond(error) == ["1: refreshUnavailable"])
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
@@ -26,7 +26,7 @@ import Testing
     func oneEnding() {
         var script = MachineScript.signedIn()
         for waiter in 1...100 { _ = script.refused(waiter, generation: 0) }
-        #expect(script.answer(.rejected) == ["reread"])
+        #expect(script.respond(.rejected) == ["reread"])
         let ending = script.reread(.stored("ada", 0))
         #expect(ending.filter { $0.hasPrefix("signedOut") } == ["signedOut expired"])
         #expect(ending.filter { $0.hasSuffix("sessionEnded") }.count == 100)
@@ -35,7 +35,7 @@ import Testing
         #expect(script.refused(106, generation: 0) == ["106: sessionEnded"])
     }
 
-    @Test("G9: an answer that comes after the logout is dropped, nothing is stored, and its tokens are revoked")
+    @Test("G9: an response that comes after the logout is dropped, nothing is stored, and its tokens are revoked")
     func logoutDuringRefresh() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
@@ -45,7 +45,7 @@ import Testing
             ]
         )
         #expect(script.wrote() == ["2: done"])
-        #expect(script.answer() == ["revoke ada g1"])
+        #expect(script.respond() == ["revoke ada g1"])
         #expect(script.ask(3) == ["3: notSignedIn"])
     }
 
@@ -53,7 +53,7 @@ import Testing
     func logoutWhileStoring() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(
             script.signOut(2) == ["1: sessionEnded", "signedOut byUser", "revoke ada g1"]
         )
@@ -66,7 +66,7 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         #expect(script.signIn(2, as: "bob") == ["1: sessionEnded", "save bob g0", "revoke only ada g0"])
-        #expect(script.answer(.rejected) == [])
+        #expect(script.respond(.rejected) == [])
         #expect(script.wrote() == ["signed in bob", "2: done"])
         #expect(script.ask(3) == ["3: bob g0"])
     }
@@ -76,16 +76,16 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         _ = script.signIn(2, as: "bob")
-        #expect(script.answer() == ["revoke only ada g1"])
+        #expect(script.respond() == ["revoke only ada g1"])
         _ = script.wrote()
         #expect(script.ask(3) == ["3: bob g0"])
     }
 
-    @Test("G12: a refresh whose answer was lost is tried again with the same refresh token")
+    @Test("G12: a refresh whose response was lost is tried again with the same refresh token")
     func replay() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer(.unavailable)
+        _ = script.respond(.unavailable)
         #expect(script.call?.base.refreshToken == "refresh-ada-0")
         _ = script.pass(.seconds(1))
         #expect(script.refused(2, generation: 0) == ["call g0"])
@@ -122,7 +122,7 @@ import Testing
             session: SessionID(rawValue: "ada"), receivedAt: script.date - 3_660
         )
         #expect(script.loaded(.success(.active(bundle))) == ["signed in ada", "1: ada g0"])
-        _ = script.tell(.serverDateNoted(script.date))
+        _ = script.send(.serverDateNoted(script.date))
         #expect(script.ask(2).contains("signedOut expired"), "the server's clock says so, too")
     }
 
@@ -147,7 +147,7 @@ import Testing
         for bad in ["", "two words", "line\r\nbreak", "nul\0", "naïve"] {
             var script = MachineScript.signedIn()
             let tokens = TokenRefreshResult(accessToken: bad)
-            #expect(script.tell(.signIn(tokens, SessionID(), WaiterID(number: 1))) == ["1: invalidTokens"])
+            #expect(script.send(.signIn(tokens, SessionID(), WaiterID(number: 1))) == ["1: invalidTokens"])
             #expect(script.ask(2) == ["2: ada g0"])
         }
     }
@@ -157,7 +157,7 @@ import Testing
         for bad in ["", "two words", "line\r\nbreak"] {
             var script = MachineScript.signedIn()
             _ = script.refused(1, generation: 0)
-            #expect(script.answer(accessToken: bad) == ["save ada g1"])
+            #expect(script.respond(accessToken: bad) == ["save ada g1"])
             #expect(script.wrote() == ["1: refreshUnavailable"])
             _ = script.pass(.seconds(2))
             #expect(script.ask(2) == ["call g1"])

@@ -11,7 +11,7 @@ import Testing
         var script = MachineScript.signedIn()
         #expect(script.refused(1, generation: 0) == ["call g0"])
         for waiter in 2...10_000 { #expect(script.refused(waiter, generation: 0) == []) }
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == (1...10_000).map { "\($0): ada g1" })
     }
 
@@ -25,7 +25,7 @@ import Testing
         _ = expired.pass(.seconds(100))
         #expect(expired.ask(1) == ["call g0"])
         #expect(expired.ask(2) == [])
-        _ = expired.answer()
+        _ = expired.respond()
         #expect(expired.wrote() == ["1: ada g1", "2: ada g1"])
     }
 
@@ -39,7 +39,7 @@ import Testing
     func refusalWhileStoring() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.refused(2, generation: 0) == [])
         #expect(script.wrote() == ["1: ada g1", "2: ada g1"])
     }
@@ -49,21 +49,21 @@ import Testing
         var script = MachineScript.signedIn()
         for waiter in 1...100 { _ = script.refused(waiter, generation: 0) }
         let asked = TokenRefreshError(.unavailable, retryAfter: .seconds(20))
-        #expect(script.answer(asked) == (1...100).map { "\($0): refreshUnavailable" })
+        #expect(script.respond(asked) == (1...100).map { "\($0): refreshUnavailable" })
         #expect(script.refused(101, generation: 0) == ["101: refreshUnavailable"])
         #expect(script.pass(.seconds(20)) == [])
         #expect(script.refused(102, generation: 0) == ["call g0"])
     }
 
     @Test("G6: a request that comes in a short pause waits for its end and is served by the next refresh")
-    func patience() {
+    func maximumPauseWait() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        #expect(script.answer(.unavailable) == ["1: refreshUnavailable"])
+        #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         #expect(script.refused(2, generation: 0) == [])
         #expect(script.refused(3, generation: 0) == [])
         #expect(script.pass(.seconds(1)) == ["call g0"])
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.wrote() == ["2: ada g1", "3: ada g1"])
     }
 
@@ -84,7 +84,7 @@ import Testing
     func boundedRetryAfter() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer(TokenRefreshError(.unavailable, retryAfter: .seconds(86_400)))
+        _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(86_400)))
         #expect(script.pass(.seconds(299)) == [])
         #expect(script.refused(2, generation: 0) == [])
         #expect(script.pass(.seconds(1)) == ["call g0"])
@@ -98,7 +98,7 @@ import Testing
         #expect(script.cancel(1) == ["1: cancelled"])
         #expect(script.cancel(1) == [])
         #expect(script.cancel(2) == ["2: cancelled"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == [])
         #expect(script.ask(3) == ["3: ada g1"])
     }
@@ -112,12 +112,12 @@ import Testing
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
-    @Test("G8: an answer after the deadline is kept if the session has not moved on")
+    @Test("G8: an response after the deadline is kept if the session has not moved on")
     func lateResponse() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         _ = script.pass(.seconds(30))
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         _ = script.wrote()
         #expect(script.ask(2) == ["2: ada g1"])
     }
@@ -131,7 +131,7 @@ import Testing
         #expect(script.refused(3, generation: 0) == ["3: refreshUnavailable"])
         #expect(script.pass(.seconds(60)) == [])
         #expect(script.refused(4, generation: 0) == ["4: refreshUnavailable"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == [])
         #expect(script.ask(5) == ["5: ada g1"])
     }
@@ -153,9 +153,9 @@ import Testing
         #expect(marked?.pendingRefresh?.isAbandoned == true)
         #expect(script.reread(.success(.active(marked ?? .stored("ada", 0)))) == ["call g0"])
         #expect(script.lastRequest?.idempotencyKey == key)
-        #expect(script.answer(call: hung) == ["cancel call", "save ada g1"], "the late response is kept")
+        #expect(script.respond(call: hung) == ["cancel call", "save ada g1"], "the late response is kept")
         #expect(script.wrote() == ["2: ada g1"], "the second call keeps the lease until it ends")
-        #expect(script.answer(.rejected) == ["release"])
+        #expect(script.respond(.rejected) == ["release"])
         #expect(script.ask(3) == ["3: ada g1"])
     }
 
@@ -164,7 +164,7 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         _ = script.pass(.seconds(30))
-        #expect(script.answer(.rejected) == ["reread"])
+        #expect(script.respond(.rejected) == ["reread"])
         #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
     }
 }
@@ -178,7 +178,7 @@ extension MachineScript {
             _ = script.leased()
             _ = script.reread(.stored("ada", 0))
         }
-        _ = script.answer(lifetime: lifetime)
+        _ = script.respond(lifetime: lifetime)
         _ = script.wrote()
         return script
     }

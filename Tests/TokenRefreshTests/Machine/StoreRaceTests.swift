@@ -21,7 +21,7 @@ import Testing
     func logoutBehindHungWrite() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer()
+        _ = script.respond()
         _ = script.pass(.seconds(10))
         _ = script.signOut(2)
         #expect(script.pass(.seconds(10)) == ["2: storeUnavailable"])
@@ -45,7 +45,7 @@ import Testing
         var script = MachineScript.signedIn(lifetime: .seconds(5))
         _ = script.pass(.seconds(5))
         _ = script.ask(1)
-        #expect(script.answer(lifetime: .seconds(5)) == ["save ada g1"])
+        #expect(script.respond(lifetime: .seconds(5)) == ["save ada g1"])
         #expect(script.pass(.seconds(10)) == ["1: refreshUnavailable"])
         #expect(script.machine.status.lastFailure != nil)
     }
@@ -86,7 +86,7 @@ import Testing
             script.recordsIntents = false
             #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"], "its call waits for no store")
             guard isRejected else { continue }
-            _ = script.answer(.rejected)
+            _ = script.respond(.rejected)
             let ending = script.reread(.stored("ada", 5))
             #expect(ending.contains("signedOut expired"))
         }
@@ -100,7 +100,7 @@ import Testing
             _ = script.refused(1, generation: 0)
             _ = script.leased()
             _ = script.reread(.stored("ada", 0))
-            _ = script.answer()
+            _ = script.respond()
             #expect(script.storeFails() == ["1: ada g1"], "the lease stays until the tokens are stored")
             #expect(script.pass(.seconds(1)) == ["save ada g1"])
             let told = script.wrote(.superseded(by: found))
@@ -116,7 +116,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         #expect(script.pass(.seconds(1)) == ["save ada g1"])
         #expect(script.storeFails() == [])
@@ -133,7 +133,7 @@ import Testing
         _ = script.leased()
         _ = script.reread(.success(.empty))
         #expect(script.wrote() == ["call g0"], "the tokens may have been stored, so the intent is, too")
-        #expect(script.answer() == ["save bob g1"])
+        #expect(script.respond() == ["save bob g1"])
         guard case .bundle(_, over: .older)? = script.lastContent else {
             Issue.record("the write would replace a login of another process")
             return
@@ -152,7 +152,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.answer()
+        _ = script.respond()
         _ = script.storeFails()
         _ = script.pass(.seconds(1))
         _ = script.wrote(.superseded(by: .active(theirs)))
@@ -167,13 +167,13 @@ import Testing
         for hangs in [false, true] {
             var script = MachineScript.signedIn()
             _ = script.refused(1, generation: 0)
-            #expect(script.answer(.rejected) == ["reread"])
+            #expect(script.respond(.rejected) == ["reread"])
             let told = hangs ? script.pass(.seconds(30)) : script.reread(.failure(.locked))
             #expect(told == ["1: storeUnavailable"])
             #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
             _ = script.pass(.seconds(2))
             _ = script.refused(2, generation: 0)
-            _ = script.answer(.rejected)
+            _ = script.respond(.rejected)
             #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
         }
     }

@@ -12,7 +12,7 @@ import Testing
         var script = MachineScript.signedIn(lifetime: .seconds(100))
         _ = script.pass(.seconds(100))
         _ = script.ask(1)
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.ask(2) == [])
         #expect(script.machine.readyToken(at: script.uptime) == nil)
         #expect(script.wrote() == ["1: ada g1", "2: ada g1"])
@@ -22,7 +22,7 @@ import Testing
     func storingFails() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         #expect(script.events.contains { if case .storeFailed = $0 { true } else { false } })
         #expect(script.pass(.seconds(1)) == ["save ada g1"])
@@ -36,7 +36,7 @@ import Testing
     func storingHangs() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.pass(.seconds(9)) == [])
         #expect(script.pass(.seconds(1)) == ["1: ada g1"])
     }
@@ -83,7 +83,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         #expect(script.reread(.stored("ada", 3, expiresAt: script.date - 1)) == ["call g3"])
-        #expect(script.answer() == ["save ada g4"])
+        #expect(script.respond() == ["save ada g4"])
         #expect(script.wrote() == ["1: ada g4", "release"])
     }
 
@@ -93,7 +93,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         #expect(script.reread(.stored("ada", 0)) == ["call g0"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == ["1: ada g1", "release"])
     }
 
@@ -106,7 +106,7 @@ import Testing
                 _ = script.leased()
                 _ = script.reread(.stored("ada", 0))
             }
-            #expect(script.answer(.rejected) == ["reread"])
+            #expect(script.respond(.rejected) == ["reread"])
             #expect(script.reread(.stored("ada", 1)).contains("1: ada g1"))
         }
     }
@@ -151,7 +151,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         #expect(script.reread(.success(.empty)) == ["call g0"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == ["1: ada g1", "release"])
     }
 
@@ -186,7 +186,7 @@ import Testing
         #expect(script.ask(3) == ["3: ada g2"])
     }
 
-    @Test("G14: a store that hangs at start fails those who wait, and its answer is taken when it comes")
+    @Test("G14: a store that hangs at start fails those who wait, and its response is taken when it comes")
     func hangingAtStart() {
         var script = MachineScript()
         _ = script.ask(1)
@@ -199,7 +199,7 @@ import Testing
     @Test("A store that truly holds nothing means that nobody has signed in")
     func emptyAtStart() {
         var script = MachineScript()
-        #expect(script.tell(.asked(.restore, WaiterID(number: 1))) == ["load"])
+        #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["load"])
         let never = "signedOut never"
         #expect(script.loaded(.success(.empty)) == [never, "1: \(never)"])
         #expect(script.ask(2) == ["2: notSignedIn"])

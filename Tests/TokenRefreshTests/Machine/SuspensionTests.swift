@@ -10,7 +10,7 @@ import Testing
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.refresh(1) == ["lease"])
         #expect(script.leased() == ["reread"])
-        #expect(script.tell(.suspensionNear) == ["1: refreshUnavailable", "release"])
+        #expect(script.send(.suspensionNear) == ["1: refreshUnavailable", "release"])
         #expect(script.reread(.stored("ada", 0)) == [])
     }
 
@@ -21,7 +21,7 @@ import Testing
         _ = script.refresh(1)
         _ = script.leased()
         #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
-        #expect(script.tell(.suspensionNear) == ["1: refreshUnavailable", "release"])
+        #expect(script.send(.suspensionNear) == ["1: refreshUnavailable", "release"])
         #expect(script.wrote() == [], "the write replaces what was read, to the letter, so it harms no other process")
     }
 
@@ -32,7 +32,7 @@ import Testing
         _ = script.refresh(1)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.tell(.suspensionNear)
+        _ = script.send(.suspensionNear)
         _ = script.pass(.seconds(1))
         #expect(script.refresh(2) == ["lease"])
         #expect(script.wrote() == [])
@@ -45,9 +45,9 @@ import Testing
         _ = script.refresh(1)
         _ = script.leased()
         #expect(script.reread(.stored("ada", 0)) == ["call g0"])
-        #expect(script.tell(.suspensionNear) == ["mark ada g0"])
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.wrote() == ["release"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
     }
 
     @Test func `Rule 2: a response that is lost after a suspension took the lease is not asked for again at once`() {
@@ -55,9 +55,9 @@ import Testing
         _ = script.refresh(1)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.tell(.suspensionNear)
+        _ = script.send(.suspensionNear)
         #expect(script.wrote() == ["release"])
-        #expect(script.answer(.unavailable) == ["1: refreshUnavailable"])
+        #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         _ = script.pass(.seconds(1))
         #expect(script.refresh(2) == ["lease"])
     }

@@ -58,7 +58,7 @@ import Testing
         #expect(bench.store.base.bundle?.generation == 1)
     }
 
-    @Test("G7: requests that are cancelled as the answer arrives are each told once, one way or the other")
+    @Test("G7: requests that are cancelled as the response arrives are each told once, one way or the other")
     func atTheSameTime() async throws {
         let bench = try await Bench.signedIn()
         for round in 1...20 {
@@ -76,7 +76,7 @@ import Testing
         #expect(bench.server.reuses == 0)
     }
 
-    @Test("G7: a cancelled restore returns at once, and what the store answers later is used")
+    @Test("G7: a cancelled restore returns at once, and what the store responses later is used")
     func restore() async throws {
         let bench = Bench(holding: .fixture())
         let gate = Gate()

@@ -8,7 +8,7 @@ import Testing
 /// G8: nothing that hangs hangs the app.
 @Suite(.timeLimit(.minutes(10))) struct DeadlineRaceTests {
     @Test(
-        "G8: a hung refresh fails its waiters at the deadline; its late answer is used and stored",
+        "G8: a hung refresh fails its waiters at the deadline; its late response is used and stored",
         arguments: Bench.StoreKind.allCases
     )
     func hungRefresh(kind: Bench.StoreKind) async throws {
@@ -64,7 +64,7 @@ import Testing
         #expect(await first.outcome() == "refreshUnavailable")
         // At its last limit the call is cancelled. There was no second one meanwhile.
         clock.advance(by: .seconds(90))
-        await until { handler.answers.withLock { $0 } == [.signedIn(token.session)] }
+        await until { handler.responses.withLock { $0 } == [.signedIn(token.session)] }
         gate.open()
         await until { !engine.status.isRefreshing }
         clock.advance(by: .seconds(60))
@@ -127,7 +127,7 @@ import Testing
 /// Asks the engine for its state when its call is cancelled, as a handler does that logs what it was about.
 private final class InquisitiveHandler: TokenRefreshHandler {
     let engine = Locked<TokenRefreshCoordinator?>(nil)
-    let answers = Locked<[SessionState]>([])
+    let responses = Locked<[SessionState]>([])
     private let gate: Gate
 
     init(gate: Gate) {
@@ -139,7 +139,7 @@ private final class InquisitiveHandler: TokenRefreshHandler {
             await gate.pass()
         } onCancel: {
             guard let state = engine.withLock({ $0 })?.state else { return }
-            answers.withLock { $0.append(state) }
+            responses.withLock { $0.append(state) }
         }
         try Task.checkCancellation()
         return .fixture(ordinal: 1)

@@ -12,7 +12,7 @@ import Testing
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let trouble = TokenRefreshError(.unavailable, retryAfter: .seconds(20))
-        let (gate, requests) = await bench.startRefresh(of: token, requests: 1_000, answer: .failure(trouble))
+        let (gate, requests) = await bench.startRefresh(of: token, requests: 1_000, response: .failure(trouble))
         gate.open()
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         #expect(Set(await bench.refuse(token, times: 1_000).outcomes()) == ["refreshUnavailable"])
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test("G6: requests in a short pause wait for its end by the clock, and then share one call")
-    func patience() async throws {
+    func maximumPauseWait() async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
@@ -49,7 +49,7 @@ import Testing
             return Task { await states.prefix(3).reduce(into: []) { $0.append($1) } }
         }
         let (gate, requests) = await bench.startRefresh(
-            of: ada, requests: 1_000, answer: .failure(TokenRefreshError.rejected)
+            of: ada, requests: 1_000, response: .failure(TokenRefreshError.rejected)
         )
         gate.open()
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
@@ -101,7 +101,7 @@ import Testing
         #expect(bench.engine.state == .signedIn(old.session))
     }
 
-    @Test("G12: an answer that was lost after the rotation is asked for again with the same refresh token")
+    @Test("G12: an response that was lost after the rotation is asked for again with the same refresh token")
     func lostResponse() async throws {
         let bench = Bench(hasGraceWindow: true)
         let token = try await bench.signIn()
@@ -118,7 +118,7 @@ import Testing
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let lost = ScriptedRefreshHandler.Response.rotateThenFail(TokenRefreshError.unavailable)
-        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, answer: lost)
+        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, response: lost)
         gate.open()
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         bench.clock.advance(by: .seconds(60))

@@ -14,7 +14,7 @@ import Testing
         let reads = bench.store.calls(.load)
         let steps = bench.engine.core.withLock { $0.nextNumber() }
         for _ in 0..<100_000 { _ = try await bench.engine.token() }
-        #expect(bench.store.calls(.load) <= reads + 1, "at most one look, after the report of its own sign-in")
+        #expect(bench.store.calls(.load) <= reads + 1, "at most one check, after the report of its own sign-in")
         #expect(bench.store.calls(.save) == 1 && bench.store.calls(.record) == 0 && bench.store.calls(.delete) == 0)
         #expect(bench.handler.calls.isEmpty)
         #expect(bench.engine.core.withLock { $0.nextNumber() } == steps + 1, "the machine was not asked either")

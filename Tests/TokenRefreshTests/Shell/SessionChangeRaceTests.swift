@@ -52,7 +52,8 @@ import Testing
 
     @Test("G9: when the old user's refresh is rejected, the new user stays", arguments: Bench.StoreKind.allCases)
     func rejectionAfterLogin(kind: Bench.StoreKind) async throws {
-        let (bench, gate, requests, _) = try await Bench.refreshing(kind, answer: .failure(TokenRefreshError.rejected))
+        let (bench, gate, requests, _) = try await Bench.refreshing(
+            kind, response: .failure(TokenRefreshError.rejected))
         let bob = try await bench.signIn("bob")
         gate.open()
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])

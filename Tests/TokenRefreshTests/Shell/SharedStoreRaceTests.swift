@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "G13: engines that refresh at once make one call; those who waited for the lock look again and adopt",
+        "G13: engines that refresh at once make one call; those who waited for the lock check again and adopt",
         arguments: Place.allCases, [2, 8]
     )
     func atOnce(place: Place, count: Int) async throws {

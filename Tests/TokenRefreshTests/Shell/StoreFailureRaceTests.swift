@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("G14: a store that hangs over its first answer fails requests after its deadline, and is heard later")
+    @Test("G14: a store that hangs over its first response fails requests after its deadline, and is heard later")
     func loadHangs() async throws {
         let bench = Bench(holding: .fixture())
         let gate = Gate()

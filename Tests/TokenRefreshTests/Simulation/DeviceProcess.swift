@@ -16,11 +16,11 @@ final class DeviceProcess {
     let owner: ProcessIdentity
     var isAlive = true
     /// The system has suspended the process: nothing happens in it, and its calls go on at the server.
-    var isFrozen = false
+    var isSuspended = false
     /// The system has said that it will suspend the process.
-    var isFreezing = false
+    var isSuspending = false
     var requests: [Request] = []
-    var alarms: [Alarm] = []
+    var timers: [SetTimer] = []
 
     /// What the process wants of the store, each on its own.
     var jobs: [Job] = []
@@ -29,7 +29,7 @@ final class DeviceProcess {
     /// The store has reported a change that the machine has not been told of.
     var hasReport = false
     /// The newest look at the store: its place among all events, and what it showed; nothing if the store failed.
-    var look: (order: Int, found: StoredSession?)?
+    var check: (order: Int, found: StoredSession?)?
 
     var notes = ProcessNotes()
 
@@ -39,7 +39,7 @@ final class DeviceProcess {
     }
 
     /// Whether something can happen in the process.
-    var runs: Bool { isAlive && !isFrozen }
+    var runs: Bool { isAlive && !isSuspended }
 
     /// Tells the machine something.
     func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
@@ -60,11 +60,11 @@ final class DeviceProcess {
     }
 
     /// Whether a look at the store has not ended.
-    var isLooking: Bool {
-        jobs.contains { if case .read(.look, _) = $0.kind { true } else { false } }
+    var isChecking: Bool {
+        jobs.contains { if case .read(.check, _) = $0.kind { true } else { false } }
     }
 
-    struct Alarm {
+    struct SetTimer {
         let timer: RefreshTimer
         let at: Int
     }
@@ -133,8 +133,8 @@ final class DeviceProcess {
     }
 
     func stop(_ timer: RefreshTimer) {
-        for index in 0..<alarms.count where alarms[index].timer == timer {
-            alarms.remove(at: index)
+        for index in 0..<timers.count where timers[index].timer == timer {
+            timers.remove(at: index)
             return
         }
     }
@@ -153,7 +153,7 @@ struct ProcessNotes {
     /// Sessions this process was in, and those that its sign-ins were to replace.
     var left: Set<SessionID> = []
     /// The server has refused the refresh token of this session.
-    var heardNo: SessionID?
+    var sawRejection: SessionID?
     /// What was refused was not said by the authorization server itself (G4, *ambiguous*).
     var wasAmbiguous = false
     /// The last response to a call for this session was ambiguous.
@@ -173,9 +173,9 @@ struct ProcessNotes {
     /// The newest token that a resource server has refused, or whose refresh a caller has asked for.
     var complained: Mark?
     /// Until when an endpoint has been told to wait (G10).
-    var trips: [Int: Int] = [:]
+    var coolDowns: [Int: Int] = [:]
     /// Until when no second endpoint causes a refresh of a new token.
-    var opinionUntil = 0
+    var nextVerificationAt = 0
     /// Bundles up to this one may be used although they are not stored: the store has failed or was too slow.
     var excused: Mark?
     /// The last session that ended here, and how many sign-ins there had been when its sign-out was answered.

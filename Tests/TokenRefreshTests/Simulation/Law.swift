@@ -39,7 +39,7 @@ enum Law: String, Sendable {
     case withoutRefreshToken = "G22: without a refresh token, the server's clock or its word ends a session"
     case intent = "G27: no call with a stored refresh token without an intent in the store"
     case fence = "G23: a request is given tokens of its own session only"
-    case answers = "Each caller who waits is answered, once"
+    case responses = "Each caller who waits is answered, once"
     case otherToken = "A replacement is another token than the one refused"
     case rest = "A world left alone comes to rest"
 }

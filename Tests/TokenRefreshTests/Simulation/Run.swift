@@ -5,7 +5,7 @@ struct Run {
     struct Failure {
         let seed: UInt64
         let violation: Violation
-        let dice: [UInt64]
+        let draws: [UInt64]
     }
 
     let fault: Fault?
@@ -20,7 +20,7 @@ struct Run {
 
     /// Runs worlds from a seed on.
     mutating func go(seed: UInt64, steps limit: Int) -> Failure? {
-        var seeds = Dice(seed)
+        var seeds = RandomDraws(seed)
         while steps < limit {
             if let failure = world(seeds.next()) { return failure }
         }
@@ -31,7 +31,7 @@ struct Run {
     ///
     /// - Returns: For each law, and each way to break it, the seeds of the worlds that do.
     mutating func survey(seed: UInt64, steps limit: Int) -> [Violation.Key: [UInt64]] {
-        var seeds = Dice(seed)
+        var seeds = RandomDraws(seed)
         var broken: [Violation.Key: [UInt64]] = [:]
         while steps < limit {
             let next = seeds.next()
@@ -50,18 +50,18 @@ struct Run {
     /// Runs the world of one seed.
     mutating func world(_ seed: UInt64) -> Failure? {
         let (world, taken) = end(of: seed)
-        return world.violation.map { Failure(seed: seed, violation: $0, dice: taken) }
+        return world.violation.map { Failure(seed: seed, violation: $0, draws: taken) }
     }
 
-    private mutating func end(of seed: UInt64) -> (world: World, dice: [UInt64]) {
+    private mutating func end(of seed: UInt64) -> (world: World, draws: [UInt64]) {
         let plan = WorldPlan(seed: seed)
         var world = World(plan: plan, fault: fault, scope: scope)
-        var dice = Dice(seed ^ 0x5EED)
+        var draws = RandomDraws(seed ^ 0x5EED)
         var taken: [UInt64] = []
         worlds += 1
         while taken.count < plan.length, world.violation == nil {
-            let die = dice.next()
-            if world.step(die) { taken.append(die) }
+            let draw = draws.next()
+            if world.step(draw) { taken.append(draw) }
         }
         if world.violation == nil { world.comeToRest() }
         steps += taken.count

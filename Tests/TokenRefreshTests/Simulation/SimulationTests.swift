@@ -44,7 +44,7 @@ import Testing
         #expect(broken.laws.contains(failure.violation.law), "\(failure.violation)")
     }
 
-    @Test("A failing run shrinks to the few events that matter, and reads as a story")
+    @Test("A failing run shrinks to the few events that matter, and reads as a traceText")
     func shrinking() throws {
         let fault = Fault.leaseIsNotExclusive
         var run = Run(fault: fault)

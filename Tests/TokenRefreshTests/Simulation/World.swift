@@ -83,9 +83,9 @@ struct World {
     /// Whether the world's events are written down.
     var isTraced: Bool { trace != nil }
 
-    mutating func note(_ story: String) {
+    mutating func note(_ traceText: String) {
         let second = "\(now / 1_000)." + "\(1_000 + now % 1_000)".dropFirst()
-        trace?.append("\(second)  \(story)")
+        trace?.append("\(second)  \(traceText)")
     }
 
     // MARK: Time
@@ -108,10 +108,10 @@ struct World {
     }
 
     /// When the next alarm of a running process is due.
-    var nextAlarm: Int? {
+    var nextTimer: Int? {
         var earliest: Int?
         for process in processes where process.runs {
-            for alarm in process.alarms where alarm.at < earliest ?? .max { earliest = alarm.at }
+            for set in process.timers where set.at < earliest ?? .max { earliest = set.at }
         }
         return earliest
     }
@@ -119,18 +119,18 @@ struct World {
     // MARK: The machine
 
     /// Tells a process's machine something, and does what it decides.
-    mutating func tell(_ process: Int, _ event: RefreshEvent) {
+    mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
-        if isTraced { note("p\(process + 1) <- \(event.story)") }
+        if isTraced { note("p\(process + 1) <- \(event.traceText)") }
         events += 1
-        let before = View(processes[process], event: event, at: instant)
+        let before = MachineSnapshot(processes[process], event: event, at: instant)
         let actions = processes[process].handle(event, at: instant)
         for action in actions { perform(action, process, before) }
-        judge(process, before)
+        checkLaws(process, before)
     }
 
-    private mutating func perform(_ action: RefreshAction, _ process: Int, _ before: View) {
-        if isTraced, let story = action.story { note("p\(process + 1)    -> \(story)") }
+    private mutating func perform(_ action: RefreshAction, _ process: Int, _ before: MachineSnapshot) {
+        if isTraced, let traceText = action.traceText { note("p\(process + 1)    -> \(traceText)") }
         switch action {
         case .read(let purpose): add(.read(purpose, underLease: !processes[process].leases.isEmpty), process)
         case .lease(let id): add(.lease(id), process)
@@ -148,9 +148,9 @@ struct World {
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process, before)
         case .startTimer(let timer, let deadline):
             processes[process].stop(timer)
-            processes[process].alarms.append(.init(timer: timer, at: deadline.milliseconds))
+            processes[process].timers.append(.init(timer: timer, at: deadline.milliseconds))
         case .stopTimer(let timer): processes[process].stop(timer)
-        case .answer(let waiter, let answer): answered(process, waiter.number, answer, before)
+        case .respond(let waiter, let response): noteResponse(process, waiter.number, response, before)
         case .publish(let state): published(process, state, before)
         case .report(let event): reported(process, event, before)
         }
@@ -183,12 +183,13 @@ struct World {
             rivals: calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
         )
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
-        judgeCall(call)
+        checkCall(call)
         keys[base.grant] = call.key
         calls.append(call)
     }
 
-    private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int, _ before: View) {
+    private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int, _ before: MachineSnapshot)
+    {
         let current = processes[process].current?.bundle.session
         if current == bundle.session { fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue)") }
         if current != nil, !besideAnother {

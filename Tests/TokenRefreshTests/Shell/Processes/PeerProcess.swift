@@ -34,7 +34,7 @@ final class PeerHost: Sendable {
     }
 
     /// What the server says to a process; `nil` if the process was killed before its request got here.
-    func answer(_ refreshToken: String, of peer: PeerProcess) async -> String? {
+    func respond(_ refreshToken: String, of peer: PeerProcess) async -> String? {
         await door.pass()
         if peer.isKilled { return nil }
         let line: String
@@ -113,7 +113,7 @@ final class PeerProcess: Sendable {
     private func heard(_ line: String, _ host: PeerHost?) {
         if line.hasPrefix("refresh "), let host {
             Task {
-                if let answer = await host.answer(String(line.dropFirst(8)), of: self) { tell(answer) }
+                if let response = await host.respond(String(line.dropFirst(8)), of: self) { tell(response) }
             }
         }
         let watcher = state.withLock { state in

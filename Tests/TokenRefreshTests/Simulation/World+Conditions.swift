@@ -8,22 +8,22 @@ extension World {
 
     /// Time goes by, but not past an alarm by more than its lateness.
     mutating func pass(_ milliseconds: Int) -> Bool {
-        let limit = nextAlarm.map { $0 + Self.lateness } ?? .max
+        let limit = nextTimer.map { $0 + Self.lateness } ?? .max
         let then = min(now + milliseconds, limit)
         guard then > now else { return false }
         moveTime(to: then)
         return true
     }
 
-    mutating func passLong(_ dice: inout Dice) -> Bool {
-        guard let next = nextAlarm else { return pass(dice.of([1_000, 30_000, 300_000, 3_600_000])) }
+    mutating func passLong(_ draws: inout RandomDraws) -> Bool {
+        guard let next = nextTimer else { return pass(draws.of([1_000, 30_000, 300_000, 3_600_000])) }
         guard next > now else { return false }
         moveTime(to: next)
         return true
     }
 
-    mutating func setClock(_ dice: inout Dice) -> Bool {
-        wallOffset += TimeInterval(dice.of([-30, -2, 2, 30])) * 86_400
+    mutating func setClock(_ draws: inout RandomDraws) -> Bool {
+        wallOffset += TimeInterval(draws.of([-30, -2, 2, 30])) * 86_400
         setInstant()
         if isTraced { note("the wall clock is set to \(instant.date)") }
         return true
@@ -31,36 +31,36 @@ extension World {
 
     mutating func noteDate(_ process: Int) -> Bool {
         processes[process].notes.knowsServerDate = true
-        tell(process, .serverDateNoted(serverDate))
+        send(process, .serverDateNoted(serverDate))
         return true
     }
 
     // MARK: Weather
 
-    mutating func changeStoreWeather(_ dice: inout Dice) -> Bool {
-        guard store.weather != .works || dice.chance(plan.mood.storeTrouble) else { return false }
-        store.weather =
-            store.weather == .works ? dice.of([.failsToRead, .failsToWrite, .fails, .hangs, .isCorrupt]) : .works
-        if isTraced { note("the store \(store.weather)") }
+    mutating func changeStoreCondition(_ draws: inout RandomDraws) -> Bool {
+        guard store.condition != .works || draws.chance(plan.rates.storeFaults) else { return false }
+        store.condition =
+            store.condition == .works ? draws.of([.failsToRead, .failsToWrite, .fails, .hangs, .isCorrupt]) : .works
+        if isTraced { note("the store \(store.condition)") }
         return true
     }
 
-    mutating func changeServerWeather(_ dice: inout Dice) -> Bool {
+    mutating func changeServerCondition(_ draws: inout RandomDraws) -> Bool {
         if isServerDown || refusesEverything {
             isServerDown = false
             refusesEverything = false
             if isTraced { note("the servers are well again") }
             return true
         }
-        guard dice.chance(plan.mood.serverTrouble) else { return false }
-        switch dice.pick(10) {
+        guard draws.chance(plan.rates.serverFaults) else { return false }
+        switch draws.pick(10) {
         case ..<3: isServerDown = true
         case ..<5: refusesEverything = true
         case ..<9 where now > server.expiredBefore:
             server.expiredBefore = now
             if isTraced { note("all access tokens are expired by order") }
-        case 9 where !server.families.isEmpty && dice.chance(30):
-            server.revokeOne(dice.pick(server.families.count))
+        case 9 where !server.families.isEmpty && draws.chance(30):
+            server.revokeOne(draws.pick(server.families.count))
             if isTraced { note("an administrator ends a session") }
         default: return false
         }

@@ -4,7 +4,7 @@
 ///
 /// A world draws one number for each step, and everything random in that step follows from it. So a step can be left
 /// out of a run, and the others still mean what they meant: that is what makes a failing run shrink.
-struct Dice {
+struct RandomDraws {
     private var generator: SplitMix64
 
     init(_ seed: UInt64) {
