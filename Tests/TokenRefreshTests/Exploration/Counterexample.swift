@@ -2,7 +2,7 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// A history that breaks a law, as a reader wants it: what happened, and what the machines decided.
+/// A history that breaks a law, as text: the steps, and the decisions of the machines.
 struct Counterexample: CustomStringConvertible {
     let law: ProtocolLaw
     let text: String
@@ -18,7 +18,7 @@ extension ExplorationStep {
     /// The step in words, in the world in which it happens.
     func summary(in world: ExploredWorld) -> String {
         switch self {
-        case .requestsRefresh(let slot): "p\(slot): a user wants a refresh"
+        case .requestsRefresh(let slot): "p\(slot): a user requests a refresh"
         case .retries(let slot): "p\(slot): a user tries again after the pause"
         case .sendsRequest(let slot): "p\(slot): a request is sent"
         case .isRefused(let slot): "p\(slot): the request is refused"
@@ -26,9 +26,9 @@ extension ExplorationStep {
         case .signsOut(let slot): "p\(slot): the user signs out"
         case .storeWorks(let slot, let work): "the store does p\(slot)'s \(world.work(slot, work))"
         case .storeFails(let slot, let work): "the store fails p\(slot)'s \(world.work(slot, work))"
-        case .storeResponds(let slot, let work): "p\(slot) is told the outcome of its \(world.work(slot, work))"
+        case .storeResponds(let slot, let work): "p\(slot) gets the result of its \(world.work(slot, work))"
         case .storeReportsFailure(let slot, let work):
-            "p\(slot) is told that its \(world.work(slot, work)) has failed"
+            "p\(slot) gets a failure of its \(world.work(slot, work))"
         case .leaseIsGiven(let slot, _): "p\(slot) is given the lease"
         case .leaseIsRefused(let slot, _): "p\(slot) is refused the lease"
         case .leaseIsCut(let slot): "p\(slot) loses its lease"
@@ -92,12 +92,12 @@ extension RefreshAction {
         switch self {
         case .read: "reads the store"
         case .write(_, let content): "writes the \(content.summary)"
-        case .lease: "wants the lease"
+        case .lease: "requests the lease"
         case .release: "releases the lease"
         case .call(_, let base, _): "calls with r\(base.generation)"
         case .cancelCall: "cancels the call"
         case .revoke(let bundle, _): "revokes \(bundle.session)"
-        case .respond(_, .token(let token)): "gives \(token.value)"
+        case .respond(_, .token(let token)): "returns \(token.value)"
         case .respond(_, .failed(let error)): "fails a caller: \(error.code)"
         case .publish(.signedOut(let reason)): "signed out: \(reason.word)"
         case .publish(.signedIn(let session)): "signed in to \(session)"

@@ -44,7 +44,7 @@ struct ExploredProcess: Hashable, Sendable {
     var callers: [WaiterID: Caller] = [:]
     /// The token of a request that is under way.
     var request: SessionToken?
-    /// When a caller that has failed asks again.
+    /// When a caller that has failed retries.
     var retryAt: Duration?
     /// The sessions that were ended here.
     var left: Set<SessionID> = []

@@ -5,7 +5,7 @@ import Foundation
 
 /// What a machine decides, done as the engine's shell does it, and held against the laws.
 extension ExploredWorld {
-    /// Gives an event to a machine.
+    /// Sends an event to a machine.
     mutating func send(_ slot: Int, _ event: RefreshEvent, as caller: ExploredProcess.Caller? = nil) {
         var process = processes[slot].process
         if let caller { process.callers[process.nextCaller] = caller }
@@ -105,7 +105,7 @@ extension ExploredWorld {
         }
     }
 
-    // MARK: The laws of answers and states
+    // MARK: The laws of responses and states
 
     private mutating func noteResponse(
         _ waiter: WaiterID,
@@ -118,7 +118,7 @@ extension ExploredWorld {
         }
         switch (response, caller.purpose) {
         case (.token(let token), .replacement(let refused, _)) where token.session != refused.session:
-            breaks(.sessions, "p\(slot) gives a request of \(refused.session) a token of \(token.session)")
+            breaks(.sessions, "p\(slot) returns to a request of \(refused.session) a token of \(token.session)")
         case (.failed(let error), .refresh):
             process.retryAt = error.retryAfter.map { now + $0 }
         case (.done, .signOut(let session)) where store.bundle?.session == session:

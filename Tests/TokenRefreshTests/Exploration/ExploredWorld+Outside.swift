@@ -88,12 +88,12 @@ extension ExploredWorld {
     mutating func serverProcesses(_ index: Int) {
         let call = calls[index]
         let session = call.base.session
-        let (verdict, text) = server.process(call.number, of: session, key: call.key)
+        let (response, text) = server.process(call.number, of: session, key: call.key)
         decisions?.append(text)
-        calls[index].stage = .processed(verdict)
+        calls[index].stage = .processed(response)
         if call.slot == nil { calls.remove(at: index) }
         // A session that a user has ended is no loss.
-        guard verdict == .rejected, server.families[session]?.status == .revokedByReuse, !endedByUser.contains(session)
+        guard response == .rejected, server.families[session]?.status == .revokedByReuse, !endedByUser.contains(session)
         else { return }
         if causes.isEmpty {
             breaks(.reuse, "the server revokes \(session) for re-use, and no response was lost")
@@ -104,8 +104,8 @@ extension ExploredWorld {
 
     mutating func respond(_ index: Int) {
         let call = calls.remove(at: index)
-        guard let slot = call.slot, case .processed(let verdict) = call.stage else { return }
-        switch verdict {
+        guard let slot = call.slot, case .processed(let response) = call.stage else { return }
+        switch response {
         case .tokens(let number):
             let tokens = Self.tokens(number, of: call.base.session)
             send(slot, .responded(call.id, base: call.base, .success(tokens)))

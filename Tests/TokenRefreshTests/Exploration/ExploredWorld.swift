@@ -9,7 +9,7 @@ struct ExploredWorld {
     struct Call {
         enum Stage: Hashable {
             case sent
-            case processed(RotatingServer.Verdict)
+            case processed(RotatingServer.Response)
         }
 
         /// The process that waits for the response. `nil`: none does.
@@ -70,7 +70,7 @@ struct ExploredWorld {
     var signIns = 0
 
     var violation: (law: ProtocolLaw, text: String)?
-    /// What the machines decided in the last step, for a reader; `nil`: nobody reads.
+    /// The decisions of the machines in the last step; `nil`: they are not collected.
     var decisions: [String]?
 
     static let start = Date(timeIntervalSince1970: 1_800_000_000)

@@ -5,7 +5,7 @@ import AuthInterface
 // The text of an action in the tables of `MachineScript`.
 
 extension RefreshAction {
-    /// What a reader of a table needs to see. Alarms and reports are kept beside it.
+    /// The text of an action in a table. Timers and reports are stored beside it.
     var text: String? {
         switch self {
         case .read(.load): "load"

@@ -15,8 +15,7 @@ import Testing
 
     private let bare = TokenRefreshError(.ambiguous, status: 401)
 
-    @Test("G4: a repeated ambiguous refusal is a rejection by default; one with another response between is not")
-    func repeated() {
+    @Test func `G4: by default an ambiguous refusal is a rejection when the next attempt repeats it`() {
         var script = script(.repeated)
         #expect(script.respond(bare) == ["1: refreshUnavailable"])
         _ = script.pass(.seconds(60))
@@ -30,8 +29,7 @@ import Testing
         #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
     }
 
-    @Test("G4: by policy an ambiguous refusal is a rejection at once, or never")
-    func byPolicy() {
+    @Test func `G4: by policy an ambiguous refusal is a rejection at once, or never`() {
         var always = script(.always)
         #expect(always.respond(bare) == ["reread"])
         var never = script(.never)

@@ -11,8 +11,7 @@ import Testing
         TokenRefusal(of: script.token(generation), endpoint: endpoint)
     }
 
-    @Test("The refusing endpoint pays; another one that is refused too causes one refresh in the same cool-down")
-    func secondOpinion() {
+    @Test func `The refusing endpoint causes no refresh; a refusal by another one causes one in the same cool-down`() {
         var script = MachineScript.refreshedOnce()
         #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == ["1: unauthorized"])
         #expect(script.refused(2, refusal(script, 1, by: "GET /broken")) == ["2: unauthorized"])
@@ -24,14 +23,13 @@ import Testing
         #expect(script.ask(5) == ["5: ada g2"])
     }
 
-    @Test("A server that refuses everything causes one refresh a cool-down, for however many endpoints")
-    func everythingRefused() {
+    @Test func `A server that refuses everything causes one refresh a cool-down, for any number of endpoints`() {
         var script = MachineScript.refreshedOnce()
         var calls = 0
         for number in 1...200 {
             let generation = script.machine.current?.bundle.generation ?? 0
-            let told = script.refused(number, refusal(script, generation, by: "GET /\(number)"))
-            guard told.contains(where: { $0.hasPrefix("call") }) else { continue }
+            let actions = script.refused(number, refusal(script, generation, by: "GET /\(number)"))
+            guard actions.contains(where: { $0.hasPrefix("call") }) else { continue }
             calls += 1
             _ = script.respond()
             _ = script.wrote()
@@ -39,12 +37,11 @@ import Testing
         #expect(calls == 1)
     }
 
-    @Test("A token given in place of a refused one proves a loop when it is refused, in any process")
-    func replacementRefused() {
+    @Test func `A replacement that is refused proves a loop, in any process`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
-        // Another process has refreshed: nothing tells this one when.
+        // Another process has refreshed, at a time that is not known here.
         #expect(script.reread(.stored("ada", 1)).first == "1: ada g1")
         var token = script.token(1)
         token.handout.replacedAt = script.uptime
@@ -54,8 +51,7 @@ import Testing
         #expect(script.refused(3, generation: 1) == ["lease"])
     }
 
-    @Test("A token that another process has just refreshed is fresh here, too; one that it refreshed long ago is not")
-    func adoptedTokens() {
+    @Test func `A token that another process has just refreshed is fresh; one that it refreshed long ago is not`() {
         for (age, isFresh) in [(2.0, true), (60, false), (-30, false)] {
             var script = MachineScript.signedIn(isShared: true)
             let adopted = TokenBundle(
@@ -68,8 +64,7 @@ import Testing
         }
     }
 
-    @Test("The shared store is asked first: a token that another process has stored since is given")
-    func newerInStore() {
+    @Test func `The shared store is read first: a newer token of another process is returned`() {
         var script = MachineScript.refreshedOnce(isShared: true)
         #expect(script.refused(1, generation: 1) == ["check"])
         #expect(script.refused(2, generation: 1) == [], "the check under way may have seen an older state")
@@ -77,8 +72,7 @@ import Testing
         #expect(script.checked(.active(.stored("ada", 2))) == ["2: ada g2"])
     }
 
-    @Test("The endpoints that are remembered are bounded")
-    func bounded() {
+    @Test func `The number of remembered endpoints is bounded`() {
         var breaker = LoopBreaker()
         for number in 0..<1_000 {
             _ = breaker.refused(

@@ -17,13 +17,13 @@ struct MachineScript {
     var timers: [RefreshTimer: Duration] = [:]
     /// What the machine reported so far.
     var events: [SessionEvent] = []
-    /// Whether a record of a pending refresh is stored as soon as the machine wants it, and not shown.
+    /// Whether an intent is stored as soon as the machine writes it, and left out of the texts.
     var recordsIntents = true
     private var lastCall: (id: AttemptID, base: TokenBundle)?
     private(set) var lastRequest: TokenRefreshRequest?
     private var lastAttempt: AttemptID?
     private var lastWrite = 0
-    /// What the store was last asked to hold.
+    /// The content of the last write.
     private(set) var lastContent: StoreContent?
 
     init(
@@ -50,7 +50,7 @@ struct MachineScript {
         return script
     }
 
-    // MARK: What others do
+    // MARK: Requests
 
     mutating func send(_ event: RefreshEvent) -> [String] {
         let actions = machine.handle(event, at: Instant(uptime: uptime, date: date))
@@ -117,17 +117,17 @@ struct MachineScript {
         send(.signOut(reason, WaiterID(number: waiter)))
     }
 
-    // MARK: What the outside answers
+    // MARK: Responses
 
-    /// The handler answers the last call with the next generation, or with a verdict.
+    /// The handler responds to the last call with the next generation, or with an error.
     mutating func respond(
-        _ verdict: TokenRefreshError? = nil,
+        _ error: TokenRefreshError? = nil,
         lifetime: Duration? = .seconds(3_600),
         accessToken: String? = nil,
         call: (id: AttemptID, base: TokenBundle)? = nil
     ) -> [String] {
         guard let call = call ?? lastCall else { return ["no call to response"] }
-        if let verdict { return send(.responded(call.id, base: call.base, .failure(verdict))) }
+        if let error { return send(.responded(call.id, base: call.base, .failure(error))) }
         let name = "\(call.base.session.rawValue)-\(call.base.generation + 1)"
         let result = TokenRefreshResult(
             accessToken: accessToken ?? "access-\(name)",
@@ -137,28 +137,28 @@ struct MachineScript {
         return send(.responded(call.id, base: call.base, .success(result)))
     }
 
-    /// The call that is on its way, to be answered later than others.
+    /// The last call, to be responded to later than others.
     var call: (id: AttemptID, base: TokenBundle)? { lastCall }
 
     mutating func leased() -> [String] {
-        lastAttempt.map { send(.leased($0)) } ?? ["nobody waits for the lease"]
+        lastAttempt.map { send(.leased($0)) } ?? ["no request for the lease"]
     }
 
     mutating func leaseFailed() -> [String] {
-        let busy = TokenStoreError(.busy, reason: "somebody else has it")
-        return lastAttempt.map { send(.leaseFailed($0, busy)) } ?? ["nobody waits for the lease"]
+        let busy = TokenStoreError(.busy, reason: "another process has it")
+        return lastAttempt.map { send(.leaseFailed($0, busy)) } ?? ["no request for the lease"]
     }
 
     /// The store is read for the attempt under way.
     mutating func reread(_ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false) -> [String] {
-        lastAttempt.map { send(.read(.attempt($0), result, ownerMayCall: ownerMayCall)) } ?? ["nobody reads"]
+        lastAttempt.map { send(.read(.attempt($0), result, ownerMayCall: ownerMayCall)) } ?? ["no read"]
     }
 
     mutating func reread(_ bundle: TokenBundle, ownerMayCall: Bool = false) -> [String] {
         reread(.success(.active(bundle)), ownerMayCall: ownerMayCall)
     }
 
-    /// The store is read for the first time, or looked at.
+    /// The first read of the store, or a check of it, has ended.
     mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) -> [String] {
         send(.read(.load, result, ownerMayCall: false))
     }
@@ -175,7 +175,7 @@ struct MachineScript {
         wrote(.failed(.locked))
     }
 
-    /// Time passes on both clocks; alarms that are due ring in order.
+    /// Time passes on both clocks; timers that are due fire in order.
     mutating func pass(_ duration: Duration) -> [String] {
         let end = uptime + duration
         var texts: [String] = []

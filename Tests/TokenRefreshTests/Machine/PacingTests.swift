@@ -18,8 +18,7 @@ import Testing
         script.timers[timer].map { $0 - script.uptime }
     }
 
-    @Test("G11: retries of a failed write wait longer each time, and start again after a success")
-    func writes() {
+    @Test func `G11: retries of a failed write wait longer each time, and start again after a success`() {
         var script = MachineScript.signedIn(policy: policy)
         _ = script.refresh(1)
         _ = script.respond()
@@ -35,8 +34,7 @@ import Testing
         #expect(pause(of: .storeRetry, script) == .seconds(1))
     }
 
-    @Test("G14: a store that cannot be read is read again after a pause that grows")
-    func reads() {
+    @Test func `G14: a store that cannot be read is read again after a pause that grows`() {
         var script = MachineScript(policy: policy)
         #expect(script.ask(1) == ["load"])
         for seconds in [1, 2, 4] {
@@ -46,8 +44,7 @@ import Testing
         }
     }
 
-    @Test("G6: pauses between failed refreshes grow, and start again after a success")
-    func refreshes() {
+    @Test func `G6: pauses between failed refreshes grow, and start again after a success`() {
         var script = MachineScript.signedIn(policy: policy)
         var waiter = 1
         for seconds in [1, 2, 4] {
@@ -67,15 +64,13 @@ import Testing
         #expect(script.pass(.seconds(1)) == ["call g1"])
     }
 
-    @Test("G8: a call is never cancelled before the deadline of those who wait for it")
-    func longestCall() {
+    @Test func `G8: a call is never cancelled before the deadline of its waiters`() {
         var policy = TokenRefreshPolicy()
         policy.callLimit = .seconds(5)
         #expect(policy.longestCall == policy.deadline)
     }
 
-    @Test("G10: the cool-down of an endpoint doubles up to eight times its length, and starts again later")
-    func endpoint() {
+    @Test func `G10: the cool-down of an endpoint doubles up to eight times its length, and starts again later`() {
         var loops = LoopBreaker()
         var uptime = Duration.seconds(1_000)
         for factor in [1, 2, 4, 8, 8] {
@@ -88,8 +83,7 @@ import Testing
         #expect(outcome == .unauthorized(retryAfter: .seconds(10), isNew: true))
     }
 
-    @Test("G10: another endpoint may find out once a cool-down whether the token itself was revoked")
-    func secondOpinion() {
+    @Test func `G10: a refusal by another endpoint causes one refresh in each cool-down`() {
         var loops = LoopBreaker()
         let start = Duration.seconds(1_000)
         func refused(_ endpoint: String, isReplacement: Bool = false, after seconds: Int = 0) -> Bool {

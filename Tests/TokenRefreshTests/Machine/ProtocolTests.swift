@@ -19,17 +19,16 @@ import Testing
         )
     }
 
-    @Test("G27: the intent is stored before the call, with the key that the call carries")
-    func intentFirst() throws {
+    @Test func `G27: the intent is stored before the call, with the key that the call carries`() throws {
         for isShared in [false, true] {
             var script = MachineScript.signedIn(isShared: isShared)
             script.recordsIntents = false
-            var told = script.refused(1, generation: 0)
+            var actions = script.refused(1, generation: 0)
             if isShared {
                 _ = script.leased()
-                told = script.reread(.stored("ada", 0))
+                actions = script.reread(.stored("ada", 0))
             }
-            #expect(told == ["intent ada g0"])
+            #expect(actions == ["intent ada g0"])
             let recorded = try #require(script.lastContent?.bundle?.pendingRefresh)
             #expect(script.wrote() == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == recorded.idempotencyKey)
@@ -39,23 +38,21 @@ import Testing
         }
     }
 
-    @Test("G27: when the intent cannot be stored no call is made, and the session stays")
-    func notWritable() {
+    @Test func `G27: when the intent cannot be stored no call is made, and the session stays`() {
         for hangs in [false, true] {
             var script = MachineScript.signedIn(isShared: true)
             script.recordsIntents = false
             for waiter in 1...20 { _ = script.refused(waiter, generation: 0) }
             _ = script.leased()
             _ = script.reread(.stored("ada", 0))
-            let told = hangs ? script.pass(.seconds(10)) : script.storeFails()
-            #expect(told.prefix(20) == (1...20).map { "\($0): storeUnavailable" }[...])
-            #expect(!told.contains { $0.hasPrefix("call") })
+            let actions = hangs ? script.pass(.seconds(10)) : script.storeFails()
+            #expect(actions.prefix(20) == (1...20).map { "\($0): storeUnavailable" }[...])
+            #expect(!actions.contains { $0.hasPrefix("call") })
             #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
         }
     }
 
-    @Test("G12: one key until a response has been applied, and a new one after that")
-    func oneKey() {
+    @Test func `G12: one key until a response has been applied, and a new one after that`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         let key = script.lastRequest?.idempotencyKey
@@ -72,8 +69,7 @@ import Testing
         #expect(script.lastRequest?.idempotencyKey != key)
     }
 
-    @Test("G12: a restart replays at once, with the stored key")
-    func keyOutlivesTheProcess() {
+    @Test func `G12: a restart replays at once, with the stored key`() {
         for isShared in [false, true] {
             var script = MachineScript(isShared: isShared)
             let stored = TokenBundle.stored("ada", 0, expiresAt: script.date - 1)
@@ -89,8 +85,7 @@ import Testing
         }
     }
 
-    @Test("G12: where the server forgives it, a lost response is asked for once more at once, and only once")
-    func immediateReplay() {
+    @Test func `G12: where the server tolerates it, a call whose response is lost is replayed once at once`() {
         for tolerance in [ReplayTolerance.sameKey, .within(.seconds(10))] {
             var script = MachineScript.signedIn(tolerance: tolerance)
             _ = script.refused(1, generation: 0)
@@ -110,8 +105,7 @@ import Testing
         #expect(late.respond(.unavailable) == ["1: refreshUnavailable"])
     }
 
-    @Test("Rule 4: an owner that may still be calling is waited for, unless the server forgives a second call")
-    func ownerMayCall() {
+    @Test func `Rule 4: the call of a live owner is waited for, unless the server tolerates a second call`() {
         for (tolerance, isAbandoned) in [(ReplayTolerance.none, true), (.within(.seconds(5)), true), (.none, false)] {
             var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
             let stored = TokenBundle.stored("ada", 0).with(
@@ -135,18 +129,17 @@ import Testing
                 pendingRefresh: intent(age: 20, isAbandoned: isAbandoned, script))
             _ = script.refused(1, generation: 0)
             _ = script.leased()
-            var told = script.reread(stored, ownerMayCall: mayCall)
+            var actions = script.reread(stored, ownerMayCall: mayCall)
             if mayCall {
-                #expect(told == ["mark ada g0"], "the record says that two calls may be under way")
-                told = script.wrote()
+                #expect(actions == ["mark ada g0"], "the record says that two calls may be under way")
+                actions = script.wrote()
             }
-            #expect(told == ["call g0"])
+            #expect(actions == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == "key-1")
         }
     }
 
-    @Test("Rule 4: the wait for another process's intent ends by the monotonic clock, whatever its date says")
-    func intentFromTheFuture() {
+    @Test func `Rule 4: the wait for another process's intent ends by the monotonic clock, not by its date`() {
         var script = MachineScript.signedIn(isShared: true)
         let stored = TokenBundle.stored("ada", 0).with(
             pendingRefresh: intent(age: -30 * 86_400, isAbandoned: true, script))
@@ -159,8 +152,7 @@ import Testing
         #expect(script.reread(stored) == ["call g0"])
     }
 
-    @Test("G8: a process that is about to be suspended marks its intent and releases the lease; its response is kept")
-    func suspension() {
+    @Test func `G8: before a suspension the intent is marked and the lease released; the response is kept`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
@@ -171,8 +163,7 @@ import Testing
         #expect(script.wrote() == ["1: ada g1"])
     }
 
-    @Test("Rule 3: a save is refused over the note of its session's end, another session, and a generation as new")
-    func refusedSaves() {
+    @Test func `Rule 3: a save is refused over its session's tombstone, another session, and an equal generation`() {
         let new = StoreContent.bundle(.stored("ada", 2), over: .older)
         let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
         let otherTokens = TokenBundle(
@@ -190,8 +181,7 @@ import Testing
         #expect(new.replacement(for: .failure(corrupt)) != nil)
     }
 
-    @Test("Rule 5: tokens that the note of an ended session keeps out of the store are revoked")
-    func refusedTokensAreRevoked() {
+    @Test func `Rule 5: tokens that a tombstone keeps out of the store are revoked`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
@@ -204,8 +194,7 @@ import Testing
         )
     }
 
-    @Test("A check at the store shows a sign-in, a switch and a sign-out of another process")
-    func changesElsewhere() {
+    @Test func `A check of the store finds a sign-in, a switch and a sign-out of another process`() {
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.send(.storeChanged) == ["check"])
         #expect(script.checked(.active(.stored("ada", 1))) == [])
@@ -220,8 +209,7 @@ import Testing
         #expect(script.ask(2) == ["2: cleo g2"])
     }
 
-    @Test("The note of an ended session counts for 30 days")
-    func oldNotes() {
+    @Test func `A tombstone counts for 30 days`() {
         for (days, text) in [(29.0, "signedOut byUser"), (31.0, "signedOut never")] {
             var script = MachineScript(isShared: true)
             _ = script.send(.requested(.restore, WaiterID(number: 1)))

@@ -5,8 +5,7 @@ import Testing
 
 /// Rule 4: the lease goes before the system suspends the process, and no call is made without it.
 @Suite struct SuspensionTests {
-    @Test("Rule 4: an attempt that reads the store when the process is about to be suspended makes no call")
-    func readingEnds() {
+    @Test func `Rule 4: an attempt that reads the store when the process is about to be suspended makes no call`() {
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.refresh(1) == ["lease"])
         #expect(script.leased() == ["reread"])
@@ -14,8 +13,7 @@ import Testing
         #expect(script.reread(.stored("ada", 0)) == [])
     }
 
-    @Test("Rule 4: an intent that is on its way when the process is about to be suspended causes no call")
-    func recordingEnds() {
+    @Test func `Rule 4: an intent that is being stored when the process is about to be suspended causes no call`() {
         var script = MachineScript.signedIn(isShared: true)
         script.recordsIntents = false
         _ = script.refresh(1)
@@ -25,8 +23,7 @@ import Testing
         #expect(script.wrote() == [], "the write replaces what was read, to the letter, so it harms no other process")
     }
 
-    @Test("Rule 4: an attempt after the suspension takes a lease of its own, which stays")
-    func nextLeaseStays() {
+    @Test func `Rule 4: an attempt after the suspension takes a lease of its own, which stays`() {
         var script = MachineScript.signedIn(isShared: true)
         script.recordsIntents = false
         _ = script.refresh(1)
@@ -39,8 +36,7 @@ import Testing
         #expect(script.leased() == ["reread"])
     }
 
-    @Test("Rule 4: the intent of a call under way is marked before the lease goes, and the response is kept")
-    func callIsMarked() {
+    @Test func `Rule 4: the intent of a call under way is marked before the lease goes, and the response is kept`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refresh(1)
         _ = script.leased()

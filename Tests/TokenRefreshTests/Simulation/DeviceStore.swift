@@ -2,7 +2,7 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// The store of a device: it holds one session whole, answers or fails, and can be leased.
+/// The store of a device: it holds one session, works or fails, and can be leased.
 struct DeviceStore {
     enum Condition {
         case works
@@ -30,7 +30,7 @@ struct DeviceStore {
     var lease: Lease?
     /// The owners whose lease has expired: their calls may be under way.
     var expired: Set<ProcessIdentity> = []
-    var fault: Fault?
+    var fault: World.Fault?
 
     var isReadable: Bool { condition == .works || condition == .failsToWrite }
 

@@ -3,7 +3,7 @@ import ConcurrencyPrimitives
 
 @testable import TokenRefresh
 
-/// What the referee must know of a machine before a step, and of the step.
+/// What the laws need of a machine before an event, and the event.
 struct MachineSnapshot {
     let session: SessionID?
     let generation: Int

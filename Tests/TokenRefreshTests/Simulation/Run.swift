@@ -2,18 +2,32 @@
 
 /// Worlds, one after another, until a law is broken or the steps are used up.
 struct Run {
+    /// The laws that a run checks.
+    struct Scope: Sendable {
+        /// The only law that counts, broken in this way. `nil`: all laws.
+        var only: Violation.Key?
+        /// Violations that do not count.
+        var without: Set<Violation.Key> = []
+        /// A world continues after a violation, and collects the first of each law.
+        var isSurvey = false
+
+        func contains(_ key: Violation.Key) -> Bool {
+            only.map { $0 == key } ?? !without.contains(key)
+        }
+    }
+
     struct Failure {
         let seed: UInt64
         let violation: Violation
         let draws: [UInt64]
     }
 
-    let fault: Fault?
-    let scope: Scope
+    let fault: World.Fault?
+    let scope: Run.Scope
     private(set) var steps = 0
     private(set) var worlds = 0
 
-    init(fault: Fault? = nil, scope: Scope = Scope()) {
+    init(fault: World.Fault? = nil, scope: Run.Scope = Run.Scope()) {
         self.fault = fault
         self.scope = scope
     }
@@ -27,7 +41,7 @@ struct Run {
         return nil
     }
 
-    /// Runs worlds from a seed on, and goes on after a violation.
+    /// Runs worlds from a seed on, and continues after a violation.
     ///
     /// - Returns: For each law, and each way to break it, the seeds of the worlds that do.
     mutating func survey(seed: UInt64, steps limit: Int) -> [Violation.Key: [UInt64]] {
@@ -40,7 +54,7 @@ struct Run {
         return broken
     }
 
-    /// Runs the world of one seed, and goes on after a violation.
+    /// Runs the world of one seed, and continues after a violation.
     ///
     /// - Returns: For each law that it breaks, and each way, the seed.
     mutating func survey(world seed: UInt64) -> [Violation.Key: [UInt64]] {

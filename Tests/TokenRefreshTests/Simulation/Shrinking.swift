@@ -6,20 +6,20 @@
 /// quarters, down to single steps, until none can go.
 struct Shrinking {
     let failure: Run.Failure
-    let fault: Fault?
+    let fault: World.Fault?
     /// The steps that are left.
     let shortest: [UInt64]
 
-    /// How many runs are tried at most.
+    /// The maximum number of runs.
     private static let maximumPauseWait = 4_000
 
-    init(_ failure: Run.Failure, fault: Fault? = nil) {
+    init(_ failure: Run.Failure, fault: World.Fault? = nil) {
         self.failure = failure
         self.fault = fault
         shortest = Self.shorten(failure, fault)
     }
 
-    /// The shortest run found, as it went.
+    /// The trace of the shortest run.
     var trace: String {
         let world = Self.replay(shortest, of: failure, fault, isTraced: true)
         let (law, plan) = (world.violation?.law.rawValue ?? "nothing was broken this time", world.plan)
@@ -31,7 +31,7 @@ struct Shrinking {
         return (head + (world.trace ?? [])).joined(separator: "\n")
     }
 
-    private static func shorten(_ failure: Run.Failure, _ fault: Fault?) -> [UInt64] {
+    private static func shorten(_ failure: Run.Failure, _ fault: World.Fault?) -> [UInt64] {
         var draws = failure.draws
         var size = max(draws.count / 2, 1)
         var tries = 0
@@ -57,10 +57,10 @@ struct Shrinking {
     private static func replay(
         _ draws: [UInt64],
         of failure: Run.Failure,
-        _ fault: Fault?,
+        _ fault: World.Fault?,
         isTraced: Bool = false
     ) -> World {
-        let scope = Scope(only: failure.violation.key)
+        let scope = Run.Scope(only: failure.violation.key)
         var world = World(plan: WorldPlan(seed: failure.seed), fault: fault, scope: scope, isTraced: isTraced)
         for draw in draws where world.violation == nil { _ = world.step(draw) }
         if world.violation == nil { world.comeToRest() }

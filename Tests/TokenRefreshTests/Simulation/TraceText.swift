@@ -2,7 +2,7 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-// How the events of a failing run are written down.
+// The texts of events and actions in the trace of a failing run.
 
 extension TokenBundle {
     var traceText: String {
@@ -99,7 +99,7 @@ extension RefreshResponse {
 }
 
 extension RefreshAction {
-    /// What the machine decided; `nil` for what only repeats something else.
+    /// What the machine decided; `nil` for actions that repeat others.
     var traceText: String? {
         switch self {
         case .read(let purpose): "read for \(purpose)"

@@ -24,7 +24,8 @@ extension World {
         checkReason(of: call)
     }
 
-    /// G1, G8. No other call for the session, unless the owner of one may have given it up, or the server forgives it.
+    /// G1, G8. No other call for the session, unless the owner of one may have abandoned it, or the server tolerates
+    /// it.
     private mutating func checkRivals(of call: Call) {
         for other in calls where !isGivenUp(other, for: call) {
             if isUnderWay(other, with: call.token, of: call.process) {
@@ -40,7 +41,8 @@ extension World {
         }
     }
 
-    /// Rule 4. Whether another process's call is one that the owner may have given up, and is forgiven or long ago.
+    /// Rule 4. Whether the owner of another process's call may have abandoned it, and it is tolerated or over its
+    /// limit.
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
         let family = server.families[Int(named: other.base.session.rawValue)]
         if other.isAbandoned || family.isLoggedOut || family.isDamaged { return true }
@@ -68,7 +70,7 @@ extension World {
 
     // MARK: Reasons
 
-    /// G19. No refresh without an expiry in sight, a refusal or a wish, whatever the wall clock says.
+    /// G19. No refresh without an expiry, a refusal or a request for it, whichever way the wall clock is set.
     private mutating func checkReason(of call: Call) {
         let (process, base) = (call.process, call.base)
         let notes = processes[process].notes
@@ -92,7 +94,7 @@ extension World {
     /// Whether the device's clock and the server's show the true time from the world's start to its end.
     var areClocksRight: Bool { plan.rates.clockJumps == 0 && abs(plan.server.skew) < 1 }
 
-    /// How long before the end of a token the wish to refresh it starts, in milliseconds.
+    /// How long before the end of a token its ahead window starts, in milliseconds.
     private func window(of lifetime: Int) -> Int {
         let policy = plan.policy
         return max(min(policy.ahead.milliseconds, lifetime / 4), min(policy.leeway.milliseconds, lifetime / 10))

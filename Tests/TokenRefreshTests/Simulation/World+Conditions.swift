@@ -2,11 +2,21 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// Clocks, and what goes wrong with stores and servers.
+/// Clocks, and the condition of stores and servers.
 extension World {
+    /// A faulty store or server, so that a law must be broken: it tests the simulator itself.
+    enum Fault: Sendable {
+        /// Every process gets the lease, also while another one holds it.
+        case leaseIsNotExclusive
+        /// A write to the store replaces any content.
+        case writesAreBlind
+        /// The server forgets the idempotency key of an exchange.
+        case keysAreForgotten
+    }
+
     // MARK: Clocks
 
-    /// Time goes by, but not past an alarm by more than its lateness.
+    /// Time passes, at most to the next timer and its lateness.
     mutating func pass(_ milliseconds: Int) -> Bool {
         let limit = nextTimer.map { $0 + Self.lateness } ?? .max
         let then = min(now + milliseconds, limit)
@@ -35,7 +45,7 @@ extension World {
         return true
     }
 
-    // MARK: Weather
+    // MARK: Stores and servers
 
     mutating func changeStoreCondition(_ draws: inout RandomDraws) -> Bool {
         guard store.condition != .works || draws.chance(plan.rates.storeFaults) else { return false }

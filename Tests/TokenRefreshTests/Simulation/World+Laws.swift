@@ -34,7 +34,7 @@ extension World {
         }
     }
 
-    /// G8, G25. Every limit that may follow upon another, and the lateness of their alarms.
+    /// G8, G25. The sum of all limits that may follow each other, and the lateness of their timers.
     private mutating func checkWaiting(_ process: Int) {
         for request in processes[process].requests where request.isWaiting {
             let waited = now - request.since
@@ -54,7 +54,7 @@ extension World {
         }
     }
 
-    /// How many alarms a machine may have set, and how much it may want of the store at once.
+    /// How many timers a machine may have set, and how much work of the store may be pending.
     private static let (timerLimit, jobLimit) = (12, 8)
 
     private mutating func checkGrowth(_ process: Int) {
@@ -98,7 +98,7 @@ extension World {
         }
     }
 
-    /// Notes that an attempt is wished for.
+    /// Notes that a caller has requested a refresh.
     private func noteWish(_ process: Int) {
         for request in processes[process].requests {
             if case .refresh = request.kind {
@@ -184,11 +184,11 @@ extension World {
             return
         }
         guard reason.isExpired else {
-            return fail(.verdict, "p\(process + 1) ends \(session.rawValue) as \(reason)")
+            return fail(.ending, "p\(process + 1) ends \(session.rawValue) as \(reason)")
         }
         guard plan.server.givesRefreshTokens else { return checkExpiry(process, session, before) }
         if processes[process].notes.sawRejection != session {
-            fail(.verdict, "no call for \(session.rawValue) was rejected")
+            fail(.ending, "no call for \(session.rawValue) was rejected")
         }
         guard !processes[process].notes.wasAmbiguous else { return }
         if plan.server.honoursKeys, family.isTakenForStolen, !family.isDamaged {
@@ -206,7 +206,7 @@ extension World {
         if !isOver { fail(.withoutRefreshToken, "p\(process + 1) ends \(session.rawValue)") }
     }
 
-    /// G13. What could still be refreshed is not given up.
+    /// G13. A session that can still be refreshed does not end.
     private mutating func checkHealth(_ process: Int, _ session: SessionID, _ before: MachineSnapshot) {
         guard !server.families[Int(named: session.rawValue)].isDamaged else { return }
         if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken,

@@ -44,7 +44,7 @@ extension World {
     mutating func resume(_ process: Int) -> Bool {
         guard processes[process].isSuspended else { return false }
         processes[process].isSuspended = false
-        // No alarm could ring meanwhile.
+        // No timer could fire meanwhile.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].since = now }
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
         if isTraced { note("p\(process + 1) goes on") }

@@ -4,7 +4,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// The laws for what callers are told.
+/// The laws of responses to callers.
 extension World {
     mutating func noteResponse(_ process: Int, _ waiter: Int, _ response: RefreshResponse, _ before: MachineSnapshot) {
         for index in 0..<processes[process].requests.count
@@ -33,7 +33,7 @@ extension World {
             }
             return
         }
-        fail(.responses, "p\(process + 1) #\(waiter) did not wait and is told \(response.traceText)")
+        fail(.responses, "p\(process + 1) #\(waiter) did not wait and gets \(response.traceText)")
     }
 
     /// Notes how many sign-ins there have been when a sign-in or a sign-out is over.
@@ -99,18 +99,19 @@ extension World {
     ) {
         guard isLateRefusal(before), case .requested(_, let id) = before.event, id.number == waiter else { return }
         if case .token = response { return }
-        fail(.lateRefusal, "p\(process + 1) #\(waiter) is told \(response.traceText)")
+        fail(.lateRefusal, "p\(process + 1) #\(waiter) gets \(response.traceText)")
     }
 
     /// G6. A request fails because of a failure, and a success ends the failures before it.
     private mutating func checkFailure(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
         guard case .failed(let error) = response, error.code == .refreshUnavailable else { return }
         if !processes[process].notes.isFailing, !isHeldUp(process) {
-            fail(.success, "p\(process + 1) #\(request.waiter) is told \(response.traceText)")
+            fail(.success, "p\(process + 1) #\(request.waiter) gets \(response.traceText)")
         }
     }
 
-    /// G10. Before a request fails as unauthorized, the store is looked at; and only the refusing endpoint pays.
+    /// G10. Before a request fails as unauthorized, the store is checked; and only requests to the refusing endpoint
+    /// fail.
     private mutating func checkUnauthorized(
         _ process: Int,
         _ request: DeviceProcess.Request,
@@ -126,14 +127,14 @@ extension World {
             stored.generation > refused.generation, store.isReadable, !processes[process].isChecking
         else { return }
         if let check = processes[process].check, check.order >= request.order {
-            // What the look missed was stored after it. A store that failed has shown nothing.
+            // What the check did not find was stored after it. A store that failed has shown nothing.
             guard let found = check.found?.bundle else { return }
             if found.session != refused.session || found.generation <= refused.generation { return }
         }
         fail(.newerStored, "\(text); the store holds \(stored.traceText)")
     }
 
-    /// Notes what the rule of G10 allows for a refusal, before the machine is told of it.
+    /// Notes what the rule of G10 allows for a refusal, before the machine gets it.
     func noteRefusal(_ process: Int, _ index: Int, _ token: SessionToken) {
         let (request, notes) = (processes[process].requests[index], processes[process].notes)
         let freshness = plan.policy.freshness.milliseconds

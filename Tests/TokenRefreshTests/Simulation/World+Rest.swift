@@ -3,9 +3,9 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// The end of a world: everything that waits goes on, and what is left must be in order.
+/// The end of a world: all pending work is completed, and the result must be in order.
 extension World {
-    /// Opens every gate, rings every alarm, and looks at what remains.
+    /// Removes all faults, completes all work, fires all timers, and checks the result.
     mutating func comeToRest() {
         if isTraced { note("the world comes to rest") }
         isDraining = true
@@ -18,7 +18,7 @@ extension World {
         if violation == nil { checkService() }
     }
 
-    /// Lets all that waits go on until nothing is left to do.
+    /// Completes all work until none is left.
     mutating func goOnToTheEnd() {
         var rounds = 0
         while violation == nil, doAll() || fireNext() {
@@ -27,7 +27,7 @@ extension World {
         }
     }
 
-    /// Lets the store and the server do all they were asked for.
+    /// Completes the pending work of the store and the server.
     private mutating func doAll() -> Bool {
         var draws = RandomDraws(plan.seed)
         var moved = false

@@ -21,7 +21,7 @@ extension World {
         return plan.tolerance != .none
     }
 
-    /// Whether a call was made without the lease, where the server forgives a second one. It cannot know that the
+    /// Whether a call was made without the lease, where the server tolerates a second one. It cannot know that the
     /// successor is being stored.
     func isTolerated(_ call: Call) -> Bool { call.isUnguarded && plan.tolerance != .none }
 

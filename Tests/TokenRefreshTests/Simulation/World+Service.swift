@@ -20,7 +20,7 @@ extension World {
         }
     }
 
-    /// EN6. A process that asks for the state is told what the shared store holds.
+    /// A process that restores gets the state of the shared store.
     private mutating func checkFollowing(_ process: Int) {
         guard isShared else { return }
         _ = ask(process, for: .restore, .restore)

@@ -8,7 +8,7 @@ import Foundation
 extension World {
     /// Takes a step.
     ///
-    /// - Returns: Whether what the die chose could happen. If not, nothing has.
+    /// - Returns: Whether the chosen step was possible. If not, nothing has happened.
     mutating func step(_ draw: UInt64) -> Bool {
         var draws = RandomDraws(draw)
         let process = draws.pick(processes.count)
@@ -38,7 +38,7 @@ extension World {
         choice < 160 ? pass(draws.of([1, 5, 20, 200, 1_000])) : passLong(&draws)
     }
 
-    /// What goes wrong, and what users do; how often depends on the plan's mood.
+    /// Faults, and actions of users; their rates are in the plan.
     private mutating func injectFault(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         let rates = plan.rates
         switch draws.pick(24) {
@@ -81,7 +81,7 @@ extension World {
         return true
     }
 
-    /// Asks for something that is no token.
+    /// Sends a request for something other than a token.
     mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) -> Bool {
         guard processes[process].requests.count < 8 else { return false }
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: kind, since: now, order: events)
@@ -90,7 +90,7 @@ extension World {
         return true
     }
 
-    /// A request is answered by the resource server, or asks for a replacement of its token.
+    /// A request is served or refused by the resource server, or requests a replacement of its token.
     private mutating func goOn(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         let count = processes[process].requests.count
         guard count > 0 else { return false }
@@ -124,7 +124,7 @@ extension World {
         )
     }
 
-    /// A refused request asks for a replacement of its token.
+    /// A refused request requests a replacement of its token.
     mutating func askAgain(_ process: Int, _ index: Int, with refusal: TokenRefusal) {
         let waiter = newWaiter()
         processes[process].requests[index].waiter = waiter
@@ -162,7 +162,7 @@ extension World {
         processes[process].notes.received = (.init(session: session, generation: 0), grant, now, saidLifetime)
         noteReceipt(process, grant)
         processes[process].notes.excused = nil
-        // A caller who waits for the state is told it when the sign-in is stored.
+        // A caller that waits for the state gets it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         send(process, .signIn(tokens, session, WaiterID(number: request.waiter)))
@@ -185,7 +185,7 @@ extension World {
         return true
     }
 
-    // MARK: Alarms
+    // MARK: Timers
 
     private mutating func fire(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         var due: [Int] = []

@@ -4,7 +4,7 @@ import AuthInterface
 
 /// What the store does for the processes.
 extension World {
-    /// Does something that a process wants of the store, or tells the process what has come of it.
+    /// Does one piece of a process's work of the store, or reports its result to the process.
     mutating func workOnStore(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         let count = processes[process].jobs.count
         guard count > 0 else { return false }
@@ -37,7 +37,7 @@ extension World {
         return true
     }
 
-    /// Tells a process that the store may have changed.
+    /// Notifies a process that the store may have changed.
     mutating func report(_ process: Int) -> Bool {
         guard processes[process].hasReport else { return false }
         processes[process].hasReport = false

@@ -127,13 +127,13 @@ extension World {
                 let mark = Mark(session: session, generation: call.base.generation + 1)
                 processes[process].notes.received = (mark, Int(named: tokens.accessToken), now, saidLifetime)
             }
-        case .failure(let error): noteVerdict(error, on: call, isCurrent: isCurrent)
+        case .failure(let error): noteFailure(error, on: call, isCurrent: isCurrent)
         }
         send(process, .responded(call.attempt, base: call.base, result))
         return true
     }
 
-    private func noteVerdict(_ error: TokenRefreshError, on call: Call, isCurrent: Bool) {
+    private func noteFailure(_ error: TokenRefreshError, on call: Call, isCurrent: Bool) {
         let (session, notes) = (call.base.session, processes[call.process].notes)
         switch error.code {
         case .rejected where isCurrent:

@@ -5,10 +5,10 @@ import Foundation
 
 /// A device with its processes and its store, an authorization server, a resource server, and time.
 ///
-/// Nothing happens in it but by ``step(_:)``, and everything that happens follows from the plan and the dice.
+/// It changes only by ``step(_:)``, and all that happens follows from the plan and the random draws.
 struct World {
     static let epoch = Date(timeIntervalSinceReferenceDate: 800_000_000)
-    /// How late an alarm may ring, in milliseconds.
+    /// How late a timer may fire, in milliseconds.
     static let lateness = 50
 
     let plan: WorldPlan
@@ -23,25 +23,25 @@ struct World {
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have brought nothing yet.
     var keys: [Int: String] = [:]
-    /// What the resource server does to every request, whatever the token.
+    /// Whether the resource server refuses every request.
     var refusesEverything = false
     /// What the authorization server does to every call.
     var isServerDown = false
     var isDraining = false
     var waiters = 0
     var madeCalls = 0
-    /// How many events the machines have been told.
+    /// The number of events so far.
     var events = 0
     var starts: UInt64 = 0
     /// Which laws count.
-    let scope: Scope
+    let scope: Run.Scope
     /// The broken law that ends the world.
     var violation: Violation?
     /// In a survey, the first violation of each law in each way.
     var found: [Violation.Key: Violation] = [:]
     var trace: [String]?
 
-    init(plan: WorldPlan, fault: Fault? = nil, scope: Scope = Scope(), isTraced: Bool = false) {
+    init(plan: WorldPlan, fault: World.Fault? = nil, scope: Run.Scope = Run.Scope(), isTraced: Bool = false) {
         self.plan = plan
         self.scope = scope
         store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
@@ -107,7 +107,7 @@ struct World {
         Self.epoch + plan.server.skew + TimeInterval(now - 1_000) / 1_000
     }
 
-    /// When the next alarm of a running process is due.
+    /// When the next timer of a running process is due.
     var nextTimer: Int? {
         var earliest: Int?
         for process in processes where process.runs {
@@ -118,7 +118,7 @@ struct World {
 
     // MARK: The machine
 
-    /// Tells a process's machine something, and does what it decides.
+    /// Sends an event to a process's machine, and runs its actions.
     mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
         if isTraced { note("p\(process + 1) <- \(event.traceText)") }
@@ -197,7 +197,7 @@ struct World {
         }
         if besideAnother, !plan.server.revokesAlone { return }
         let family = Int(named: bundle.session.rawValue)
-        // Another process that is in the session would take the revocation for the server's wish.
+        // Another process that is in the session would report the revocation as an expiry.
         if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure,
             !server.families[family].isDamaged
         {

@@ -47,11 +47,11 @@ struct WorldPlan: Sendable {
         var revokesAlone = false
         /// Whether one endpoint refuses every token.
         var hasBrokenEndpoint = false
-        /// How often a gateway answers a refresh in place of the server, with a bare 401, in percent.
+        /// How often a gateway responds to a refresh in place of the server, with a bare 401, in percent.
         var ambiguousResponses = 0
     }
 
-    /// How rough the weather is: how often something is chosen to go wrong, in percent of what it might.
+    /// How often a chosen fault happens, in percent.
     struct FaultRates: Sendable {
         var storeFaults = 0
         var serverFaults = 0
@@ -101,7 +101,7 @@ struct WorldPlan: Sendable {
         length = draws.of([100, 300, 600, 2_000])
     }
 
-    /// What the handler declares: what the server forgives, or less.
+    /// The tolerance that the handler declares: the server's, or less.
     private static func tolerance(of server: Server, _ draws: inout RandomDraws) -> ReplayTolerance {
         if server.honoursKeys, draws.chance(80) { return .sameKey }
         if server.grace > 0, draws.chance(80) { return .within(.milliseconds(server.grace)) }

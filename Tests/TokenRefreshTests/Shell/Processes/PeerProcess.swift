@@ -10,7 +10,7 @@ final class PeerHost: Sendable {
     let server: RotatingTokenServer
     /// Refreshes wait here before they reach the server.
     let door: Gate
-    /// Answers wait here after the server has rotated.
+    /// Responses wait here after the server has rotated.
     let wayBack = Gate(isOpen: true)
     private let folder = TemporaryFolder()
 
@@ -71,7 +71,7 @@ final class PeerProcess: Sendable {
 
     deinit { process.kill(SIGTERM) }
 
-    /// Tells the process to do something.
+    /// Sends a command to the process.
     func tell(_ line: String) {
         try? process.say("\(line)\n")
     }
@@ -90,7 +90,7 @@ final class PeerProcess: Sendable {
         }
     }
 
-    /// Whether the process has said something that nobody has asked for yet.
+    /// Whether the process has printed a line that no test has read yet.
     func hasSaid(_ line: String) -> Bool {
         state.withLock { $0.said.contains(line) }
     }

@@ -91,13 +91,13 @@ final class Bench: Sendable {
         (0..<count).map { _ in Task { [engine] in try await engine.token() } }
     }
 
-    /// Waits until this many requests wait for the refresh under way, so that nobody can come late.
+    /// Waits until this many requests wait for the refresh under way, so that none comes late.
     func waiters(atLeast count: Int) async {
         await until { engine.core.withLock { $0.waiters.count } >= count }
     }
 }
 
-/// Waits for something that nobody tells of.
+/// Waits for a condition of which there is no notification.
 func until(_ condition: () async -> Bool) async {
     while !(await condition()) { await Task.yield() }
 }
