@@ -2,14 +2,15 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// Running what the machine decides.
+/// Runs the machine and its actions.
 extension TokenRefreshCoordinator {
     /// The coordinator whose handler the current task runs in.
     @TaskLocal static var refreshing: ObjectIdentifier?
 
-    /// Asks the machine something and waits for its answer.
+    /// Sends an event to the machine and waits for the response.
     ///
-    /// A cancelled task is answered at once (G7). What it asked for takes its course: nobody owns a refresh.
+    /// A cancelled task gets its response at once (G7). The work that it has started continues: a refresh belongs to no
+    /// caller.
     func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
         let id = core.withLock { WaiterID(number: $0.nextNumber()) }
         let event = event(id)
@@ -19,7 +20,7 @@ extension TokenRefreshCoordinator {
                 run { core, now in
                     core.waiters[id] = continuation
                     let actions = core.machine.handle(event, at: now)
-                    // The handler of a task that was cancelled before this line found nobody to cancel.
+                    // The cancellation handler of a task that was cancelled before this line has found no waiter.
                     return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
                 }
             }
@@ -28,7 +29,7 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// Asks for something that a refresh may be needed for.
+    /// Sends a request that may need a refresh.
     ///
     /// - Throws: ``AuthenticationError`` with code `insideRefresh` in the handler's own task: it would wait for itself
     ///   (G20).
@@ -37,16 +38,16 @@ extension TokenRefreshCoordinator {
         return await response { .requested(request, $0) }
     }
 
-    /// Tells the machine something.
+    /// Sends an event to the machine.
     func send(_ event: RefreshEvent) {
         run { core, now in core.machine.handle(event, at: now) }
     }
 
-    /// Steps the machine under the lock, and then does what it decided.
+    /// Handles an event under the lock, and then runs the actions.
     ///
-    /// What must keep its order among threads happens under the lock, none of it for long: publishing states, starting
-    /// tasks. Cancelling tasks, waking waiters and calling the observer runs other people's code, and happens after it:
-    /// a handler that is notified of its cancellation may ask for the state.
+    /// Actions that must keep their order run under the lock, and are short: publishing states, starting tasks.
+    /// Cancelling tasks, resuming waiters and calling the observer run other code and follow after it: a handler that
+    /// is notified of its cancellation may read the state.
     private func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date)
         let after = core.withLock { core in
@@ -91,7 +92,7 @@ extension TokenRefreshCoordinator {
 
     // MARK: The store
 
-    // Tasks of the engine inherit nothing of the request that caused them: neither its priority nor its task-locals.
+    // Tasks of the engine inherit nothing of the request that started them: neither its priority nor its task-locals.
 
     private func read(_ purpose: ReadPurpose, under lease: (any TokenStoreLease)?) {
         Task.detached(priority: Self.priority) { [weak self, access] in
@@ -134,7 +135,7 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// Watches a shared store, from the first question on (EN6).
+    /// Observes the changes of a shared store, from the first request on.
     private func watchStore() {
         guard let shared = access.store as? any SharedTokenStore else { return }
         core.withLock { core in
@@ -145,7 +146,7 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// What remains to be done when the coordinator goes: the newest tokens reach the store, and leases end.
+    /// The work that remains when the coordinator is deallocated: storing the newest tokens, and releasing leases.
     static func flush(
         _ content: StoreContent?,
         after write: Task<Void, Never>?,
@@ -164,8 +165,8 @@ extension TokenRefreshCoordinator {
 
     static var priority: TaskPriority { .medium }
 
-    /// Calls the handler in a task of its own: the caller who asked for the refresh may leave (G7), and the response is
-    /// kept even if the app releases the engine meanwhile.
+    /// Calls the handler in a task of its own: the caller that started the refresh may be cancelled (G7), and the
+    /// response is kept even if the app releases the engine meanwhile.
     private func call(_ id: AttemptID, base: TokenBundle, _ request: TokenRefreshRequest) -> Task<Void, Never> {
         Task.detached(priority: Self.priority) { [self] in
             let result: Result<TokenRefreshResult, TokenRefreshError>
@@ -208,7 +209,7 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// Waits until every revocation under way has ended, or the task is cancelled: a revocation goes on without it.
+    /// Waits until every revocation under way has ended, or the task is cancelled, which does not cancel a revocation.
     func endOfRevocations() async {
         let revocations = core.withLock { Array($0.revocations.values) }
         guard !revocations.isEmpty else { return }

@@ -7,15 +7,15 @@ extension ActiveSession {
     mutating func start(_ context: inout MachineContext) {
         let id = context.nextAttempt()
         context.emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
-        // Those who waited for a pause to end are served by this attempt.
+        // This attempt serves the waiters of the pause.
         let queued = queue.takeAll()
         for waiter in queued { waiting.add(waiter) }
-        // They have waited already: the limit is for the whole wait (G25).
+        // The deadline is for the whole wait (G25).
         let (uptime, limit) = (context.now.uptime, context.policy.deadline)
         let since = min(queued.first?.since ?? uptime, uptime)
         context.emit(.startTimer(.deadline(id), at: max(since + limit, uptime + limit / 2)))
         if !context.settings.isShared {
-            // Only the store knows whether a write that has failed stored the tokens all the same.
+            // A read shows whether a write that has failed stored the tokens all the same.
             if isStored || !isStorageUncertain { record(over: nil, id, &context) } else { read(id, &context) }
         } else if context.lease != nil {
             // A lease that is still held, because a save has failed, serves the next attempt too.
@@ -78,15 +78,16 @@ extension ActiveSession {
         case .success(let content):
             found = content.readable
             noteStorage(found)
-        // Nobody can tell what was there, but this process holds valid tokens, and may write them again.
+        // The content is lost, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where !isTokenStored && rejection == nil:
             // The store is not known to have held this refresh token. If it does, the write of the intent shows it.
             record(over: nil, id, &context)
             return .continues
         case .failure(let error):
-            // Another process may have spent the refresh token: only the store could say. Spending it twice could end
-            // the session, and waiting cannot. The same after a rejection: it may be about a token long replaced.
+            // Another process may have spent the refresh token, and only the store could show it. Spending it twice
+            // could end the session, and waiting cannot. The same after a rejection: it may be about a token that has
+            // been replaced.
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error), &context)
             return .continues
@@ -105,7 +106,8 @@ extension ActiveSession {
         }
     }
 
-    /// What a read says of the tokens in use. Where they are not found, a write that has failed did not store them.
+    /// Applies what a read shows of the tokens in use. Where they are not found, a write that has failed did not store
+    /// them.
     mutating func noteStorage(_ found: StoredSession?) {
         isStorageUncertain = false
         guard let stored = found?.bundle, stored.session == bundle.session else { return }
@@ -113,7 +115,7 @@ extension ActiveSession {
         if stored.hasSameTokens(as: bundle) { isTokenStored = true }
     }
 
-    /// Another process was faster: its tokens are used, and no call is made if they are valid for long enough.
+    /// Another process has refreshed: its tokens are used, and no call is made if they are valid for long enough.
     mutating func adopt(
         _ found: TokenBundle,
         _ id: AttemptID,
@@ -131,7 +133,7 @@ extension ActiveSession {
         }
     }
 
-    /// The bundle of another process becomes this one's.
+    /// Uses the bundle of another process.
     mutating func adoptTokens(_ found: TokenBundle, _ context: inout MachineContext) {
         context.storeMayHaveChanged = true
         bundle = found.with(pendingRefresh: nil)
@@ -172,8 +174,8 @@ extension ActiveSession {
         }
     }
 
-    /// Rule 4: the owner of an intent may still be calling. An intent of this process that was recorded over such a one
-    /// says nothing about that owner, who may be calling all the same.
+    /// Rule 4: the owner of an intent may still be calling. An intent of this process that replaced the intent of such
+    /// an owner says nothing about that owner.
     mutating func permission(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext)
         -> CallPermission
     {
@@ -191,7 +193,7 @@ extension ActiveSession {
         case .within(let window) where age < window: return .tolerated(until: uptime + window - age)
         case .none, .within: break
         }
-        // The date is another process's word; how long this process has seen the intent is not.
+        // The date was written by another process; the time since this process first saw the intent is measured here.
         let known = max(age, uptime - seenAt)
         let limit = context.policy.longestCall
         return known < limit ? .later(in: limit - known) : .now

@@ -3,10 +3,10 @@ import Foundation
 
 /// The call: the intent that is recorded before it, and the request (G12, G27).
 extension ActiveSession {
-    /// G27. The store shows that it can be written before the refresh token is spent. That holds for tokens that could not
-    /// be stored so far, too: a kill now leaves an older bundle whose intent may bring them back, and after one more call
-    /// it cannot. The refresh token of a session that the store is known not to hold is spent at once: no other process,
-    /// and no later start, can use it. When it is stored after all, it is stored with the record.
+    /// G27. The write of the intent shows that the store can be written before the refresh token is spent. That applies
+    /// to tokens that could not be stored so far, too: after a kill now, the intent of an older bundle may recover
+    /// them, and after one more call it cannot. A refresh token that is known not to be in the store is spent at once:
+    /// no other process, and no later start, can use it. A later write stores it with the intent.
     mutating func record(
         over stored: TokenBundle?,
         isAbandoned: Bool = false,
@@ -32,8 +32,8 @@ extension ActiveSession {
         }
     }
 
-    /// The store has the intent. Time may have passed: a process that was stopped meanwhile must not call when others
-    /// believe that it does not.
+    /// The intent is stored. A process that was stopped meanwhile must not call after the time at which other processes
+    /// count its call as ended.
     mutating func recorded(_ recording: Recording, _ id: AttemptID, _ context: inout MachineContext) {
         guard context.now.uptime < recording.callBefore else {
             forgetRecord(&context)
@@ -47,14 +47,14 @@ extension ActiveSession {
         isStorageUncertain || context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
     }
 
-    /// What the tokens in use may be written over: what was read, where these tokens were. A store that has gone back to
-    /// an older bundle, as from a backup, is brought up to date.
+    /// The stored content that the tokens in use may replace: what was read, if these tokens were there. A store that
+    /// has gone back to an older bundle, as from a backup, is brought up to date.
     func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
         if let read { return .exactly(read) }
         return isStored ? .older : .anything
     }
 
-    /// No call is made: its record is not wanted any more. Tokens that the store does not hold still are.
+    /// No call is made, so its intent is dropped. Tokens that are not stored yet are still written.
     mutating func forgetRecord(_ context: inout MachineContext) {
         if isTokenStored {
             context.forgetWrites()

@@ -2,7 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// Requests: a token for one that starts, a better one for one that was refused.
+/// Requests: a token for a new request, and a replacement for a refused one.
 extension ActiveSession {
     mutating func requested(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
         switch waiter.request {
@@ -23,7 +23,7 @@ extension ActiveSession {
         waiting.remove(waiter) || queue.remove(waiter)
     }
 
-    /// Gives the current token, or lets the caller wait for a better one (G3).
+    /// Returns the current token, or lets the caller wait for the next one (G3).
     mutating func giveToken(to waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
         guard !isActivating else {
             queue.add(waiter)
@@ -52,7 +52,7 @@ extension ActiveSession {
 
     var isRefreshing: Bool { if case .refreshing = phase { true } else { false } }
 
-    /// G22. A wrong clock does not end a session: where the server's clock is not known, the server decides.
+    /// G22. A wrong clock does not end a session: while the server's clock is not known, the server decides.
     mutating func withoutRefreshToken(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
         guard isExpiryCertain(context) else {
             give(waiter, &context)
@@ -81,7 +81,7 @@ extension ActiveSession {
         }
         // G2. Request B was sent with the old token and is refused after A's refresh is done. The refusal says nothing
         // about the current token. Another refresh would spend the new refresh token for nothing, and a server that
-        // rotates may take that for theft. The same when another process's token has taken the place of ours.
+        // rotates may count that as theft. The same applies when another process's token has replaced the refused one.
         let isLate =
             refused.generation < bundle.generation
             || (refused.generation == bundle.generation && refused.value != bundle.accessToken)
@@ -142,7 +142,7 @@ extension ActiveSession {
         return pause
     }
 
-    /// Looks into a shared store first: another process may have replaced the token (G10).
+    /// Checks a shared store first: another process may have replaced the token (G10).
     mutating func respondUnauthorized(
         _ waiter: Waiter,
         _ refusal: TokenRefusal,
@@ -155,7 +155,7 @@ extension ActiveSession {
         context.check(for: waiter)
     }
 
-    /// The store was looked at for a caller whose endpoint has refused a token that was just refreshed (G10).
+    /// A check of the store for a caller whose endpoint has refused a fresh token has ended (G10).
     mutating func serveAfterCheck(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
         guard case .replacement(let refusal) = waiter.request, refusal.token.session == bundle.session else {
             refuse(waiter, .sessionEnded, &context)
@@ -163,7 +163,7 @@ extension ActiveSession {
         }
         if refusal.token.value != bundle.accessToken { return giveToken(to: waiter, &context) }
         if isRefreshing {
-            // What the look has found is taken up by the attempt under way.
+            // The attempt under way uses what the check has found.
             waiting.add(waiter)
         } else {
             let pause = loops.pause(of: refusal.endpoint, at: context.now.uptime)

@@ -29,7 +29,7 @@ extension ActiveSession {
         context.emit(.respond(waiter.id, .failed(.unavailable(error, retryAfter: retryAfter))))
     }
 
-    /// Lets those who waited for a pause to end, or for a sign-in to be stored, ask again.
+    /// Handles the requests of the waiters of a pause, or of a sign-in, again.
     mutating func serveQueue(_ context: inout MachineContext) -> SessionOutcome {
         var outcome = SessionOutcome.continues
         for waiter in queue.takeAll() {
@@ -43,7 +43,7 @@ extension ActiveSession {
         return outcome
     }
 
-    /// A refusal that was to cause a refresh before the pause does so after it, unless the token has changed.
+    /// A refusal that waited for the end of a pause causes a refresh now, unless the token has changed.
     mutating func requestedAgain(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
         guard case .replacement(let refusal) = waiter.request, refusal.token.value == bundle.accessToken,
             refusal.token.session == bundle.session, isRefreshable
@@ -52,7 +52,7 @@ extension ActiveSession {
         return .continues
     }
 
-    /// Takes out every caller who waits: the session is over (G23).
+    /// Removes all waiters: the session has ended (G23).
     mutating func takeWaiters(_ context: inout MachineContext) -> [Waiter] {
         if case .refreshing(let id, _) = phase { context.emit(.stopTimer(.deadline(id))) }
         return waiting.takeAll() + queue.takeAll()
@@ -60,9 +60,9 @@ extension ActiveSession {
 }
 
 extension AuthenticationError {
-    /// A refresh that could not be made, as those who waited for it see it.
+    /// The error of a refresh that could not be made.
     static func unavailable(_ error: TokenRefreshError, retryAfter: Duration) -> AuthenticationError {
-        // A store that is busy with the refresh of another process works.
+        // A store that is busy with the refresh of another process has not failed.
         let isStore = (error.cause as? TokenStoreError).map { $0.code != .busy } ?? false
         return AuthenticationError(
             isStore ? .storeUnavailable : .refreshUnavailable,

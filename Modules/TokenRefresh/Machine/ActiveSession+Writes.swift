@@ -2,7 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// What follows when the store has been written.
+/// The end of a write, and of an attempt.
 extension ActiveSession {
     mutating func wrote(
         _ version: Int,
@@ -44,7 +44,7 @@ extension ActiveSession {
         return .continues
     }
 
-    /// The store takes too long: it must not hold up the application (G11). The write may still succeed.
+    /// The store is slow: it must not delay the application (G11). The write may still succeed.
     mutating func writeTookTooLong(
         _ version: Int,
         _ error: TokenStoreError,
@@ -69,7 +69,7 @@ extension ActiveSession {
         return true
     }
 
-    /// The store held something that a refresh must not replace (rule 3): the work of another process.
+    /// The store holds content of another process that a refresh must not replace (rule 3).
     mutating func superseded(
         by found: StoredSession,
         storing new: TokenBundle?,
@@ -114,8 +114,8 @@ extension ActiveSession {
         return finishAttempt(&context)
     }
 
-    /// All who waited go on with the current token, unless it is over already: a store may take longer to write a token
-    /// than the token lives, and a server may issue one that no request can carry. Then there is a pause as after any
+    /// All waiters continue with the current token, unless it has expired: a store may take longer to write a token
+    /// than the token lives, and a server may issue one that no request can carry. Then a pause follows as after any
     /// failure, and not the next refresh at once.
     mutating func finishAttempt(_ context: inout MachineContext) -> SessionOutcome {
         if isRefreshing, expiry.urgency(at: context.now.uptime) == .expired {
@@ -126,13 +126,13 @@ extension ActiveSession {
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         for waiter in waiting.takeAll() { give(waiter, &context) }
         for waiter in queue.takeAll() {
-            // The wish for a refresh is fulfilled, whichever process has made it.
+            // The refresh was made, by this or by another process.
             if case .refresh = waiter.request { give(waiter, &context) } else { queue.add(waiter) }
         }
         return serveQueue(&context)
     }
 
-    /// All who waited share the failure (G6), but for those whose token is still valid (G3).
+    /// All waiters share the failure (G6), except those that can use a token which is still valid (G3).
     mutating func failAttempt(
         _ error: TokenRefreshError,
         atLeast least: Duration = .zero,

@@ -2,11 +2,11 @@ import AuthInterface
 
 /// G10: a server that refuses a token it has just issued will refuse the next one too.
 ///
-/// The endpoint that refuses pays, and no other one: while its cool-down runs, its callers are told `unauthorized` and
-/// cause no refresh. When *another* endpoint refuses the token too, the token itself may have been revoked. One refresh
-/// a cool-down may find that out; if the server is at fault, it costs one refresh and not one for each endpoint.
+/// Only the callers of the refusing endpoint are affected: during its cool-down they get `unauthorized` and cause no
+/// refresh. When *another* endpoint refuses the token too, the token itself may have been revoked. One refresh in each
+/// cool-down finds that out; if the server is at fault, it costs one refresh and not one for each endpoint.
 struct LoopBreaker: Hashable, Sendable {
-    /// The most endpoints that are remembered. The one whose cool-down ends first makes room.
+    /// The maximum number of endpoints. The one whose cool-down ends first is removed.
     static let endpointLimit = 64
 
     enum Outcome: Hashable, Sendable {
@@ -27,14 +27,14 @@ struct LoopBreaker: Hashable, Sendable {
         coolDowns[endpoint ?? ""].flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
 
-    /// A token was refused that was issued a moment ago.
+    /// Handles the refusal of a token that is fresh.
     ///
     /// - Parameters:
     ///   - endpoint: What refused it.
-    ///   - isReplacement: Whether it had been given to this request in place of a refused one, which proves a loop.
+    ///   - isReplacement: Whether the request got it in place of a refused token, which proves a loop.
     ///   - uptime: The time on the monotonic clock.
-    ///   - cooldown: How long the endpoint pays the first time.
-    /// - Returns: Whether the token is refreshed, or the caller told.
+    ///   - cooldown: The first cool-down of an endpoint; it doubles up to eight times this.
+    /// - Returns: Whether the token is refreshed, or the caller gets `unauthorized`.
     mutating func refused(
         by endpoint: String?,
         isReplacement: Bool,

@@ -27,7 +27,7 @@ extension MachineState {
         }
     }
 
-    /// A shared store is looked at, as another process may have signed in or out. A look that fails changes nothing.
+    /// A shared store is checked, as another process may have signed in or out. A check that fails changes nothing.
     mutating func restore(_ waiter: Waiter) {
         guard context.settings.isShared, !context.store.isBehind else {
             context.emit(.respond(waiter.id, .state(published)))
@@ -69,7 +69,7 @@ extension MachineState {
 
     var loadLimit: Duration { min(context.policy.storeDeadline, context.policy.deadline) }
 
-    /// A store that hangs is a store that cannot say. Its answer is taken when it comes.
+    /// A store that hangs counts as unavailable. Its result is used when it comes.
     mutating func loadTookTooLong() {
         guard case .unknown(var restoring) = state else { return failUnreadEnd(nil) }
         restoring.isTimed = false
@@ -79,7 +79,7 @@ extension MachineState {
         failRestoring(error, retryAfter: nil)
     }
 
-    /// The store has answered for the first time (G14).
+    /// The first read has ended (G14).
     mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) {
         guard case .unknown(var restoring) = state else { return loadedLate(result) }
         restoring.isReading = false
@@ -123,8 +123,8 @@ extension MachineState {
         }
     }
 
-    /// The store could not be read in time, so nothing was ended. It cannot be ended later: a session that is found then
-    /// may be a sign-in of another process.
+    /// The store could not be read in time, so no session was ended. A session that is found later is not ended: it may
+    /// be a sign-in of another process.
     mutating func failUnreadEnd(_ cause: TokenStoreError?) {
         guard let end = unreadEnd else { return }
         unreadEnd = nil

@@ -4,7 +4,7 @@ import Foundation
 
 /// Signing in and out, and the end of a session (G5, G9).
 extension MachineState {
-    /// A sign-in. The session there was ends here and now; the new tokens are used once they are stored (G11).
+    /// A sign-in. The current session ends at once; the new tokens are used once they are stored (G11).
     mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: WaiterID) {
         guard tokens.accessToken.isHeaderSafe else {
             context.emit(.respond(waiter, .failed(AuthenticationError(.invalidTokens))))
@@ -35,7 +35,7 @@ extension MachineState {
         if let old { revokeOnceWritten(old) }
     }
 
-    /// Whose tokens the store is still to lose: a sign-in takes that over.
+    /// The sessions whose tokens are still to be removed: a sign-in takes them over.
     var pendingEndScope: EndScope? {
         if case .ended(_, _, let scope)? = context.store.missing { scope } else { nil }
     }
@@ -55,7 +55,7 @@ extension MachineState {
             failWaiters()
             finish(reason)
         case .unknown:
-            // Nothing is known of what is stored. The write finds out, and tells what it has removed.
+            // The stored content is not known. The result of the write shows what it has removed.
             _ = context.write(.ended(reason, at: context.now.date, of: .unread))
             context.store.wait(waiter)
             failWaiters()
@@ -101,7 +101,7 @@ extension MachineState {
         announce(.signedOut(reason))
     }
 
-    /// Another process has signed in: its session is this process's too, and the one there was is over.
+    /// Another process has signed in: this process follows, and its own session has ended.
     mutating func replaceSession(by found: TokenBundle) {
         failWaiters()
         context.storeMayHaveChanged = true
@@ -112,7 +112,7 @@ extension MachineState {
         announce(.signedIn(found.session))
     }
 
-    /// G23: a caller who waits in one session never goes on in another. Those who wait for the state hear the next one.
+    /// G23: a waiter of one session never continues in another. Waiters for the state get the next one.
     mutating func failWaiters() {
         var waiters = loadWaiters.takeAll() + check.waiters.takeAll() + check.laterWaiters.takeAll()
         withSession { session, context in waiters += session.takeWaiters(&context) }
@@ -136,8 +136,8 @@ extension MachineState {
         }
     }
 
-    /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the store.
-    /// It would take the revocation for the server's wish. A store that fails is not waited for.
+    /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the
+    /// store. Otherwise it would report the revocation as an expiry. A store that fails is not waited for.
     mutating func revokeOnceWritten(_ bundle: TokenBundle) {
         guard context.settings.isShared, context.store.isBehind else { return revoke(bundle) }
         revocable.append(Revocable(bundle: bundle, version: context.store.version))
@@ -150,8 +150,8 @@ extension MachineState {
         for tokens in due { revoke(tokens.bundle) }
     }
 
-    /// G9: tokens that are no longer wanted. While another session is signed in, a handler may only be asked that
-    /// affects these tokens alone; tokens that are still in use are never revoked.
+    /// G9: revokes tokens that are not used any more. While another session is signed in, only a handler is called that
+    /// affects these tokens alone; tokens in use are never revoked.
     mutating func revoke(_ bundle: TokenBundle) {
         guard case .signedIn(let session) = state else {
             return context.emit(.revoke(bundle, besideAnother: false))

@@ -14,7 +14,7 @@ extension MachineState {
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if case .ended(_, _, let scope)? = content, case .written(let removed?) = outcome {
-            // Another process had newer tokens than the ones that were revoked, or nothing was known of them.
+            // The removed tokens are newer than the revoked ones, or the session was never read.
             revokeRemoved(removed, of: scope)
         }
         withSession { $0.wrote(version, content, outcome, &$1) }
@@ -42,7 +42,7 @@ extension MachineState {
         withSession { $0.serveQueue(&$1) }
     }
 
-    /// G11: the store must not hold up the application. The write may yet succeed.
+    /// G11: a slow store must not delay the application. The write may still succeed.
     mutating func writeTookTooLong(_ version: Int) {
         guard context.store.lacks(version) else { return }
         context.store.timeOut(version)
@@ -56,8 +56,8 @@ extension MachineState {
         respondToStoreWaiters(error, upTo: version)
     }
 
-    /// Tells those who signed in or out how it went with the store. A sign-in holds without the store; a sign-out that
-    /// could not delete the tokens says so.
+    /// Completes the callers of a sign-in or a sign-out. A sign-in holds without the store; a sign-out that could not
+    /// delete the tokens fails its caller.
     mutating func respondToStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
         var isSignedOut = false
         if case .signedOut = state { isSignedOut = true }
@@ -78,7 +78,7 @@ extension MachineState {
         if !check.isUnderWay { startCheck() } else { check.mustRepeat = true }
     }
 
-    /// Lets a caller wait for a look that starts now, but not for longer than a store may take.
+    /// Lets a caller wait for a check that starts now, at most for the store's deadline.
     mutating func checkStore(for waiter: Waiter) {
         if !check.isUnderWay {
             check.waiters.add(waiter)
@@ -125,7 +125,7 @@ extension MachineState {
         }
     }
 
-    /// A store that hangs has shown nothing. Its answer is taken when it comes.
+    /// The waiters of a check that hangs continue without it. Its result is used when it comes.
     mutating func checkTookTooLong() {
         check.isTimed = false
         for waiter in check.waiters.takeAll() + check.laterWaiters.takeAll() { serveAfterCheck(waiter) }
@@ -145,8 +145,8 @@ extension MachineState {
         withSession { $0.suspensionNear(&$1) }
     }
 
-    /// Tokens that the store does not hold yet keep the other processes out, and so does a call whose intent is not
-    /// marked: one may have been made since the suspension was announced.
+    /// The lease stays while tokens are not stored, or while the intent of a call is not marked: a call may have been
+    /// made since the suspension was announced.
     mutating func releaseForSuspension() {
         guard !context.store.isBehind else { return }
         withSession { $0.suspensionNear(&$1) }

@@ -1,4 +1,4 @@
-/// Callers who wait, what for, and since when.
+/// The callers that wait, their requests, and since when they wait.
 struct Waiters: Hashable, Sendable {
     struct Waiter: Hashable, Sendable {
         let id: WaiterID
