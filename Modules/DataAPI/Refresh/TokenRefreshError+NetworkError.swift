@@ -63,7 +63,6 @@ extension NetworkError {
             },
             retryAfter: retryAfter,
             attempt: attempt,
-            maximumAttempts: maximumAttempts,
             elapsed: elapsed,
             cause: cause
         )
