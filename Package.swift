@@ -29,6 +29,11 @@ let modules: [Target] = [
         path: "Modules/DataAPI"
     ),
     .target(
+        name: "OAuth2Flows",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/OAuth2Flows"
+    ),
+    .target(
         name: "Storage",
         dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
         path: "Modules/Storage"
@@ -111,12 +116,26 @@ let tests: [Target] = [
         dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
         path: "Tests/NetworkCoreTests"
     ),
+    // Cases and fixtures for the tests of refresh handlers.
+    .target(
+        name: "HandlerTesting",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
+        path: "Tests/Support/HandlerTesting"
+    ),
     .testTarget(
         name: "DataAPITests",
         dependencies: [
             "DataAPI", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting",
+            "HandlerTesting",
         ],
         path: "Tests/DataAPITests"
+    ),
+    .testTarget(
+        name: "OAuth2FlowsTests",
+        dependencies: [
+            "OAuth2Flows", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting", "HandlerTesting",
+        ],
+        path: "Tests/OAuth2FlowsTests"
     ),
     // A process that saves and takes leases until the storage tests kill it.
     .executableTarget(

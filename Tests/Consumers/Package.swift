@@ -9,6 +9,7 @@ let latchkey: [Target.Dependency] = [
     .product(name: "TokenRefresh", package: "Latchkey"),
     .product(name: "NetworkCore", package: "Latchkey"),
     .product(name: "DataAPI", package: "Latchkey"),
+    .product(name: "OAuth2Flows", package: "Latchkey"),
     .product(name: "Storage", package: "Latchkey"),
 ]
 
