@@ -25,8 +25,10 @@ import Testing
         let first = try #require(lines.firstIndex(of: "```swift"))
         let end = try #require(lines[first...].firstIndex(of: "```"))
         #expect(end - first - 1 <= 12)
-        let picture = try #require(lines.firstIndex { $0.contains("TokenRefresh") && $0.contains("NetworkCore") })
+        let picture = try #require(lines.firstIndex { $0.contains("TokenRefresh   Storage") })
         #expect(first < picture && picture < 60)
+        let drawing = lines[picture...].prefix { $0 != "```" }.joined() + lines[(picture - 3)..<picture].joined()
+        for module in AllowTable.system.keys { #expect(drawing.contains(module), "\(module) is not in the picture") }
     }
 
     @Test func `every module that the first sample imports is a product that the README depends on`() throws {
