@@ -23,9 +23,9 @@ struct Manifest: Decodable, Sendable {
     let products: [Product]
     let traits: [Trait]
 
-    /// The manifest of the root and of the app, whole: without the variable that narrows them.
-    static func all() async throws -> [(folder: String, manifest: Manifest)] {
-        try await [(".", root.value), ("App", app.value)]
+    /// The manifests of the root and of the app, whole: without the variable that narrows them.
+    static func all() async throws -> [(path: String, manifest: Manifest)] {
+        try await [("Package.swift", root.value), ("App/Package.swift", app.value)]
     }
 
     /// The manifest of the root.
