@@ -109,7 +109,7 @@ boundaries: ## Check who imports whom, the manifests, names, README, and that no
 	LATCHKEY_MODULE=Repository swift test --scratch-path .build-module
 
 .PHONY: ci
-ci: lint boundaries test ## Run everything that has to pass before a change lands
+ci: lint boundaries typecheck-apple test ## Run everything that has to pass before a change lands
 
 .PHONY: clean
 clean: ## Remove what was built
