@@ -59,15 +59,3 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// The longest duration of a call: the larger one of its two limits.
     var longestCall: Duration { max(callLimit, deadline) }
 }
-
-/// When an *ambiguous* refusal of a refresh, such as a bare 401, counts as a rejection (G4).
-public enum AmbiguityRule: Sendable, Hashable {
-    /// Never: it is always unavailable.
-    case never
-
-    /// When the next attempt, after a pause, is refused in the same way.
-    case repeated
-
-    /// At once.
-    case always
-}
