@@ -5,7 +5,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G10: an endpoint that refuses every token costs its own callers, and no others.
+/// G10: an endpoint that refuses every token affects its own callers only.
 @Suite struct LoopBreakerTests {
     private func refusal(_ script: MachineScript, _ generation: Int, by endpoint: String) -> TokenRefusal {
         TokenRefusal(of: script.token(generation), endpoint: endpoint)

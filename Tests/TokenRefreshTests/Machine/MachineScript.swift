@@ -3,7 +3,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// A machine, two clocks and a way to write races down: an event in, what the machine decided out, as text.
+/// A machine, two clocks, and methods that send events; each returns the machine's decisions as text.
 ///
 /// ```
 /// var script = MachineScript.signedIn()
@@ -78,7 +78,7 @@ struct MachineScript {
         send(.requested(.refresh, WaiterID(number: waiter)))
     }
 
-    /// The token of a generation, as the machine hands it out now.
+    /// The token of a generation, as the machine returns it now.
     func token(_ generation: Int, of user: String = "ada") -> SessionToken {
         if let ready = machine.readyToken(at: uptime), ready.generation == generation, ready.session.rawValue == user {
             return ready

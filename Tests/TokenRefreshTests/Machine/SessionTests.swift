@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G4, G5, G9, G12, G22, G23: when a session ends, and what of it must not outlive it.
+/// G4, G5, G9, G12, G22, G23: when a session ends, and what must end with it.
 @Suite struct SessionTests {
     static let unavailable: [TokenRefreshError] = [
         .unavailable,

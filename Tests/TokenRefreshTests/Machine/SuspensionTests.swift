@@ -3,7 +3,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// Rule 4: the lease goes before the system suspends the process, and no call is made without it.
+/// Rule 4: the lease is released before the system suspends the process, and no call is made without it.
 @Suite struct SuspensionTests {
     @Test func `Rule 4: an attempt that reads the store when the process is about to be suspended makes no call`() {
         var script = MachineScript.signedIn(isShared: true)

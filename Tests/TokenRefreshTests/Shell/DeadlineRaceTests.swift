@@ -5,7 +5,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G8: nothing that hangs hangs the app.
+/// G8: a part that hangs delays the app up to its limit only.
 @Suite(.timeLimit(.minutes(10))) struct DeadlineRaceTests {
     @Test(arguments: Bench.StoreKind.allCases)
     func `G8: a hung refresh fails its waiters at the deadline; its late response is used and stored`(

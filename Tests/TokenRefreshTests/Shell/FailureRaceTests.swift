@@ -5,7 +5,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G4, G5, G6, G10, G12: refreshes that bring nothing, and what they may cost.
+/// G4, G5, G6, G10, G12: failed refreshes, and their cost.
 @Suite(.timeLimit(.minutes(10))) struct FailureRaceTests {
     @Test func `G6: 1,000 requests share one failure, and no call is made before the pause is over`() async throws {
         let bench = try await Bench.signedIn()

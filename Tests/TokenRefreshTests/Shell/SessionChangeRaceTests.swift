@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G9, G23: users who leave and users who come while a refresh is under way.
+/// G9, G23: sign-outs and sign-ins during a refresh.
 @Suite(.timeLimit(.minutes(10))) struct SessionChangeRaceTests {
     @Test(arguments: Bench.StoreKind.allCases)
     func `G9: after a sign-out during a refresh the store is empty and the new tokens are revoked`(

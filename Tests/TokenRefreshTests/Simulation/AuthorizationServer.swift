@@ -22,7 +22,7 @@ struct AuthorizationServer {
         var isDamaged = false
         /// The server has ended it because a refresh token was used twice.
         var isTakenForStolen = false
-        /// How it ended, as the note in the store says.
+        /// How it ended, as the tombstone in the store says.
         var note: SignOutReason?
     }
 

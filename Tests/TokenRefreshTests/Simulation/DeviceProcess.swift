@@ -107,7 +107,7 @@ final class DeviceProcess {
         var kind: Kind
         var phase = Phase.waiting
         var since: Int
-        /// The place of its last question among all events.
+        /// The place of its last event among all events.
         var order = 0
         /// The place of the event by which it was given its token.
         var handedAt = 0
@@ -141,7 +141,7 @@ final class DeviceProcess {
     }
 }
 
-/// A bundle, as far as it matters: whose, and the how manieth.
+/// The session and the generation of a bundle.
 struct Mark: Equatable {
     let session: SessionID
     let generation: Int
@@ -155,7 +155,7 @@ struct ProcessNotes {
     var left: Set<SessionID> = []
     /// The server has refused the refresh token of this session.
     var sawRejection: SessionID?
-    /// What was refused was not said by the authorization server itself (G4, *ambiguous*).
+    /// The refusal was *ambiguous* (G4).
     var wasAmbiguous = false
     /// The last response to a call for this session was ambiguous.
     var ambiguous: SessionID?

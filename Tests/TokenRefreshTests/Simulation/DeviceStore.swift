@@ -19,7 +19,7 @@ struct DeviceStore {
         let process: Int
         let owner: ProcessIdentity
         let attempt: AttemptID
-        /// Since when the owner has not been heard of: it was killed or stopped, or its connection was cut.
+        /// Since when the owner does not renew its claim: it was killed or stopped, or its connection was cut.
         var silentSince: Int?
     }
 

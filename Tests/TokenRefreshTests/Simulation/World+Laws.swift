@@ -25,7 +25,7 @@ extension World {
         checkGrowth(process)
     }
 
-    /// G9. A sign-in gives way to a later sign-in, or to its own end, and never to one before it.
+    /// G9. A sign-in is replaced by a later sign-in, or by its own end, and never by an earlier one.
     private mutating func checkReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
         guard let new, Int(named: new.rawValue) < Int(named: left.rawValue) else { return }
         let family = server.families[Int(named: left.rawValue)]
@@ -124,7 +124,7 @@ extension World {
         }
     }
 
-    /// What a refusal, or a question in a pause, must not start.
+    /// What a refusal, or a request in a pause, must not start.
     private mutating func checkStart(_ process: Int, _ before: MachineSnapshot) {
         let notes = processes[process].notes
         if let failure = notes.failure, failure.session == before.session, now < failure.until {

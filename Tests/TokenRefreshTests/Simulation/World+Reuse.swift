@@ -2,15 +2,15 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// What one process takes away from another: a refresh token by its second use, a sign-in by a deletion.
+/// Damage that one process does to another: the second use of a refresh token, and the deletion of a sign-in.
 extension World {
     /// Whether a call with a refresh token has not ended. A call of a process that was killed has.
     func isUnderWay(_ call: Call, with token: Int, of process: Int) -> Bool {
         call.token == token && !call.isOrphan && plan.server.rotates
     }
 
-    /// Whether the response of an exchange cannot be had, or its owner does not keep the others out any more, and the
-    /// longest call would be over.
+    /// Whether the response of an exchange is lost, or its owner has released the lease and the longest call would be
+    /// over.
     func isExplained(_ exchange: AuthorizationServer.Exchange) -> Bool {
         switch exchange.fate {
         case .lost, .crashed: return true

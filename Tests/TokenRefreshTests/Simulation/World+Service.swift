@@ -2,7 +2,7 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// What remains when a world is at rest, and whether it works.
+/// The state of a world at rest, and whether it serves requests.
 extension World {
     /// The time after which no failure of the past delays a refresh, in milliseconds.
     private static let longestPause = 400_000

@@ -21,7 +21,7 @@ struct World {
     var store = DeviceStore()
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
-    /// The idempotency keys of the grants whose calls have brought nothing yet.
+    /// The idempotency keys of the grants whose calls have returned nothing yet.
     var keys: [Int: String] = [:]
     /// Whether the resource server refuses every request.
     var refusesEverything = false

@@ -9,7 +9,7 @@ struct WorldPlan: Sendable {
     enum Lease: Sendable {
         /// A lock that the system releases when its owner dies.
         case lock
-        /// A claim that expires when nothing is heard of its owner for a while, in milliseconds.
+        /// A claim that expires when its owner does not renew it for this time, in milliseconds.
         case claim(Int)
 
         var claimTime: Int? { if case .claim(let time) = self { time } else { nil } }
@@ -19,9 +19,9 @@ struct WorldPlan: Sendable {
     struct Server: Sendable {
         /// Whether a spent refresh token that comes again ends the whole family.
         var revokesOnReuse = true
-        /// How long a spent refresh token still earns its successor, in milliseconds.
+        /// How long a spent refresh token still returns its successor, in milliseconds.
         var grace = 0
-        /// Whether grace earns another successor instead of the same one.
+        /// Whether a use within the grace window returns another successor instead of the same one.
         var branches = false
         /// Whether a rotation kills the older access tokens.
         var isStrict = false
@@ -35,7 +35,7 @@ struct WorldPlan: Sendable {
         var takesRevocations = true
         /// How often a refresh brings an access token that no header field can carry, in percent.
         var unusableTokens = 0
-        /// What the server says instead of the lifetime, in milliseconds: nothing that a client can believe.
+        /// What the server says instead of the lifetime, in milliseconds: an implausible value.
         var falseLifetime: Int?
         /// Whether a server that does not rotate sends an empty refresh token instead of none.
         var sendsEmptyTokens = false

@@ -95,7 +95,7 @@ final class PeerProcess: Sendable {
         state.withLock { $0.said.contains(line) }
     }
 
-    /// Ends the process as the system does: at once, and without a word to it.
+    /// Ends the process as the system does: at once, without a notice.
     func kill() async {
         state.withLock { $0.isKilled = true }
         process.kill()

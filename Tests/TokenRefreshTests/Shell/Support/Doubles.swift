@@ -28,7 +28,7 @@ final class RecordingRevocation: TokenRevocationHandler {
     /// From now on a call may affect every session of the user.
     func affectsAll() { isNarrow.withLock { $0 = false } }
 
-    /// From now on calls wait at a gate, deaf to cancellation.
+    /// From now on calls wait at a gate, and ignore their cancellation.
     func hold(at gate: Gate) {
         script.withLock { $0.gate = gate }
     }
