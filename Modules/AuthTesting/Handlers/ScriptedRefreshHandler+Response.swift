@@ -125,14 +125,3 @@ extension ScriptedRefreshHandler.Call: RedactedDescription {
         return "Call(\(token), \(idempotencyKey.isEmpty ? "no key" : "with a key"))"
     }
 }
-
-extension RotatingTokenServer {
-    /// Exchanges the refresh token of a call.
-    ///
-    /// - Parameter request: The call.
-    /// - Returns: The next pair.
-    /// - Throws: As ``refresh(_:key:)``.
-    public func refresh(_ request: TokenRefreshRequest) throws(TokenRefreshError) -> TokenRefreshResult {
-        try refresh(request.refreshToken, key: request.idempotencyKey)
-    }
-}

@@ -4,13 +4,13 @@ import AuthInterface
 extension TokenRefreshHandlerRules {
     static let replays: [ContractRule<any RefreshBackend>] = [
         ContractRule("G12: an error without a response has no status") { backend in
-            for answer in [RefreshBackendResponse.unreachable, .lostResponse] {
-                guard let error = try await backend.error(after: answer) else { continue }
-                try expectNoRejection(error, "the answer (\(answer))")
+            for response in [RefreshBackendResponse.unreachable, .lostResponse] {
+                guard let error = try await backend.error(after: response) else { continue }
+                try expectNoRejection(error, "the response (\(response))")
                 let status = (error as? TokenRefreshError)?.status
                 try expect(
                     status == nil,
-                    otherwise: "after \(answer) it says HTTP \(status ?? 0), and the engine cannot see the loss"
+                    otherwise: "after \(response) it says HTTP \(status ?? 0), and the engine cannot see the loss"
                 )
             }
         },
@@ -22,7 +22,7 @@ extension TokenRefreshHandlerRules {
                 guard try await backend.error(after: .lostResponse) != nil else { return }
                 let calls = try await recording?.receivedKeys().count ?? (start + number)
                 try expect(calls == start + number, otherwise: "\(number) refreshes made \(calls - start) calls")
-                _ = try await backend.answer(.tokens)
+                _ = try await backend.respond(with: .tokens)
             }
         },
         ContractRule("G12: a request sends its own key, the same each time") { backend in
@@ -91,7 +91,7 @@ extension RefreshBackend {
         let request = TokenRefreshRequest(renewing: try await signIn())
         guard let error = try await error(after: .lostResponse, to: request) else { return }
         try TokenRefreshHandlerRules.expectNoRejection(error, "a lost response")
-        _ = try await answer(.tokens)
+        _ = try await respond(with: .tokens)
         try await expectToGoOn(with: try await replayed(request), after: request)
     }
 }

@@ -36,7 +36,7 @@ enum TokenRefreshHandlerRules {
         },
         ContractRule("a new refresh token is returned even beside an empty access token") { backend in
             let issued = try await backend.signIn()
-            guard try await backend.answer(.emptyAccessTokenAndNewRefreshToken) else { return }
+            guard try await backend.respond(with: .emptyAccessTokenAndNewRefreshToken) else { return }
             let result: TokenRefreshResult
             do {
                 result = try await backend.refreshed(issued)
@@ -85,21 +85,21 @@ enum TokenRefreshHandlerRules {
             try await backend.expectUnavailable(after: .garbage)
         },
         ContractRule("a failure is not remembered: the next call asks the server again") { backend in
-            for answer in [RefreshBackendResponse.unavailable, .unreachable, .garbage, .ambiguous, .page, .rejected] {
-                guard try await backend.error(after: answer) != nil else { continue }
-                _ = try await backend.answer(.tokens)
+            for response in [RefreshBackendResponse.unavailable, .unreachable, .garbage, .ambiguous, .page, .rejected] {
+                guard try await backend.error(after: response) != nil else { continue }
+                _ = try await backend.respond(with: .tokens)
                 let result = try await backend.refreshed(try await backend.signIn())
-                try expect(!result.accessToken.isEmpty, otherwise: "after \(answer) it has no access token")
+                try expect(!result.accessToken.isEmpty, otherwise: "after \(response) it has no access token")
             }
         },
         ContractRule("G17: no error shows a token or the key, in words or in a dump") { backend in
-            for answer in RefreshBackendResponse.failures {
+            for response in RefreshBackendResponse.failures {
                 let request = TokenRefreshRequest(renewing: try await backend.signIn())
-                guard let error = try await backend.error(after: answer, to: request) else { continue }
+                guard let error = try await backend.error(after: response, to: request) else { continue }
                 let tokens = TokenBundle(accessToken: request.accessToken, refreshToken: request.refreshToken)
                 let key = TokenBundle(accessToken: request.idempotencyKey, refreshToken: nil)
                 if let view = leak(of: tokens, in: error) ?? leak(of: key, in: error) {
-                    throw RuleBroken("the \(view) of its error after \(answer) shows a secret")
+                    throw RuleBroken("the \(view) of its error after \(response) shows a secret")
                 }
             }
         },
@@ -107,7 +107,7 @@ enum TokenRefreshHandlerRules {
 
     private static let calls: [ContractRule<any RefreshBackend>] = [
         ContractRule("G8: a cancelled call ends, is no rejection, and leaves the handler in order") { backend in
-            guard try await backend.answer(.nothing) else { return }
+            guard try await backend.respond(with: .nothing) else { return }
             let (issued, handler) = (try await backend.signIn(), backend.handler)
             for isUnderWay in [false, true] {
                 let call = Task { try await handler.refresh(TokenRefreshRequest(renewing: issued)) }
@@ -118,7 +118,7 @@ enum TokenRefreshHandlerRules {
                 case .failure(let error): try expectNoRejection(error, "being cancelled")
                 }
             }
-            _ = try await backend.answer(.tokens)
+            _ = try await backend.respond(with: .tokens)
             _ = try await backend.refreshed(try await backend.signIn())
         },
         ContractRule("concurrent calls are independent: each gets the tokens of its own session") { backend in
@@ -169,23 +169,23 @@ extension RefreshBackend {
 
     /// What the handler throws when the backend answers in a way; `nil` if it cannot be made to.
     func error(
-        after way: RefreshBackendResponse,
+        after response: RefreshBackendResponse,
         to request: TokenRefreshRequest? = nil
     ) async throws -> (any Error)? {
         let request = if let request { request } else { TokenRefreshRequest(renewing: try await signIn()) }
         guard !request.refreshToken.isEmpty else { throw RuleBroken("the backend signed in without a refresh token") }
-        guard try await answer(way) else { return nil }
+        guard try await respond(with: response) else { return nil }
         let result: TokenRefreshResult
         do {
             result = try await handler.refresh(request)
         } catch {
             return error
         }
-        throw RuleBroken("it made \(result) of the answer (\(way))")
+        throw RuleBroken("it made \(result) of the response (\(response))")
     }
 
-    fileprivate func expectUnavailable(after way: RefreshBackendResponse) async throws {
-        guard let error = try await error(after: way) else { return }
-        try TokenRefreshHandlerRules.expectNoRejection(error, "the answer (\(way))")
+    fileprivate func expectUnavailable(after response: RefreshBackendResponse) async throws {
+        guard let error = try await error(after: response) else { return }
+        try TokenRefreshHandlerRules.expectNoRejection(error, "the response (\(response))")
     }
 }

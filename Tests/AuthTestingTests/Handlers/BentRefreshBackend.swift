@@ -2,7 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 
-/// A token endpoint as it looks from the client: a status, a body, or nothing.
+/// A token endpoint as a client sees it: a status, a body, or nothing.
 final class TokenEndpoint: Sendable {
     struct Response: Sendable {
         var status = 200
@@ -11,40 +11,32 @@ final class TokenEndpoint: Sendable {
         var code: String?
         var access: String?
         var refresh: String?
-        /// The body as text, as a handler that reports too much would quote it.
+        /// The body as text, for a handler that quotes it in its error.
         var body = "{}"
     }
 
     struct ConnectionLost: Error {}
 
     let server: RotatingTokenServer
-    private let way = Locked(RefreshBackendResponse.tokens)
+    private let response = Locked(RefreshBackendResponse.tokens)
     private let keys = Locked<[String?]>([])
 
-    /// What the server behind the endpoint forgives.
-    enum Server: Sendable {
-        case strict
-        case withGraceWindow
-        case honouringKeys
-    }
-
-    init(_ server: Server = .strict) {
-        self.server = RotatingTokenServer(
-            lifetime: .seconds(900), hasGraceWindow: server == .withGraceWindow, honoursKeys: server == .honouringKeys)
+    init(tolerating tolerance: ReplayTolerance = .none) {
+        server = RotatingTokenServer(lifetime: .seconds(900), tolerating: tolerance)
     }
 
     var receivedKeys: [String?] { keys.withLock { $0 } }
 
-    func behave(_ way: RefreshBackendResponse) {
-        self.way.withLock { $0 = way }
+    func respond(with response: RefreshBackendResponse) {
+        self.response.withLock { $0 = response }
     }
 
     func post(_ request: TokenRefreshRequest) async throws -> Response {
         let (refreshToken, key) = (request.refreshToken, request.idempotencyKey)
         keys.withLock { $0.append(key.isEmpty ? nil : key) }
-        let way = way.withLock { $0 }
-        if let page = Self.pages[way] { return Response(status: page, body: "<html>\(refreshToken)</html>") }
-        switch way {
+        let response = response.withLock { $0 }
+        if let status = response.statusOfPage { return Response(status: status, body: "<html>\(refreshToken)</html>") }
+        switch response {
         case .tokens:
             guard let pair = try? server.refresh(request) else { return Self.refusal(quoting: refreshToken) }
             return Response(access: pair.accessToken, refresh: pair.refreshToken)
@@ -68,16 +60,12 @@ final class TokenEndpoint: Sendable {
         }
     }
 
-    private static let pages: [RefreshBackendResponse: Int] = [
-        .page: 200, .unauthorizedPage: 401, .forbiddenPage: 403, .badGatewayPage: 502,
-    ]
-
     private static func refusal(quoting refreshToken: String) -> Response {
         Response(status: 400, code: "invalid_grant", body: "{\"invalid\":\"\(refreshToken)\"}")
     }
 }
 
-/// A handler that keeps every rule, until a test bends it.
+/// A handler that keeps every rule unless a test gives it another `onRefresh`.
 struct BentRefreshHandler: TokenRefreshHandler {
     typealias Refresh = @Sendable (TokenEndpoint, TokenRefreshRequest) async throws -> TokenRefreshResult
 
@@ -103,21 +91,21 @@ struct BentRefreshBackend: KeyRecordingRefreshBackend {
 
     func signIn() async throws -> TokenRefreshResult { endpoint.server.signIn() }
 
-    func answer(_ answer: RefreshBackendResponse) async throws -> Bool {
-        guard !unsupported.contains(answer) else { return false }
-        endpoint.behave(answer)
+    func respond(with response: RefreshBackendResponse) async throws -> Bool {
+        guard !unsupported.contains(response) else { return false }
+        endpoint.respond(with: response)
         return true
     }
 
     func session(of accessToken: String) -> String? {
-        accessToken.split(separator: "-").dropFirst().first.map(String.init)
+        RotatingTokenServer.login(of: accessToken)
     }
 
     func receivedKeys() -> [String?] { endpoint.receivedKeys }
 }
 
 extension TokenEndpoint {
-    /// What a handler should make of the endpoint's responses.
+    /// Makes of a response what the contract demands.
     func refreshProperly(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         try tokens(in: try await post(request))
     }

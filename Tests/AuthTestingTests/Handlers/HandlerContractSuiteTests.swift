@@ -9,12 +9,10 @@ import Testing
         try await TokenRefreshHandlerContract.check { BentRefreshBackend() }
     }
 
-    @Test("a handler that declares what its server forgives passes over a server that does", arguments: [false, true])
-    func forgiven(keys: Bool) async throws {
+    @Test(arguments: [ReplayTolerance.sameKey, .within(.seconds(10))])
+    func `a handler that declares its server's tolerance passes`(_ tolerance: ReplayTolerance) async throws {
         try await TokenRefreshHandlerContract.check {
-            BentRefreshBackend(
-                endpoint: TokenEndpoint(keys ? .honouringKeys : .withGraceWindow),
-                replayTolerance: keys ? .sameKey : .within(.seconds(10)))
+            BentRefreshBackend(endpoint: TokenEndpoint(tolerating: tolerance), replayTolerance: tolerance)
         }
     }
 
@@ -22,7 +20,7 @@ import Testing
     func leftOut() async throws {
         try await TokenRefreshHandlerContract.check {
             var backend = BentRefreshBackend()
-            backend.endpoint = TokenEndpoint(.honouringKeys)
+            backend.endpoint = TokenEndpoint(tolerating: .sameKey)
             backend.unsupported = Set(RefreshBackendResponse.allCases).subtracting([.tokens])
             backend.onRefresh = { endpoint, request in
                 _ = try await endpoint.post(request)

@@ -33,24 +33,24 @@ extension RefreshHandlerMutant {
                 throw TokenRefreshError(.unavailable, status: 503)
             }
         },
-        Self(key, by: "a new key for each call", tolerating: .sameKey, over: .honouringKeys) { endpoint, request in
+        Self(key, by: "a new key for each call", tolerating: .sameKey, over: .sameKey) { endpoint, request in
             try await endpoint.refreshProperly(request.with(key: "\(endpoint.receivedKeys.count)"))
         },
         Self(key, by: "one key for all calls") { try await $0.refreshProperly($1.with(key: "key")) },
-        Self(key, by: "declaring .sameKey without a key", tolerating: .sameKey, over: .withGraceWindow) {
+        Self(key, by: "declaring .sameKey without a key", tolerating: .sameKey, over: .within(.seconds(10))) {
             try await $0.refreshProperly($1.with(key: ""))
         },
         Self(sameKey, by: "declaring what the server does not do", tolerating: .sameKey),
-        Self(sameKey, by: "not sending the key", tolerating: .sameKey, over: .honouringKeys) {
+        Self(sameKey, by: "not sending the key", tolerating: .sameKey, over: .sameKey) {
             try await $0.refreshProperly($1.with(key: ""))
         },
-        Self(sameKey, by: "an access token of its own making", tolerating: .sameKey, over: .honouringKeys) {
+        Self(sameKey, by: "an access token of its own making", tolerating: .sameKey, over: .sameKey) {
             var result = try await $0.refreshProperly($1)
             result.accessToken += "-\($0.receivedKeys.count)"
             return result
         },
         Self(within, by: "declaring what the server does not do", tolerating: .within(.seconds(10))),
-        Self(within, by: "declaring no time", tolerating: .within(.zero), over: .withGraceWindow),
+        Self(within, by: "declaring no time", tolerating: .within(.zero), over: .within(.seconds(10))),
     ]
 }
 

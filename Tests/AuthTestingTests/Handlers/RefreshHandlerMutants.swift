@@ -14,13 +14,14 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
         _ rule: String,
         by flaw: String,
         tolerating tolerance: ReplayTolerance = .none,
-        over server: TokenEndpoint.Server = .strict,
+        over server: ReplayTolerance = .none,
         _ onRefresh: @escaping BentRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
     ) {
         self.rule = rule
         self.flaw = flaw
         backend = {
-            BentRefreshBackend(endpoint: TokenEndpoint(server), replayTolerance: tolerance, onRefresh: onRefresh)
+            BentRefreshBackend(
+                endpoint: TokenEndpoint(tolerating: server), replayTolerance: tolerance, onRefresh: onRefresh)
         }
     }
 

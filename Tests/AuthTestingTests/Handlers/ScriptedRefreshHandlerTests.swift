@@ -30,7 +30,7 @@ import Testing
 
     @Test("with a grace window the token spent last brings the same pair again, the one before it a revocation")
     func grace() throws {
-        let server = RotatingTokenServer(hasGraceWindow: true)
+        let server = RotatingTokenServer(tolerating: .within(.seconds(10)))
         _ = server.signIn()
         let first = try server.refresh("refresh-ada1-0")
         #expect(try server.refresh("refresh-ada1-0") == first)
@@ -40,7 +40,7 @@ import Testing
 
     @Test("G12: the token spent last brings the same pair again with its own key, and a revocation with another")
     func keys() throws {
-        let server = RotatingTokenServer(honoursKeys: true)
+        let server = RotatingTokenServer(tolerating: .sameKey)
         _ = (server.signIn(), server.signIn("bob"))
         let first = try server.refresh("refresh-ada1-0", key: "k0")
         #expect(try server.refresh("refresh-ada1-0", key: "k0") == first)
@@ -113,7 +113,7 @@ import Testing
     func recordedKeys() async throws {
         let handler = ScriptedRefreshHandler(
             .rotateThenFail(TokenRefreshError.unavailable), replayTolerance: .sameKey,
-            server: RotatingTokenServer(honoursKeys: true))
+            server: RotatingTokenServer(tolerating: .sameKey))
         #expect(handler.replayTolerance == .sameKey)
         let session = SessionID(rawValue: "ada1")
         let request = TokenRefreshRequest(refreshToken: "refresh-ada1-0", session: session, idempotencyKey: "s3cret")

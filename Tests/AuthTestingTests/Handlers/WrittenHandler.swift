@@ -1,8 +1,11 @@
 import AuthInterface
 import Foundation
-import NetworkCore  // for FoundationNetworking, on Linux
 
-// The sample of the article *Writing a refresh handler*: what stands between the marks is there word for word.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+// The sample of the article *Writing a refresh handler*, which shows the text between the marks word for word.
 
 // sample: a refresh handler
 struct PartnerRefresh: TokenRefreshHandler {

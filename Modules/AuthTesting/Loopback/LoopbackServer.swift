@@ -1,40 +1,39 @@
-import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
+package import Foundation
 
-/// A real HTTP/1.1 server on a loopback port, scripted by one closure: also one that does what no server should.
-final class LoopbackServer: Sendable {
+/// An HTTP/1.1 server on a free loopback port. A closure scripts its responses, including invalid ones.
+package final class LoopbackServer: Sendable {
     /// A request as it arrived.
-    struct Request: Sendable {
-        let method: String
-        let target: String
-        let headers: [(name: String, value: String)]
-        var body = Data()
-        /// The number of the connection it came on, from 0.
-        let connection: Int
+    package struct Request: Sendable {
+        package let method: String
+        package let target: String
+        package let headers: [(name: String, value: String)]
+        package internal(set) var body = Data()
+        /// The number of its connection, from 0.
+        package let connection: Int
 
-        subscript(name: String) -> String? {
+        package subscript(name: String) -> String? {
             headers.first { $0.name.lowercased() == name.lowercased() }?.value
         }
 
-        func values(of name: String) -> [String] {
+        package func values(of name: String) -> [String] {
             headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
         }
     }
 
-    /// What to do with a request.
-    enum Action: Sendable {
+    /// What the server does with a request.
+    package enum Action: Sendable {
         case respond(Int, headers: [String: String] = [:], body: Data = Data())
-        /// Bytes of the test's own making, then the end of the connection.
+        /// Sends these bytes and closes the connection.
         case raw(Data)
-        /// Bytes of the test's own making, then silence until the client goes.
+        /// Sends these bytes and waits until the client closes the connection.
         case rawThenHold(Data)
-        /// The end of the connection, without an answer.
+        /// Closes the connection without a response.
         case close
-        /// Silence until the client goes.
+        /// Waits until the client closes the connection.
         case hold
 
-        static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> Action {
+        package static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> Action {
             .respond(
                 status,
                 headers: headers.merging(["Content-Type": "application/json"]) { own, _ in own },
@@ -47,19 +46,19 @@ final class LoopbackServer: Sendable {
         var requests: [Request] = []
         var connections: [Int: LoopbackConnection] = [:]
         var connectionCount = 0
-        var stopped = false
+        var isStopped = false
     }
 
-    let url: URL
+    package let url: URL
     private let listener: LoopbackListener
     private let state = Locked(State())
     private let script: @Sendable (Request) -> Action
 
     /// Starts a server.
     ///
-    /// - Parameter script: What to do with each request. It is called on the connection's thread and may block it.
-    /// - Throws: `POSIXError` when there is no socket to be had.
-    init(_ script: @escaping @Sendable (Request) -> Action) throws {
+    /// - Parameter script: Decides what to do with a request. It runs on the connection's thread and may block it.
+    /// - Throws: `POSIXError` when no socket is available.
+    package init(_ script: @escaping @Sendable (Request) -> Action) throws {
         listener = try LoopbackListener()
         guard let url = URL(string: "http://127.0.0.1:\(listener.port)") else { throw URLError(.badURL) }
         self.url = url
@@ -68,32 +67,33 @@ final class LoopbackServer: Sendable {
         thread.start()
     }
 
-    /// What arrived so far, whole requests only.
-    var requests: [Request] { state.withLock { $0.requests } }
+    /// The whole requests so far, in order of their arrival.
+    package var requests: [Request] { state.withLock { $0.requests } }
 
-    /// The number of connections that were made.
-    var connectionCount: Int { state.withLock { $0.connectionCount } }
+    /// The number of connections so far.
+    package var connectionCount: Int { state.withLock { $0.connectionCount } }
 
-    /// Ends all connections and the server.
-    func stop() {
-        let connections = state.withLock { state in
-            state.stopped = true
-            return Array(state.connections.values)
+    /// Closes all connections and the port.
+    package func stop() {
+        let isFirst = state.withLock { state in
+            for connection in state.connections.values { connection.shutDown() }
+            defer { state.isStopped = true }
+            return !state.isStopped
         }
-        listener.shutDown()
-        connections.forEach { $0.shutDown() }
+        if isFirst { listener.wake() }
     }
 
     private func acceptConnections() {
+        defer { listener.close() }
         while let connection = listener.accept() {
             let number: Int? = state.withLock { state in
-                guard !state.stopped else { return nil }
+                guard !state.isStopped else { return nil }
                 let number = state.connectionCount
                 state.connectionCount += 1
                 state.connections[number] = connection
                 return number
             }
-            guard let number else { return connection.closeNow() }
+            guard let number else { return connection.close() }  // by `stop`
             let thread = Thread { [self] in serve(connection, number: number) }
             thread.stackSize = 512 * 1_024
             thread.start()
@@ -109,12 +109,12 @@ final class LoopbackServer: Sendable {
         }
         state.withLock { state in
             state.connections[number] = nil
-            // Closed under the lock, so that `stop` never shuts down a descriptor that is somebody else's by then.
-            connection.closeNow()
+            // Under the lock: `stop` must not shut down a descriptor that the system has given to another file.
+            connection.close()
         }
     }
 
-    /// - Returns: Whether the connection goes on.
+    /// - Returns: Whether the connection stays open.
     private func perform(_ action: Action, on connection: LoopbackConnection) -> Bool {
         switch action {
         case .respond(let status, let headers, let body):
