@@ -4,7 +4,7 @@ public import Foundation
 
 /// A ``RefreshBackend`` that is an HTTP server on a free loopback port, so that a handler is checked as it ships.
 ///
-/// `TokenRefreshHandlerContract.check(_:patience:makeHandler:)` makes one for each rule. It takes every path, closes
+/// `TokenRefreshHandlerContract.check(_:timeLimit:makeHandler:)` makes one for each rule. It takes every path, closes
 /// connections as real servers do, and tolerates what the handler's `replayTolerance` declares.
 public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRecordingRefreshBackend {
     private struct State {

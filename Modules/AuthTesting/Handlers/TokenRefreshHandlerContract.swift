@@ -24,17 +24,17 @@ public enum TokenRefreshHandlerContract {
     ///
     /// - Parameters:
     ///   - dialect: How the server reads calls and writes responses.
-    ///   - patience: The longest time for one rule, as in ``check(patience:makeBackend:)``.
+    ///   - timeLimit: The longest time for one rule, as in ``check(timeLimit:makeBackend:)``.
     ///   - makeHandler: Makes the handler. The argument is the server's URL, such as `http://127.0.0.1:49152`; it takes
     ///     every path.
     /// - Throws: ``ContractViolation`` with every broken rule; `POSIXError` when no port is available; the errors of
     ///   `makeHandler`.
     public static func check<Handler: TokenRefreshHandler>(
         _ dialect: RefreshDialect = .rest,
-        patience: Duration = .seconds(60),
+        timeLimit: Duration = .seconds(60),
         makeHandler: (URL) throws -> Handler
     ) async throws {
-        try await check(patience: patience) { try LoopbackRefreshBackend(dialect, makeHandler: makeHandler) }
+        try await check(timeLimit: timeLimit) { try LoopbackRefreshBackend(dialect, makeHandler: makeHandler) }
     }
 
     /// Checks a handler with its backend. Each rule has a backend of its own.
@@ -43,18 +43,18 @@ public enum TokenRefreshHandlerContract {
     /// ``KeyRecordingRefreshBackend``. The `replayTolerance` of the handler is checked against the backend.
     ///
     /// - Parameters:
-    ///   - patience: The longest time for one rule. A rule that takes longer is broken: most often, the handler ignores
+    ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken: most often, the handler ignores
     ///     cancellation, or waits for the response on a connection that the server has closed.
     ///   - makeBackend: Makes a backend that responds with tokens.
     /// - Throws: ``ContractViolation`` with every broken rule; the errors of `makeBackend`.
     public static func check<Backend: RefreshBackend>(
-        patience: Duration = .seconds(10),
+        timeLimit: Duration = .seconds(10),
         makeBackend: () async throws -> Backend
     ) async throws {
         try await ContractViolation.check(
             "TokenRefreshHandlerContract",
             rules: TokenRefreshHandlerRules.all,
-            patience: patience
+            timeLimit: timeLimit
         ) {
             (try await makeBackend() as any RefreshBackend, Backend.Handler.self)
         }

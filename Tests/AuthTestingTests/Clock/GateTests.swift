@@ -2,8 +2,7 @@ import AuthTesting
 import Testing
 
 @Suite struct GateTests {
-    @Test("a task that was cancelled before it came to a closed gate does not wait there")
-    func cancelledBefore() async {
+    @Test func `a task that was cancelled before a closed gate does not wait`() async {
         let (gate, start) = (Gate(), Gate())
         let task = Task {
             await start.pass()
@@ -14,17 +13,16 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("a task that is cancelled at a closed gate leaves it; one that is deaf stays until it opens")
-    func cancelledAtTheGate() async throws {
+    @Test func `a task that is cancelled at a closed gate leaves, unless it ignores cancellation`() async throws {
         let gate = Gate()
         let task = Task { try await gate.passUnlessCancelled() }
-        let deaf = Task { await gate.pass() }
+        let other = Task { await gate.pass() }
         await gate.arrivals(atLeast: 2)
         task.cancel()
-        deaf.cancel()
+        other.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         gate.open()
-        await deaf.value
+        await other.value
         #expect(gate.arrivals == 2)
     }
 }

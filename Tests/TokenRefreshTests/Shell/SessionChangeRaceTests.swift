@@ -63,9 +63,9 @@ import Testing
 
     @Test(
         "G9: a logout while the new tokens are being stored leaves the store empty",
-        arguments: Bench.StoreKind.allCases, [StoreMoment.before, .after]
+        arguments: Bench.StoreKind.allCases, [StoreOperation.Moment.before, .after]
     )
-    func logoutAtTheStore(kind: Bench.StoreKind, moment: StoreMoment) async throws {
+    func logoutAtTheStore(kind: Bench.StoreKind, moment: StoreOperation.Moment) async throws {
         let bench = try await Bench.signedIn(kind)
         let gate = Gate()
         bench.store.hold(.save, at: gate, moment)
@@ -83,9 +83,9 @@ import Testing
 
     @Test(
         "G9: a login while the last user's tokens are being stored leaves its own in the store",
-        arguments: Bench.StoreKind.allCases, [StoreMoment.before, .after]
+        arguments: Bench.StoreKind.allCases, [StoreOperation.Moment.before, .after]
     )
-    func loginAtTheStore(kind: Bench.StoreKind, moment: StoreMoment) async throws {
+    func loginAtTheStore(kind: Bench.StoreKind, moment: StoreOperation.Moment) async throws {
         let bench = try await Bench.signedIn(kind)
         let gate = Gate()
         bench.store.hold(.save, at: gate, moment)

@@ -1,7 +1,7 @@
 public import AuthInterface
 import ConcurrencyPrimitives
 
-/// What is put through the races: anything that hands out access tokens and refreshes them, old code included.
+/// The code under test in a race: anything that returns access tokens and refreshes them, existing code included.
 ///
 /// ```swift
 /// let report = await RaceKit.run { scene in
@@ -16,29 +16,29 @@ import ConcurrencyPrimitives
 /// print(report)
 /// ```
 public struct RaceSubject: Sendable {
-    /// Begins a session with these tokens.
+    /// Starts a session with these tokens.
     public var signIn: @Sendable (TokenRefreshResult) async throws -> Void
 
-    /// Ends the session at the user's wish.
+    /// Signs the user out.
     public var signOut: @Sendable () async throws -> Void
 
-    /// The access token for a request that starts now.
+    /// Returns the access token for a request that starts now.
     public var token: @Sendable () async throws -> String
 
-    /// An access token to try instead of one that a server has refused.
+    /// Returns the access token to use after a server has refused one.
     public var replacement: @Sendable (_ refused: String) async throws -> String
 
-    /// How often the user was told so far that the session is over. `nil`: nobody counts.
+    /// Returns how many times the user was notified of the session's end. With `nil`, no race counts it.
     public var endings: (@Sendable () async -> Int)?
 
-    /// Makes a subject of closures.
+    /// Creates a subject from closures.
     ///
     /// - Parameters:
-    ///   - signIn: Begins a session with these tokens.
-    ///   - signOut: Ends the session at the user's wish.
-    ///   - token: The access token for a request that starts now.
-    ///   - replacement: An access token to try instead of one that a server has refused.
-    ///   - endings: How often the user was told so far that the session is over, if somebody counts.
+    ///   - signIn: Starts a session with these tokens.
+    ///   - signOut: Signs the user out.
+    ///   - token: Returns the access token for a request that starts now.
+    ///   - replacement: Returns the access token to use after a server has refused one.
+    ///   - endings: Returns how many times the user was notified of the session's end.
     public init(
         signIn: @escaping @Sendable (TokenRefreshResult) async throws -> Void,
         signOut: @escaping @Sendable () async throws -> Void,
@@ -53,7 +53,7 @@ public struct RaceSubject: Sendable {
         self.endings = endings
     }
 
-    /// Makes a subject of an engine. A request goes on with the token it was given, as in a real client.
+    /// Creates a subject from an engine. As in a real client, a refused request is retried with the token it was sent with.
     ///
     /// - Parameter engine: The engine.
     public init(_ engine: some AuthSession & TokenProvider) {
@@ -77,29 +77,5 @@ public struct RaceSubject: Sendable {
             },
             endings: { endings.withLock { $0 } }
         )
-    }
-}
-
-/// The world a subject races in. Give it the parts it can use: a subject that has no store, or looks at no clock, fails
-/// the races that are about them.
-public struct RaceScene: Sendable {
-    /// The server that issues every token.
-    public let server: RotatingTokenServer
-
-    /// The call that refreshes.
-    public let handler: ScriptedRefreshHandler
-
-    /// The store.
-    public let store: FaultyTokenStore<RecordingTokenStore>
-
-    /// The clocks. They stand still until the race moves them.
-    public let clock: ManualTimeSource
-
-    init() {
-        let clock = ManualTimeSource()
-        server = RotatingTokenServer(lifetime: .seconds(86_400))
-        handler = ScriptedRefreshHandler(server: server)
-        store = FaultyTokenStore(RecordingTokenStore(clock: clock))
-        self.clock = clock
     }
 }

@@ -1,11 +1,11 @@
 import AuthInterface
 
-/// A known way to lose a session, as a race to be run: a situation in which others fail.
+/// A known way to lose a session, as a race to run.
 public struct RaceScenario: Sendable {
-    /// The guarantee it is about, such as `G1`.
+    /// The guarantee, such as `G1`.
     public let guarantee: String
 
-    /// What must be, as a sentence. It is the same from run to run.
+    /// The rule, as a sentence. It does not change from run to run.
     public let name: String
 
     let experiment: @Sendable (RaceTrial) async throws -> Void
@@ -16,22 +16,22 @@ public struct RaceScenario: Sendable {
         self.experiment = experiment
     }
 
-    /// Every race of the kit, in the order of the guarantees.
+    /// Every race, by topic.
     public static let all: [RaceScenario] = refreshing + cancellation + endings + sessions + failures + stores
 }
 
 extension RaceScenario: Hashable, CustomStringConvertible {
-    /// Two races are the same if they have the same name.
+    /// Compares the names of two races.
     ///
     /// - Parameters:
     ///   - lhs: A race.
-    ///   - rhs: Another.
-    /// - Returns: Whether they are the same.
+    ///   - rhs: Another race.
+    /// - Returns: Whether the names are equal.
     public static func == (lhs: RaceScenario, rhs: RaceScenario) -> Bool { lhs.name == rhs.name }
 
     /// Hashes the name.
     ///
-    /// - Parameter hasher: Takes the name.
+    /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     /// The guarantee and the name.

@@ -1,7 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// One run of a race: the world, the subject in it, and the words for what happens.
+/// One run of a race: the scene, the subject, and the steps and expectations of the race.
 final class RaceTrial: Sendable {
     typealias Caller = Task<String, any Error>
 
@@ -23,13 +23,13 @@ final class RaceTrial: Sendable {
         self.makeSubject = makeSubject
     }
 
-    /// What the race is at, for the report of one that hangs.
+    /// The current step, for the report of a race that hangs.
     var step: String { state.withLock { $0.step } }
 
-    /// How many of the callers have their answer.
+    /// The number of callers that have returned.
     var returned: Int { state.withLock { $0.returned } }
 
-    /// How often the handler was called.
+    /// The number of handler calls.
     var calls: Int { scene.handler.calls.count }
 
     // MARK: Steps
@@ -45,33 +45,33 @@ final class RaceTrial: Sendable {
         return subject
     }
 
-    /// Signs somebody in and returns the token of the first request.
+    /// Signs a user in and returns the token of the first request.
     func signIn(_ user: String = "ada") async throws -> String {
         at("signing \(user) in")
         try await subject().signIn(scene.server.signIn(user))
-        at("asking for \(user)'s first token")
+        at("requesting \(user)'s first token")
         return try await subject().token()
     }
 
-    /// A gate that is opened at the end, however the race ends.
+    /// A gate that is opened when the race has ended.
     func gate() -> Gate {
         let gate = Gate()
         state.withLock { $0.gates.append(gate) }
         return gate
     }
 
-    /// Starts requests whose token was refused.
+    /// Starts requests that need another token because the server has refused theirs.
     func refuse(_ token: String, times count: Int = 1) async throws -> [Caller] {
         let replacement = try await subject().replacement
         return try await start(count) { try await replacement(token) }
     }
 
-    /// Starts requests.
-    func ask(times count: Int = 1) async throws -> [Caller] {
+    /// Starts requests that need a token.
+    func request(times count: Int = 1) async throws -> [Caller] {
         try await start(count, try await subject().token)
     }
 
-    /// A caller that comes late is another race: all are on their way when this returns.
+    /// Starts callers, and returns when all have started: a late caller would be another race.
     private func start(
         _ count: Int,
         _ request: @escaping @Sendable () async throws -> String
@@ -89,12 +89,12 @@ final class RaceTrial: Sendable {
         return callers
     }
 
-    /// Lets everything that can run do so for a while.
+    /// Gives other tasks time to run.
     func settle() async {
         for _ in 0..<100 { await Task.yield() }
     }
 
-    /// Waits for something that nobody tells of. The guard around the race ends the wait.
+    /// Waits for a condition that reports no change. The time limit of the race ends the wait.
     func until(_ condition: () async -> Bool) async throws {
         while !(await condition()) {
             try Task.checkCancellation()
@@ -102,7 +102,7 @@ final class RaceTrial: Sendable {
         }
     }
 
-    /// The same, while time passes: ten hours at most, so that no token expires.
+    /// Waits for a condition while the clocks advance: ten hours at most, so that no token expires.
     func untilInTime(_ condition: () async -> Bool) async throws {
         var minutes = 0
         try await until {
@@ -120,7 +120,7 @@ final class RaceTrial: Sendable {
 
     // MARK: Expectations
 
-    /// Waits for callers, all of which must have this token.
+    /// Waits for callers, which must all get this token.
     func expect(_ callers: [Caller], toGet token: String) async throws {
         at("waiting for \(callers.count) callers to get a token")
         var failures: [any Error] = []
@@ -139,13 +139,13 @@ final class RaceTrial: Sendable {
         try AuthTesting.expect(others == 0, otherwise: "\(others) of \(callers.count) callers got another token")
     }
 
-    /// Waits for callers, all of which must fail.
+    /// Waits for callers, which must all fail.
     func expectFailure(of callers: [Caller], because reason: String) async throws {
         at("waiting for \(callers.count) callers to fail")
         for caller in callers {
             if case .success(let token) = await caller.result {
                 let name = IssuedToken(token).map { "\($0.login)'s token no. \($0.ordinal)" } ?? "a token"
-                throw RuleBroken("\(reason), a caller was given \(name)")
+                throw RuleBroken("\(reason), a caller got \(name)")
             }
         }
     }
@@ -154,24 +154,24 @@ final class RaceTrial: Sendable {
         let calls = calls
         try AuthTesting.expect(calls == count, otherwise: "the handler was called \(calls) times instead of \(count)")
         let reuses = scene.server.reuses
-        try AuthTesting.expect(reuses == 0, otherwise: "a spent refresh token was used \(reuses) times")
+        try AuthTesting.expect(reuses == 0, otherwise: "a used refresh token was used again, \(reuses) times")
     }
 
-    /// The subject must go on with this token, now and without another call.
+    /// The subject must use this token now, without another call.
     func expectToken(_ token: String, _ occasion: String) async throws {
-        at("asking for a token \(occasion)")
+        at("requesting a token \(occasion)")
         let now: String
         do {
             now = try await subject().token()
         } catch {
             throw RuleBroken("\(occasion) there is no token: \(error)")
         }
-        try AuthTesting.expect(now == token, otherwise: "\(occasion) another token is in use")
+        try AuthTesting.expect(now == token, otherwise: "\(occasion) the subject uses another token")
     }
 
-    /// Nobody must have been told that the session is over.
+    /// The user must not have been notified of the session's end.
     func expectNoEnding(_ occasion: String) async throws {
         let endings = try await subject().endings?() ?? 0
-        try AuthTesting.expect(endings == 0, otherwise: "\(occasion) the user was told that the session is over")
+        try AuthTesting.expect(endings == 0, otherwise: "\(occasion) the user was notified that the session has ended")
     }
 }

@@ -2,8 +2,8 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 
-/// The refresher of many tutorials: an actor, which is thought to be enough. It awaits without storing its task, so
-/// every caller enters it while the first one waits; and any error is a logout.
+/// The refresher of many tutorials: an actor that awaits without storing its task. Every caller enters it while the
+/// first one waits, and any error is a logout.
 actor AwaitingRefresher {
     private let scene: RaceScene
     private var tokens: TokenRefreshResult?
@@ -48,8 +48,8 @@ actor AwaitingRefresher {
     }
 }
 
-/// The refresher of better tutorials: it stores its task, compares tokens, looks at the clock, and takes only the
-/// server's own no for one. That is enough for a burst of refusals, and for little else.
+/// The refresher of better tutorials: it stores its task, compares tokens, reads the clock, and ends the session on a
+/// rejection only. It passes a burst of refusals, and little else.
 actor TaskStoringRefresher {
     private let scene: RaceScene
     private var tokens: TokenRefreshResult?

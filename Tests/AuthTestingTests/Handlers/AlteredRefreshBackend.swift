@@ -66,7 +66,7 @@ final class TokenEndpoint: Sendable {
 }
 
 /// A handler that keeps every rule unless a test gives it another `onRefresh`.
-struct BentRefreshHandler: TokenRefreshHandler {
+struct AlteredRefreshHandler: TokenRefreshHandler {
     typealias Refresh = @Sendable (TokenEndpoint, TokenRefreshRequest) async throws -> TokenRefreshResult
 
     let endpoint: TokenEndpoint
@@ -78,15 +78,15 @@ struct BentRefreshHandler: TokenRefreshHandler {
     }
 }
 
-/// The backend of a ``BentRefreshHandler``.
-struct BentRefreshBackend: KeyRecordingRefreshBackend {
+/// The backend of a ``AlteredRefreshHandler``.
+struct AlteredRefreshBackend: KeyRecordingRefreshBackend {
     var endpoint = TokenEndpoint()
     var unsupported: Set<RefreshBackendResponse> = []
     var replayTolerance = ReplayTolerance.none
-    var onRefresh: BentRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
+    var onRefresh: AlteredRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
 
-    var handler: BentRefreshHandler {
-        BentRefreshHandler(endpoint: endpoint, replayTolerance: replayTolerance, onRefresh: onRefresh)
+    var handler: AlteredRefreshHandler {
+        AlteredRefreshHandler(endpoint: endpoint, replayTolerance: replayTolerance, onRefresh: onRefresh)
     }
 
     func signIn() async throws -> TokenRefreshResult { endpoint.server.signIn() }

@@ -4,10 +4,10 @@ import ConcurrencyPrimitives
 import Foundation
 import Testing
 
-/// A store that keeps every rule, until a test bends one of its calls.
-struct BentTokenStore: SharedTokenStore {
+/// A store that keeps every rule unless a test alters one of its calls.
+struct AlteredTokenStore: SharedTokenStore {
     var proper = ProperTokenStore()
-    var shown = "BentTokenStore"
+    var shown = "AlteredTokenStore"
 
     var onLoad: @Sendable (Self) async throws -> TokenBundle? = { try await $0.loadProperly() }
     var onSave: @Sendable (Self, TokenBundle) async throws -> Void = { try await $0.saveProperly($1) }
@@ -19,7 +19,7 @@ struct BentTokenStore: SharedTokenStore {
     var onReopen: @Sendable (Self) async throws -> Self = { $0 }
     var onContents: @Sendable (Self) -> Data = { $0.proper.contents }
 
-    var place: RecordingTokenStore { proper.place }
+    var storage: RecordingTokenStore { proper.storage }
     var isUnavailable: Bool { proper.isUnavailable }
 
     func load() async throws -> TokenBundle? { try await onLoad(self) }
@@ -34,21 +34,21 @@ struct BentTokenStore: SharedTokenStore {
     func saveProperly(_ bundle: TokenBundle) async throws { try await proper.save(bundle) }
     func deleteProperly() async throws { try await proper.delete() }
 
-    func leaseProperly(_ limit: Duration) async throws -> BentLease {
-        BentLease(base: try await proper.lease(waitingAtMost: limit))
+    func leaseProperly(_ limit: Duration) async throws -> AlteredLease {
+        AlteredLease(base: try await proper.lease(waitingAtMost: limit))
     }
 }
 
-extension BentTokenStore: CustomStringConvertible {
+extension AlteredTokenStore: CustomStringConvertible {
     var description: String { shown }
 }
 
-/// What an update is given.
+/// The argument of an update.
 typealias StoreChange = @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
 
-/// A store that keeps every rule, can be made unavailable, and can hold what is no session.
+/// A store that keeps every rule, and can be made unavailable or corrupt.
 struct ProperTokenStore: SharedTokenStore {
-    var place = RecordingTokenStore()
+    var storage = RecordingTokenStore()
     var isUnavailable = false
 
     private let isCorrupt = Locked(false)
@@ -56,12 +56,12 @@ struct ProperTokenStore: SharedTokenStore {
     func read() async throws -> StoredSession {
         try checkIsAvailable()
         if isCorrupt.withLock({ $0 }) { throw Self.corrupt }
-        return await place.read()
+        return await storage.read()
     }
 
     func update(_ change: @escaping StoreChange) async throws {
         try checkIsAvailable()
-        await place.update { found in
+        await storage.update { found in
             isCorrupt.withLock { isCorrupt in
                 let new = change(isCorrupt ? .failure(Self.corrupt) : found)
                 if new != nil { isCorrupt = false }
@@ -70,31 +70,31 @@ struct ProperTokenStore: SharedTokenStore {
         }
     }
 
-    var changes: AsyncStream<Void> { place.changes }
+    var changes: AsyncStream<Void> { storage.changes }
 
     func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        try await place.lease(waitingAtMost: limit)
+        try await storage.lease(waitingAtMost: limit)
     }
 
     func corrupt() { isCorrupt.withLock { $0 = true } }
 
-    /// What is stored, as far as a rule looks for it.
+    /// The stored secrets.
     var contents: Data {
-        let secrets = place.bundle.map { [$0.accessToken, $0.refreshToken, $0.pendingRefresh?.idempotencyKey] } ?? []
+        let secrets = storage.bundle.map { [$0.accessToken, $0.refreshToken, $0.pendingRefresh?.idempotencyKey] } ?? []
         return Data(secrets.compactMap(\.self).joined(separator: "\n").utf8)
     }
 
     private func checkIsAvailable() throws {
-        if isUnavailable { throw TokenStoreError(.unavailable, reason: "the place is gone") }
+        if isUnavailable { throw TokenStoreError(.unavailable, reason: "the storage is missing") }
     }
 
-    private static let corrupt = TokenStoreError(.corrupt, reason: "no session")
+    private static let corrupt = TokenStoreError(.corrupt, reason: "not a session")
 }
 
-/// The lease of a ``BentTokenStore``.
-struct BentLease: TokenStoreLease {
+/// The lease of a ``AlteredTokenStore``.
+struct AlteredLease: TokenStoreLease {
     let base: any TokenStoreLease
-    var shown = "BentLease"
+    var shown = "AlteredLease"
 
     var onMayStillCall: @Sendable (Self, ProcessIdentity) -> Bool = { $0.base.mayStillCall($1) }
     var onRelease: @Sendable (Self) async -> Void = { await $0.base.release() }
@@ -103,7 +103,7 @@ struct BentLease: TokenStoreLease {
     func release() async { await onRelease(self) }
 }
 
-extension BentLease: CustomStringConvertible {
+extension AlteredLease: CustomStringConvertible {
     var description: String { shown }
 }
 
@@ -111,14 +111,14 @@ extension BentLease: CustomStringConvertible {
 struct Mutant: Sendable, CustomTestStringConvertible {
     let rule: String
     let fault: String
-    let make: @Sendable () -> BentTokenStore
+    let make: @Sendable () -> AlteredTokenStore
 
-    init(_ rule: String, by fault: String, _ bend: @escaping @Sendable (inout BentTokenStore) -> Void) {
+    init(_ rule: String, by fault: String, _ alter: @escaping @Sendable (inout AlteredTokenStore) -> Void) {
         self.rule = rule
         self.fault = fault
         make = {
-            var store = BentTokenStore()
-            bend(&store)
+            var store = AlteredTokenStore()
+            alter(&store)
             return store
         }
     }

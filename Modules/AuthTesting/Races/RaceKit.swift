@@ -1,46 +1,46 @@
 import AuthInterface
 
-/// The known ways to lose a session, run against whatever you have.
+/// The known ways to lose a session, as races to run against any token refresher.
 ///
-/// Every race gets a fresh subject in a world of its own. Nothing sleeps: the races are made by gates at the places
-/// where time would pass, and by clocks that are moved by hand. The one real clock is the guard around each race.
+/// Every race has a new subject and a new ``RaceScene``. Nothing sleeps: gates hold the calls, and the race moves the
+/// clocks. Only the time limit of a race is real time.
 public enum RaceKit {
-    /// Runs races, one after the other.
+    /// Runs races in order.
     ///
     /// - Parameters:
     ///   - scenarios: The races.
-    ///   - patience: How long, in real time, a race may take before it counts as hung. A race that holds takes
-    ///     milliseconds.
-    ///   - makeSubject: Makes a subject in a world. An error it throws is the outcome of the race.
-    /// - Returns: What became of each race.
+    ///   - timeLimit: The longest real time of a race; a longer one is ``RaceReport/Outcome/hung(_:)``. A race that holds
+    ///     takes milliseconds.
+    ///   - makeSubject: Makes a subject for a scene. Its error is the outcome of the race.
+    /// - Returns: The outcome of each race.
     public static func run(
         _ scenarios: [RaceScenario] = RaceScenario.all,
-        patience: Duration = .seconds(20),
+        timeLimit: Duration = .seconds(20),
         makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject
     ) async -> RaceReport {
         var entries: [RaceReport.Entry] = []
         for scenario in scenarios {
             let trial = RaceTrial(makeSubject: makeSubject)
-            let outcome = await outcome(of: scenario, in: trial, patience: patience)
+            let outcome = await outcome(of: scenario, in: trial, timeLimit: timeLimit)
             trial.cleanUp()
             entries.append(.init(scenario: scenario, outcome: outcome))
         }
         return RaceReport(entries: entries)
     }
 
-    /// Runs races and throws what did not hold.
+    /// Runs races, and throws those that do not hold.
     ///
     /// - Parameters:
     ///   - scenarios: The races.
-    ///   - patience: As in ``run(_:patience:makeSubject:)``.
-    ///   - makeSubject: As in ``run(_:patience:makeSubject:)``.
+    ///   - timeLimit: As in ``run(_:timeLimit:makeSubject:)``.
+    ///   - makeSubject: As in ``run(_:timeLimit:makeSubject:)``.
     /// - Throws: ``ContractViolation`` with every race that did not hold.
     public static func check(
         _ scenarios: [RaceScenario] = RaceScenario.all,
-        patience: Duration = .seconds(20),
+        timeLimit: Duration = .seconds(20),
         makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject
     ) async throws {
-        let failures = await run(scenarios, patience: patience, makeSubject: makeSubject).failures
+        let failures = await run(scenarios, timeLimit: timeLimit, makeSubject: makeSubject).failures
         guard !failures.isEmpty else { return }
         throw ContractViolation(
             contract: "RaceKit",
@@ -49,16 +49,16 @@ public enum RaceKit {
         )
     }
 
-    /// How often everybody else has their turn once patience is at its end.
+    /// How many times other tasks can run after the time limit.
     private static let turns = 20_000
 
     private static func outcome(
         of scenario: RaceScenario,
         in trial: RaceTrial,
-        patience: Duration
-    ) async -> RaceOutcome {
+        timeLimit: Duration
+    ) async -> RaceReport.Outcome {
         // Not a task group: that would wait for a subject that never returns.
-        let (outcomes, outcome) = AsyncStream.makeStream(of: RaceOutcome.self)
+        let (outcomes, outcome) = AsyncStream.makeStream(of: RaceReport.Outcome.self)
         let race = Task {
             do {
                 try await scenario.experiment(trial)
@@ -71,14 +71,14 @@ public enum RaceKit {
                 outcome.yield(.broken("while \(trial.step): \(error)"))
             }
         }
-        let guardian = Task {
-            try await Task.sleep(for: patience)
-            // Whoever is on the way is let through: on a busy machine time alone says little.
+        let timer = Task {
+            try await Task.sleep(for: timeLimit)
+            // On a busy machine, tasks that can still make progress do so first.
             for _ in 0..<turns { await Task.yield() }
             outcome.yield(.hung(trial.step))
         }
         let first = await outcomes.first { _ in true }
-        guardian.cancel()
+        timer.cancel()
         race.cancel()
         return first ?? .hung(trial.step)
     }

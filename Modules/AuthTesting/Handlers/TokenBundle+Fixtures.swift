@@ -3,14 +3,14 @@ public import AuthInterface
 public import struct Foundation.Date
 
 extension TokenBundle {
-    /// A bundle for tests, with tokens as a ``RotatingTokenServer`` issues them.
+    /// A bundle for tests, with tokens of a ``RotatingTokenServer``.
     ///
     /// - Parameters:
-    ///   - login: Whose it is; its session has the same name. `ada1` is ada's first login.
-    ///   - generation: How many refreshes lie between the sign-in and the bundle.
+    ///   - login: The login, and the name of its session. `ada1` is ada's first login.
+    ///   - generation: The number of refreshes since the sign-in.
     ///   - isRefreshable: Whether there is a refresh token.
     ///   - expiresAt: When the access token expires.
-    /// - Returns: The bundle. The same arguments make the same bundle.
+    /// - Returns: The bundle. Equal arguments make equal bundles.
     public static func fixture(
         _ login: String = "ada1",
         generation: Int = 0,
@@ -28,14 +28,14 @@ extension TokenBundle {
 }
 
 extension TokenRefreshResult {
-    /// What a server issues, for tests, with tokens as a ``RotatingTokenServer`` issues them.
+    /// Issued tokens for tests, as a ``RotatingTokenServer`` issues them.
     ///
     /// - Parameters:
-    ///   - login: Whose tokens they are. `ada1` is ada's first login.
-    ///   - ordinal: The number of the pair: 0 at the login, one more at each refresh.
+    ///   - login: The login. `ada1` is ada's first login.
+    ///   - ordinal: The number of the pair: 0 at the sign-in, one more at each refresh.
     ///   - isRotated: Whether there is a new refresh token.
-    ///   - expiresIn: How long the access token is good.
-    /// - Returns: The tokens. The same arguments make the same tokens.
+    ///   - expiresIn: The lifetime of the access token.
+    /// - Returns: The tokens. Equal arguments make equal tokens.
     public static func fixture(
         _ login: String = "ada1",
         ordinal: Int = 0,

@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 
 extension TokenBundle {
-    /// A bundle whose tokens both contain its number.
+    /// A bundle whose tokens contain its number.
     static func numbered(_ number: Int, session: SessionID = SessionID(), generation: Int = 0) -> TokenBundle {
         TokenBundle(
             accessToken: "contract-access-\(number)",
@@ -12,7 +12,7 @@ extension TokenBundle {
         )
     }
 
-    /// A bundle of 16 KB, of which every part names the bundle.
+    /// A bundle of 16 KB whose every part contains its number.
     static func bulky(_ number: Int) -> TokenBundle {
         TokenBundle(
             accessToken: String(repeating: "a\(number).", count: 8_192 / "a\(number).".count),
@@ -21,15 +21,15 @@ extension TokenBundle {
         )
     }
 
-    /// The bundles a store must keep, each for one reason.
+    /// The bundles that a store must keep, each with its reason.
     static let remarkable: [(what: String, bundle: TokenBundle)] = [
         ("plain", .numbered(1)),
         ("no refresh token", TokenBundle(accessToken: "contract-access", refreshToken: nil)),
         ("empty refresh token", TokenBundle(accessToken: "contract-access", refreshToken: "")),
         ("every field", .complete(isAbandoned: false)),
-        ("a pending refresh that was given up", .complete(isAbandoned: true)),
+        ("an abandoned pending refresh", .complete(isAbandoned: true)),
         (
-            "characters that need care",
+            "characters that need escaping",
             TokenBundle(
                 accessToken: "\"quoted\" back\\slash / <tag> & 'single' %41 \u{1}\u{7f}\n\t",
                 refreshToken: "\u{e9} e\u{301} \u{4e2d}\u{6587} \u{1f511}",
@@ -57,9 +57,9 @@ extension TokenBundle {
         )
     }
 
-    /// The fields in which a loaded bundle differs from the saved one, by name: their values stay out of messages.
+    /// The names of the fields in which a loaded bundle differs from the saved one. Messages must not show their values.
     ///
-    /// Texts are compared byte by byte, as a server compares them. Dates may differ by a millisecond.
+    /// Texts are compared byte by byte, as a server does. Dates may differ by a millisecond.
     func fieldsThatDiffer(from other: TokenBundle) -> [String] {
         var fields: [String] = []
         if !accessToken.hasSameBytes(as: other.accessToken) { fields.append("accessToken") }
@@ -92,7 +92,7 @@ extension RefreshIntent {
 }
 
 extension String {
-    /// Whether two texts are the same to a server: the same bytes, not only the same characters.
+    /// Whether two texts have the same bytes, which `==` does not demand.
     func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
@@ -108,11 +108,11 @@ extension Date? {
 }
 
 extension TokenStore {
-    /// Loads and compares.
+    /// Loads the bundle and compares it.
     func expectStored(_ bundle: TokenBundle?, _ occasion: String) async throws {
         switch (try await load(), bundle) {
         case (nil, nil): return
-        case (nil, _?): throw RuleBroken("\(occasion), load returns none")
+        case (nil, _?): throw RuleBroken("\(occasion), load returns nil")
         case (let loaded?, nil): throw RuleBroken("\(occasion), load still returns \(loaded)")
         case (let loaded?, let bundle?):
             let fields = loaded.fieldsThatDiffer(from: bundle).joined(separator: ", ")
@@ -121,9 +121,9 @@ extension TokenStore {
     }
 }
 
-/// Where a value shows one of the secrets of a bundle.
+/// Looks for the secrets of a bundle in the descriptions and the dump of a value.
 ///
-/// - Returns: The way in which it is shown, or `nil` if none is.
+/// - Returns: The description that shows a secret; `nil` if none does.
 func leak(of bundle: TokenBundle, in value: Any) -> String? {
     var dumped = ""
     dump(value, to: &dumped)
@@ -137,7 +137,7 @@ func leak(of bundle: TokenBundle, in value: Any) -> String? {
 }
 
 extension TokenBundle {
-    /// What must not be shown: the tokens, and the key of a pending refresh.
+    /// The tokens, and the idempotency key of a pending refresh.
     var secrets: [String] {
         [accessToken, refreshToken, pendingRefresh?.idempotencyKey].compactMap(\.self)
     }

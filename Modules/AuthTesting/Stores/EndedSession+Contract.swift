@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 
 extension EndedSession {
-    /// The notes a shared store must keep, each for one reason.
+    /// The ended sessions that a shared store must keep, each with its reason.
     static func remarkable(of session: SessionID) -> [(what: String, ended: EndedSession)] {
         let ending = SessionEnding(
             status: 400,
@@ -22,7 +22,7 @@ extension EndedSession {
         }
     }
 
-    /// The fields in which a note that was read differs from the one that was written, by name.
+    /// The names of the fields in which a read value differs from the written one.
     func fieldsThatDiffer(from other: EndedSession) -> [String] {
         var fields: [String] = []
         if !session.rawValue.hasSameBytes(as: other.session.rawValue) { fields.append("session") }
@@ -44,7 +44,7 @@ extension EndedSession {
 }
 
 extension SharedTokenStore {
-    /// Reads and compares.
+    /// Reads the content and compares it.
     func expectRead(_ content: StoredSession, _ occasion: String) async throws {
         let found = try await read()
         switch (found, content) {
@@ -62,7 +62,7 @@ extension SharedTokenStore {
 }
 
 extension StoredSession {
-    /// The case, for messages.
+    /// The name of the case, for messages.
     var kind: String {
         switch self {
         case .empty: "empty"
