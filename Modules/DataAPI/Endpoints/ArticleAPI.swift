@@ -1,13 +1,13 @@
 public import NetworkCore
 
-// The articles (row F4). All calls need authentication, which an endpoint does unless it says otherwise.
+// The articles. Every call needs authentication, which is the default of an endpoint.
 
 extension Endpoint where Response == Page<Article> {
-    /// A page of the list, the newest first.
+    /// A page of the list, newest first.
     ///
     /// - Parameters:
-    ///   - cursor: Where the page begins; at the first article if left out.
-    ///   - limit: The most articles to return, from 1 to 100.
+    ///   - cursor: The start of the page; `nil` is the first article.
+    ///   - limit: The maximum number of articles, from 1 to 100.
     /// - Returns: The endpoint.
     public static func articles(after cursor: Article.Cursor? = nil, limit: Int = 20) -> Self {
         .get("articles", query: ["cursor": cursor, "limit": limit])
@@ -17,21 +17,21 @@ extension Endpoint where Response == Page<Article> {
 extension Endpoint where Response == Article {
     /// One article.
     ///
-    /// - Parameter id: Which one.
+    /// - Parameter id: Its identifier.
     /// - Returns: The endpoint.
     public static func article(_ id: Article.ID) -> Self { .get("articles/\(id)") }
 
-    /// Creates an article, once even when the call is sent again: it carries an idempotency key.
+    /// Creates an article. The call has an idempotency key: sent again, it does not create a second article.
     ///
-    /// - Parameter draft: The article.
+    /// - Parameter draft: The content.
     /// - Returns: The endpoint.
     public static func create(_ draft: ArticleDraft) -> Self { .post("articles", json: draft).idempotent() }
 
-    /// Changes an article of one's own.
+    /// Changes an article of the signed-in user.
     ///
     /// - Parameters:
-    ///   - id: Which one.
-    ///   - changes: What is to change.
+    ///   - id: Its identifier.
+    ///   - changes: The changes.
     /// - Returns: The endpoint.
     public static func update(_ id: Article.ID, _ changes: ArticleChanges) -> Self {
         .patch("articles/\(id)", json: changes)
@@ -39,9 +39,9 @@ extension Endpoint where Response == Article {
 }
 
 extension Endpoint where Response == Void {
-    /// Deletes an article of one's own.
+    /// Deletes an article of the signed-in user.
     ///
-    /// - Parameter id: Which one.
+    /// - Parameter id: Its identifier.
     /// - Returns: The endpoint.
     public static func delete(_ id: Article.ID) -> Self { .delete("articles/\(id)") }
 }

@@ -1,15 +1,15 @@
 public import Foundation
 public import NetworkCore
 
-// The calls that begin, renew and end sessions. None of them needs an access token: they are how a client obtains one,
-// and it must be able to sign out with an expired one.
+// The calls that start, refresh and end sessions, and those about the user. The former need no access token: a login
+// obtains one, and a client must be able to sign out with an expired one.
 
 extension Endpoint where Response == SignedIn {
-    /// Signs in a new guest (row F1).
+    /// Registers a guest and signs it in.
     ///
     /// - Parameters:
-    ///   - name: The display name of the guest.
-    ///   - photo: The guest's picture: a JPEG of at most 5 MB. `Imaging` makes one of any photo.
+    ///   - name: The display name.
+    ///   - photo: A JPEG of at most 5 MB. `Imaging` makes one from any photo.
     /// - Returns: The endpoint.
     public static func registerGuest(name: String, photo: Data) -> Self {
         var form = MultipartForm()
@@ -18,11 +18,11 @@ extension Endpoint where Response == SignedIn {
         return .post("auth/guest/register", body: .multipart(form)).unauthenticatedTokens()
     }
 
-    /// Signs in a user of an identity provider (row F2).
+    /// Signs in with the token of an identity provider.
     ///
     /// - Parameters:
     ///   - provider: The identity provider.
-    ///   - token: The provider's token. It goes into the body and nowhere else.
+    ///   - token: The provider's token. It is sent in the body.
     /// - Returns: The endpoint.
     public static func socialLogin(_ provider: SocialProvider, token: String) -> Self {
         .post("auth/social/login", json: SocialLoginBody(provider: provider, token: token)).unauthenticatedTokens()
@@ -30,14 +30,13 @@ extension Endpoint where Response == SignedIn {
 }
 
 extension Endpoint where Response == IssuedTokens {
-    /// Exchanges a refresh token for new tokens. `RESTTokenRefreshHandler` makes this call; nothing else should.
+    /// Exchanges a refresh token for new tokens. Only ``RESTTokenRefreshHandler`` should make this call.
     ///
-    /// It is not idempotent for a retry policy, which therefore never sends it twice: a server that rotates refresh
-    /// tokens would take the second call for a theft.
+    /// A retry policy does not repeat it: a server that rotates refresh tokens treats a second call as theft.
     ///
     /// - Parameters:
     ///   - refreshToken: The refresh token.
-    ///   - accessToken: The access token that is replaced, for a server that wants both in the body.
+    ///   - accessToken: The access token that is replaced, for a server that needs both in the body.
     /// - Returns: The endpoint.
     public static func refresh(_ refreshToken: String, accessToken: String? = nil) -> Self {
         .post("auth/refresh", json: RefreshBody(refreshToken: refreshToken, accessToken: accessToken))
@@ -46,7 +45,7 @@ extension Endpoint where Response == IssuedTokens {
 }
 
 extension Endpoint where Response == Void {
-    /// Tells the server that a session is over. A refresh token that is dead already is no error.
+    /// Ends a session at the server. A refresh token that is no longer valid is not an error.
     ///
     /// - Parameter refreshToken: The session's refresh token.
     /// - Returns: The endpoint.
@@ -56,8 +55,16 @@ extension Endpoint where Response == Void {
 }
 
 extension Endpoint where Response == User {
-    /// Who the session's user is.
+    /// The user of the session.
     public static var me: Self { .get("users/me") }
+}
+
+extension Endpoint where Response == Data {
+    /// An uploaded file, such as a user's picture.
+    ///
+    /// - Parameter key: Its key.
+    /// - Returns: The endpoint.
+    public static func file(_ key: FileKey) -> Self { .get("files/\(key)") }
 }
 
 extension Endpoint where Response: Decodable {

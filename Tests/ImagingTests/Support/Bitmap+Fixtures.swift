@@ -1,21 +1,8 @@
 import Imaging
 import Testing
 
-/// A small generator with a seed, so that a failing run can be repeated (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 extension Bitmap {
-    /// Every pixel by a rule.
+    /// A picture with a color for each pixel.
     static func painted(_ size: PixelSize, _ color: (_ x: Int, _ y: Int) -> [UInt8]) -> Bitmap {
         var pixels: [UInt8] = []
         for y in 0..<size.height {
@@ -30,7 +17,7 @@ extension Bitmap {
 
     static func flat(_ size: PixelSize, _ color: [UInt8]) -> Bitmap { painted(size) { _, _ in color } }
 
-    /// Red and green above, blue and white below: no turn and no mirror leaves it as it is.
+    /// Red and green above, blue and white below. Every turn and every reflection changes it.
     static func quadrants(_ size: PixelSize) -> Bitmap {
         painted(size) { x, y in
             switch (x < size.width / 2, y < size.height / 2) {
@@ -42,7 +29,7 @@ extension Bitmap {
         }
     }
 
-    /// What compresses worst.
+    /// Random pixels, which compress worst.
     static func noise(_ size: PixelSize, seed: UInt64) -> Bitmap {
         var generator = SeededGenerator(state: seed)
         return painted(size) { _, _ in (0..<3).map { _ in UInt8.random(in: 0...255, using: &generator) } }
