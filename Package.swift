@@ -118,8 +118,7 @@ let tests: [Target] = [
     ),
     // Cases and fixtures for the tests of refresh handlers.
     .target(
-        name: "HandlerTesting",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
+        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting"],
         path: "Tests/Support/HandlerTesting"
     ),
     .testTarget(

@@ -60,7 +60,7 @@ public struct AppGraph: Sendable {
         coordinator = session
         self.open = open
         self.network = network
-        auth = AuthService(open: open, network: network, session: session)
+        auth = AuthService(unauthenticated: open, network: network, session: session)
         articles = ArticleService(network: network)
     }
 

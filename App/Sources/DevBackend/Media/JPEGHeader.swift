@@ -1,4 +1,6 @@
 /// The dimensions of a JPEG image, read from its frame header without decoding it (ITU-T T.81, annex B).
+///
+/// The server does not use `Imaging`: it checks what a client made with that module.
 struct JPEGHeader: Sendable, Hashable {
     let width: Int
     let height: Int

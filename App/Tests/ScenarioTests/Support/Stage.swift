@@ -92,7 +92,7 @@ struct Stage: Sendable {
             observer: { events.note($0) }
         )
         network = open.authenticated(by: session, policy: setup.authentication)
-        auth = AuthService(open: open, network: network, session: session)
+        auth = AuthService(unauthenticated: open, network: network, session: session)
     }
 
     /// The path of the refresh call.

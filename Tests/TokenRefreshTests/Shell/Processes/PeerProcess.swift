@@ -15,7 +15,7 @@ final class PeerHost: Sendable {
     private let folder = TemporaryFolder()
 
     init(isOpen: Bool = true, hasGraceWindow: Bool = false) async throws {
-        server = RotatingTokenServer(hasGraceWindow: hasGraceWindow)
+        server = RotatingTokenServer(tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)
         door = Gate(isOpen: isOpen)
         try await FileTokenStore(folder: folder.url).save(.fixture())
     }
