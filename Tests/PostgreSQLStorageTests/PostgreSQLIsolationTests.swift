@@ -31,7 +31,7 @@ struct PostgreSQLIsolationTests {
         for store in locked { #expect(try await store.load() == .fleet(2)) }
     }
 
-    @Test func `an update gives up a locked row after its limit, and says what it waited for`() async throws {
+    @Test func `an update of a locked row fails after its limit, and the error says why`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
         limits.call = .milliseconds(300)
@@ -45,7 +45,7 @@ struct PostgreSQLIsolationTests {
         #expect(try await store.load() == .fleet(1))
     }
 
-    @Test func `a locked table is given up after the limit, too`() async throws {
+    @Test func `an update of a locked table fails after its limit`() async throws {
         let server = try await PostgreSQLServer.shared
         let table = try #require(PostgreSQLTable("a table that is locked"))
         var limits = PostgreSQLLimits()
@@ -60,7 +60,9 @@ struct PostgreSQLIsolationTests {
         #expect(try await store.load() == nil)
     }
 
-    @Test func `a slow cipher of one update leaves a connection to readers, and names it to writers`() async throws {
+    @Test func `a slow cipher of one update leaves a connection to readers, and an error names it to writers`()
+        async throws
+    {
         let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
         var limits = PostgreSQLLimits()
@@ -79,7 +81,7 @@ struct PostgreSQLIsolationTests {
         try await update.value
     }
 
-    @Test func `no more calls wait than may, and a cancelled one leaves its place`() async throws {
+    @Test func `the number of waiting calls is limited, and a cancelled one leaves the queue`() async throws {
         let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
         var limits = PostgreSQLLimits()
@@ -122,7 +124,7 @@ extension PostgreSQLServer {
         var limits = PostgreSQLLimits()
         limits.cipher = .seconds(3_600)  // the transaction is idle for long
         let connection = PooledConnection(
-            place: ConnectionString(connection),
+            ConnectionString(connection),
             limits: limits,
             reconnecting: ReconnectBackoff(limits.reconnection, clock: SystemTimeSource())
         )

@@ -84,21 +84,21 @@ struct PostgreSQLManyAccountsTests {
         )
     }
 
-    /// A process of `AccountsPeer`.
+    /// A process that refreshes every account.
     private final class Peer: Sendable {
         private let process: SpawnedProcess
 
         init(_ connection: String, accounts: Int, isWatching: Bool) throws {
             process = try SpawnedProcess(
-                SpawnedProcess.buildFolder.appendingPathComponent("AccountsPeer").path,
-                [connection, "fleet", "\(accounts)", "200", "1", isWatching ? "yes" : "no"],
+                SpawnedProcess.peer,
+                ["accounts", connection, "fleet", "\(accounts)", "200", "1", isWatching ? "yes" : "no"],
                 environment: ProcessInfo.processInfo.environment
             )
         }
 
         /// Starts the refreshes, and waits for what the process says of them.
         func result() async throws -> Result {
-            try process.say("go\n")
+            try process.write("go\n")
             var said: [String] = []
             for await line in process.lines {
                 if line == "end" { break }

@@ -41,7 +41,8 @@ import Testing
         #expect(sources.count > 50)
         for row in try Self.rows() {
             for test in row.tests {
-                let isThere = sources.contains { $0.contains("\"\(test)\"") || $0.contains("func \(test)(") }
+                let forms = ["\"\(test)\"", "func \(test)(", "func `\(test)`("]
+                let isThere = sources.contains { forms.contains(where: $0.contains) }
                 #expect(isThere, "\(row.guarantee): no test is called “\(test)”")
             }
         }

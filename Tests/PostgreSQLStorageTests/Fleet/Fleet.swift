@@ -27,9 +27,9 @@ final class Fleet: Sendable {
     ) async throws {
         self.server = server
         peers = Locked([])
-        let program = SpawnedProcess.buildFolder.appendingPathComponent("FleetPeer").path
         for number in 1...count {
-            let process = try ChildProcess(program, [connection, account, "\(generation)"]) { [weak self] line in
+            let process = try ChildProcess(SpawnedProcess.peer, ["fleet", connection, account, "\(generation)"]) {
+                [weak self] line in
                 self?.hear(line, from: number)
             }
             peers.withLock { $0.append(Peer(number: number, process: process)) }
@@ -39,7 +39,7 @@ final class Fleet: Sendable {
 
     /// Starts all at once.
     func go() throws {
-        for peer in peers.withLock({ $0 }) { try peer.process.say("go") }
+        for peer in peers.withLock({ $0 }) { try peer.process.write("go") }
     }
 
     /// Waits until a number of processes are done.
@@ -69,7 +69,7 @@ final class Fleet: Sendable {
         Task {
             guard let peer = peers.withLock({ $0.first { $0.number == number } }) else { return }
             guard let response = await server.exchange(words[2], key: words[3], for: peer) else { return }
-            try? peer.process.say(
+            try? peer.process.write(
                 ([response.isEmpty ? "rejected" : "tokens", words[1]] + response).joined(separator: " "))
         }
     }

@@ -45,7 +45,7 @@ final class PgBouncer: Sendable {
     /// Kills the pooler and starts it again: all connections are cut.
     func restart() async throws {
         let said = journal.lines.count
-        try script.say("restart")
+        try script.write("restart")
         guard await journal.waitFor(after: said, where: { $0 == "started" }) else {
             throw PostgreSQLServer.DidNotStart(said: journal.lines)
         }

@@ -98,7 +98,7 @@ final class PostgreSQLServer: Sendable {
 
     private func command(_ word: String, until answer: String) async throws {
         let said = journal.lines.count
-        try script.say(word)
+        try script.write(word)
         guard await journal.waitFor(after: said, where: { $0 == answer }) else {
             throw DidNotStart(said: journal.lines)
         }

@@ -59,7 +59,7 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `a move that is cut short is made in the end`(layout: Layout, answersTheLast: Bool) async throws {
+    func `an interrupted move is completed later`(layout: Layout, answersTheLast: Bool) async throws {
         let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
             let early = try? await layout.store(dying).load()
             let reopened = layout.store(model)
@@ -74,7 +74,7 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `a sign-out that is cut short leaves the session, whole, or none`(
+    func `an interrupted sign-out leaves the whole session or none`(
         layout: Layout,
         answersTheLast: Bool
     ) async throws {
@@ -91,7 +91,7 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `a sign-out that is cut short brings nothing older back`(layout: Layout, answersTheLast: Bool) async throws {
+    func `an interrupted sign-out leaves no older session`(layout: Layout, answersTheLast: Bool) async throws {
         let current = TokenBundle.numbered(5, of: SessionID(rawValue: "session-2"))
         let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
             if layout == .olderFormat {
@@ -108,7 +108,7 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `a sign-in that is cut short leaves the old session or the new one`(
+    func `an interrupted sign-in leaves the old session or the new one`(
         layout: Layout,
         answersTheLast: Bool
     ) async throws {

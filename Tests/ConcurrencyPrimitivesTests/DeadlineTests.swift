@@ -1,0 +1,34 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Testing
+
+@Suite struct DeadlineTests {
+    private let clock = ManualTimeSource()
+    private struct Failure: Error {}
+
+    @Test func `work that ends before the deadline returns or throws its own result`() async throws {
+        #expect(try await withDeadline(.seconds(5), on: clock) { 7 } == 7)
+        await #expect(throws: Failure.self) { try await withDeadline(.seconds(5), on: clock) { throw Failure() } }
+    }
+
+    @Test func `at the deadline the caller continues, even if the work ignores its cancellation`() async throws {
+        let gate = Gate()
+        let deadline = clock.uptime + .seconds(5)
+        let call = Task { [clock] in try await withDeadline(deadline, on: clock) { await gate.pass() } }
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(5))
+        #expect(try await call.value == nil)
+        gate.open()
+    }
+
+    @Test func `the cancellation of the caller reaches the work`() async {
+        let gate = Gate()
+        let deadline = clock.uptime + .seconds(5)
+        let call = Task { [clock] in
+            try await withDeadline(deadline, on: clock) { try await gate.passUnlessCancelled() }
+        }
+        await clock.sleepers(atLeast: 1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+}
