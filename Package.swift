@@ -29,6 +29,11 @@ let modules: [Target] = [
         path: "Modules/DataAPI"
     ),
     .target(
+        name: "OAuth2Flows",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/OAuth2Flows"
+    ),
+    .target(
         name: "Storage",
         dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
         path: "Modules/Storage"
@@ -119,12 +124,26 @@ let tests: [Target] = [
         dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
         path: "Tests/NetworkCoreTests"
     ),
+    // Cases and fixtures for the tests of refresh handlers.
+    .target(
+        name: "HandlerTesting",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
+        path: "Tests/Support/HandlerTesting"
+    ),
     .testTarget(
         name: "DataAPITests",
         dependencies: [
             "DataAPI", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting",
+            "HandlerTesting",
         ],
         path: "Tests/DataAPITests"
+    ),
+    .testTarget(
+        name: "OAuth2FlowsTests",
+        dependencies: [
+            "OAuth2Flows", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting", "HandlerTesting",
+        ],
+        path: "Tests/OAuth2FlowsTests"
     ),
     .testTarget(
         name: "StorageTests",
@@ -164,7 +183,8 @@ let tests: [Target] = [
     .testTarget(
         name: "RepositoryTests",
         dependencies: [
-            "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage", "ConcurrencyPrimitives",
+            "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows", "Storage",
+            "ConcurrencyPrimitives",
             "ProcessTesting",
         ],
         path: "Tests/RepositoryTests",

@@ -6,7 +6,7 @@
 ///           ┌───────────┬──────┴──────┬─────────────┐
 ///     TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
 ///                        │     ┌──────┼───────────┐
-///       PostgreSQLStorage   DataAPI  NetworkCombine  NetworkTesting
+///       PostgreSQLStorage   DataAPI  OAuth2Flows  NetworkCombine  NetworkTesting
 ///
 ///     Composition sees them all; articles sees Composition, the words and the services.
 /// ```
@@ -20,6 +20,7 @@ enum AllowTable {
         "TokenRefresh": ["ConcurrencyPrimitives", "AuthInterface"],
         "NetworkCore": ["ConcurrencyPrimitives", "AuthInterface"],
         "DataAPI": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
+        "OAuth2Flows": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
         "Storage": ["ConcurrencyPrimitives", "AuthInterface"],
         "PostgreSQLStorage": ["ConcurrencyPrimitives", "AuthInterface", "Storage", "CPostgreSQL"],
         "Imaging": ["CTurboJPEG", "CPNG"],
@@ -28,10 +29,13 @@ enum AllowTable {
         "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore"],
         "DevBackend": [],
         "Composition": [
-            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage", "Imaging",
+            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows",
+            "Storage",
+            "Imaging",
         ],
         "articles": [
-            "ConcurrencyPrimitives", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging", "DevBackend",
+            "ConcurrencyPrimitives", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "OAuth2Flows", "Imaging",
+            "DevBackend",
         ],
     ]
 
@@ -42,6 +46,7 @@ enum AllowTable {
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "FoundationNetworking"],
         "DataAPI": ["Foundation"],
+        "OAuth2Flows": ["Foundation"],
         "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
         "PostgreSQLStorage": ["Foundation", "Dispatch", "Darwin", "Glibc", "Musl"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],

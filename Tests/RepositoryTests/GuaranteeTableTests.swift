@@ -42,7 +42,7 @@ import Testing
         for row in try Self.rows() {
             for test in row.tests {
                 let forms = ["\"\(test)\"", "func \(test)(", "func `\(test)`("]
-                let isThere = sources.contains { forms.contains(where: $0.contains) }
+                let isThere = sources.contains { source in forms.contains { source.contains($0) } }
                 #expect(isThere, "\(row.guarantee): no test is called “\(test)”")
             }
         }

@@ -1,35 +1,33 @@
-import AuthInterface
-import AuthTesting
+package import AuthInterface
+package import AuthTesting
 import ConcurrencyPrimitives
-import DataAPI
 import Foundation
-import NetworkCore
-import NetworkTesting
+package import NetworkCore
 
 /// An authorization server behind a transport, which answers in the way it is told to.
-final class TokenServer: HTTPTransport {
+package final class TokenServer: HTTPTransport {
     /// How its responses look.
-    enum Dialect: Sendable { case rest, oauth2 }
+    package enum Dialect: Sendable { case rest, oauth2 }
 
     private let dialect: Dialect
     private let tokens: RotatingTokenServer
     private let way = Locked(RefreshBackendResponse.tokens)
     private let keys = Locked<[String?]>([])
 
-    init(_ dialect: Dialect, _ tokens: RotatingTokenServer = RotatingTokenServer()) {
+    package init(_ dialect: Dialect, _ tokens: RotatingTokenServer = RotatingTokenServer()) {
         self.dialect = dialect
         self.tokens = tokens
     }
 
-    var receivedKeys: [String?] { keys.withLock { $0 } }
+    package var receivedKeys: [String?] { keys.withLock { $0 } }
 
-    func answer(_ answer: RefreshBackendResponse) {
+    package func answer(_ answer: RefreshBackendResponse) {
         way.withLock { $0 = answer }
     }
 
-    func signIn() -> TokenRefreshResult { tokens.signIn() }
+    package func signIn() -> TokenRefreshResult { tokens.signIn() }
 
-    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+    package func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let body: String = if case .data(let data) = request.body { String(decoding: data, as: UTF8.self) } else { "" }
         let key = request.head.value(forHTTPHeaderField: "Idempotency-Key")
         keys.withLock { $0.append(key) }

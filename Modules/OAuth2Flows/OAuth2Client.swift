@@ -20,7 +20,9 @@ public struct OAuth2Client: Sendable, Hashable {
         self.method = method
     }
 
-    /// By HTTP Basic, which every server must support: identifier and secret are form-urlencoded, then joined.
+    /// A client that authenticates with HTTP Basic, which every server must support.
+    ///
+    /// Identifier and secret are form-urlencoded, then joined.
     ///
     /// - Parameters:
     ///   - id: The client identifier.
@@ -30,7 +32,7 @@ public struct OAuth2Client: Sendable, Hashable {
         OAuth2Client(id: id, method: .basic(secret: secret))
     }
 
-    /// By two more parameters in the body, for a server that cannot do Basic.
+    /// A client that sends its secret in the body, for a server without HTTP Basic.
     ///
     /// - Parameters:
     ///   - id: The client identifier.
@@ -40,7 +42,7 @@ public struct OAuth2Client: Sendable, Hashable {
         OAuth2Client(id: id, method: .body(secret: secret))
     }
 
-    /// Not at all: a public client, such as an app, cannot keep a secret, and sends its identifier only.
+    /// A public client, such as an app: it cannot keep a secret, and sends its identifier only.
     ///
     /// - Parameter id: The client identifier.
     /// - Returns: The client.
@@ -48,12 +50,12 @@ public struct OAuth2Client: Sendable, Hashable {
         OAuth2Client(id: id, method: .none)
     }
 
-    /// Adds the proof to a call.
+    /// Makes a call with the client's authentication.
     ///
     /// - Parameters:
     ///   - parameters: The parameters of the call's form.
-    ///   - make: Makes the call of a form.
-    /// - Returns: The call, without tokens, its response read as plain JSON.
+    ///   - make: Makes the call from its body.
+    /// - Returns: The call. It is sent without tokens, and its response is read as plain JSON.
     func call<Response>(
         _ parameters: QueryItems,
         make: (RequestBody) -> Endpoint<Response>
@@ -73,7 +75,7 @@ public struct OAuth2Client: Sendable, Hashable {
         return authorization.map { endpoint.header("Authorization", $0) } ?? endpoint
     }
 
-    /// What a server must not be quoted with: the secret, and the credential it is sent in.
+    /// The texts that no error may hold: the secret, and the HTTP Basic credential made of it.
     var secrets: [String?] {
         switch method {
         case .basic(let secret): [secret, basicCredential(secret)]
@@ -93,7 +95,7 @@ extension OAuth2Client: RedactedDescription {
 }
 
 extension String {
-    /// The text as `application/x-www-form-urlencoded` has it (RFC 6749 appendix B).
+    /// The text, encoded as `application/x-www-form-urlencoded` (RFC 6749 appendix B).
     fileprivate var formEncoded: String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._*~ "

@@ -1,37 +1,36 @@
 import Foundation
-import NetworkCore
 
-/// What a verdict has to know of the body of a response that is no success. It keeps no more of it.
-struct RefusedBody: Sendable, Hashable {
-    /// A longer body is not read: an error object is short.
+/// The facts about the body of an unsuccessful response by which a refresh handler decides; nothing else of it is kept.
+package struct RefusedBody: Sendable, Hashable {
+    /// In bytes. A longer body is not read: an error object is short.
     private static let longestObject = 64 * 1_024
 
-    /// Whether the body is a page of a proxy or gateway: HTML, or something else in angle brackets.
-    let isPage: Bool
+    /// Whether the body is a page of a proxy or gateway: HTML, or other text that starts with an angle bracket.
+    package let isPage: Bool
 
-    /// The codes of a JSON object, most telling first: `error_code`, `errorCode`, `code`, `error`, `error.code`.
-    let codes: [String]
+    /// The codes of a JSON object, the most specific first: `error_code`, `errorCode`, `code`, `error`, `error.code`.
+    package let codes: [String]
 
     /// The member `error` where it is a text (RFC 6749 §5.2).
-    let error: String?
+    package let error: String?
 
     private let memberNames: Set<String>?
     private let success: Bool?
 
-    /// Looks at a response.
-    init(_ response: HTTPResponse) {
+    /// Reads the body of a response.
+    package init(_ response: HTTPResponse) {
         let members = Self.members(of: response.body)
-        let isLabelledAsPage = response.head.isLabelledAsPage
-        isPage = response.body.beginsWithAngleBracket || (isLabelledAsPage && members == nil)
+        let isLabelledAsHTML = response.head.isLabelledAsHTML
+        isPage = response.body.startsWithAngleBracket || (isLabelledAsHTML && members == nil)
         codes = Self.codes(in: members ?? [:])
         error = members?["error"]?.text
         memberNames = members.map { Set($0.keys) }
         success = members?["success"]?.flag
     }
 
-    /// Makes do with an error whose body was not kept, as one of a double.
-    init(_ error: NetworkError) {
-        isPage = error.envelope == nil && error.response?.isLabelledAsPage == true
+    /// Takes what an error says of a response whose body was not kept, as an error of a test double.
+    package init(_ error: NetworkError) {
+        isPage = error.envelope == nil && error.response?.isLabelledAsHTML == true
         codes = [error.envelope?.code].compactMap(\.self)
         self.error = error.envelope?.code
         memberNames = nil
@@ -40,9 +39,9 @@ struct RefusedBody: Sendable, Hashable {
 
     /// Whether the body is a JSON object with these members that does not claim success.
     ///
-    /// - Parameter members: The names. With none, no body is an envelope.
-    /// - Returns: Whether it is.
-    func isEnvelope(with members: Set<String>) -> Bool {
+    /// - Parameter members: The names. No body is an envelope when this is empty.
+    /// - Returns: `true` for such an object.
+    package func isEnvelope(with members: Set<String>) -> Bool {
         guard let memberNames, !members.isEmpty, memberNames.isSuperset(of: members) else { return false }
         return success == false || !memberNames.contains("success")
     }
@@ -88,7 +87,7 @@ private enum Member: Decodable {
 }
 
 extension HTTPResponseHead {
-    fileprivate var isLabelledAsPage: Bool {
+    fileprivate var isLabelledAsHTML: Bool {
         let type = headers["Content-Type"]?.lowercased() ?? ""
         return type.contains("html")
     }
@@ -96,7 +95,7 @@ extension HTTPResponseHead {
 
 extension Data {
     /// Whether the first character is `<`, after a byte order mark and white space.
-    fileprivate var beginsWithAngleBracket: Bool {
+    fileprivate var startsWithAngleBracket: Bool {
         let text = starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self[...]
         return text.first { ![0x09, 0x0A, 0x0D, 0x20].contains($0) } == UInt8(ascii: "<")
     }

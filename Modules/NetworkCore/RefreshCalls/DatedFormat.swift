@@ -1,15 +1,14 @@
 public import Foundation
-public import NetworkCore
 
-/// Reads responses as another format does, and tells the value when the server sent its response.
+/// Reads responses as another format does, and passes the server's `Date` of the response to the decoded value.
 ///
-/// Tokens need it: the lifetime of one counts from that instant, on any clock of the device (G19).
+/// Tokens need it: their lifetime counts from that instant, whatever the device's clock says (G19).
 public struct DatedFormat: ResponseFormat {
     private let base: any ResponseFormat
 
     /// Creates a format.
     ///
-    /// - Parameter base: How responses are wrapped.
+    /// - Parameter base: The format that reads the responses.
     public init(_ base: any ResponseFormat) {
         self.base = base
     }
@@ -21,50 +20,50 @@ public struct DatedFormat: ResponseFormat {
     ///   - response: The response.
     ///   - decoder: The decoder of the configuration.
     /// - Returns: The value.
-    /// - Throws: What the format underneath throws.
+    /// - Throws: The errors of the base format.
     public func value<Value: Decodable>(
         _ type: Value.Type,
         from response: HTTPResponse,
         using decoder: JSONDecoder
     ) throws -> Value {
-        if let key = CodingUserInfoKey.answeredAt { decoder.userInfo[key] = response.head.serverDate }
+        if let key = CodingUserInfoKey.responseDate { decoder.userInfo[key] = response.head.serverDate }
         return try base.value(type, from: response, using: decoder)
     }
 
-    /// Checks an accepted response of which no value is wanted.
+    /// Checks an accepted response whose value is not needed.
     ///
     /// - Parameters:
     ///   - response: The response.
     ///   - decoder: The decoder of the configuration.
-    /// - Throws: What the format underneath throws.
+    /// - Throws: The errors of the base format.
     public func check(_ response: HTTPResponse, using decoder: JSONDecoder) throws {
         try base.check(response, using: decoder)
     }
 
-    /// Reads what a refused response says about the error.
+    /// Reads the error object of a refused response.
     ///
     /// - Parameters:
     ///   - response: The response.
     ///   - decoder: The decoder of the configuration.
-    /// - Returns: What the format underneath makes of it.
+    /// - Returns: The error object, as the base format reads it.
     public func failure(from response: HTTPResponse, using decoder: JSONDecoder) -> ErrorEnvelope? {
         base.failure(from: response, using: decoder)
     }
 }
 
 extension ResponseFormat where Self == DatedFormat {
-    /// Reads responses as another format does, and tells the value when the server sent its response.
+    /// Reads responses as another format does, and passes the server's `Date` of the response to the decoded value.
     ///
-    /// - Parameter base: How responses are wrapped.
+    /// - Parameter base: The format that reads the responses.
     /// - Returns: The format.
     public static func dated(_ base: any ResponseFormat) -> DatedFormat { DatedFormat(base) }
 }
 
 extension Decoder {
-    /// The time of the response on the server's clock, where ``DatedFormat`` reads it.
-    var answeredAt: Date? { CodingUserInfoKey.answeredAt.flatMap { userInfo[$0] as? Date } }
+    /// The `Date` of the response, where ``DatedFormat`` reads it.
+    package var responseDate: Date? { CodingUserInfoKey.responseDate.flatMap { userInfo[$0] as? Date } }
 }
 
 extension CodingUserInfoKey {
-    fileprivate static let answeredAt = CodingUserInfoKey(rawValue: "latchkey.answeredAt")
+    fileprivate static let responseDate = CodingUserInfoKey(rawValue: "latchkey.responseDate")
 }

@@ -1,11 +1,12 @@
 import AuthInterface
 import DataAPI
+import HandlerTesting
 import NetworkCore
 import NetworkTesting
 import Testing
 
 /// G4 for `POST auth/refresh`: every status with every body and media type.
-@Suite struct RESTVerdictTests {
+@Suite struct VerdictTests {
     typealias Verdict = TokenRefreshError.Code
 
     /// A body, and the statuses with which it means more than *unavailable*.
@@ -57,14 +58,8 @@ import Testing
         Row("a page after white space", "\u{FEFF}\r\n  <!DOCTYPE html><p>REFRESH_TOKEN_EXPIRED</p>", [:]),
     ]
 
-    static let statuses = [
-        200, 302, 400, 401, 402, 403, 404, 405, 407, 408, 409, 410, 413, 419, 422, 425, 429, 451, 498, 500, 501, 502,
-        503, 504, 511, 520,
-    ]
-    static let mediaTypes = [nil, "application/json", "application/problem+json", "text/plain", "text/html; charset=x"]
-
-    static func error(after answer: StubResponse, rejection: RESTRejection = .init()) async -> TokenRefreshError? {
-        let transport = StubTransport(.post("auth/refresh") ~> answer)
+    static func error(after response: StubResponse, rejection: RESTRejection = .init()) async -> TokenRefreshError? {
+        let transport = StubTransport(.post("auth/refresh") ~> response)
         let handler = RESTTokenRefreshHandler(network: NetworkClient(transport), rejection: rejection)
         let error = await #expect(throws: TokenRefreshError.self) {
             try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
@@ -73,10 +68,10 @@ import Testing
         return error
     }
 
-    @Test("only a refusal of the refresh token itself ends the session", arguments: rows)
-    func verdict(_ row: Row) async throws {
-        for status in Self.statuses {
-            for type in Self.mediaTypes {
+    @Test(arguments: rows)
+    func `only a refusal of the refresh token itself ends the session`(_ row: Row) async throws {
+        for status in RefusalCases.statuses {
+            for type in RefusalCases.mediaTypes {
                 let error = await Self.error(after: .body(row.body, status: status, type: type))
                 let verdicts = type?.contains("html") == true ? row.verdictsAsHTML : row.verdicts
                 #expect(error?.code == verdicts[status] ?? .unavailable, "\(status) \(type ?? "no type")")
@@ -85,22 +80,18 @@ import Testing
         }
     }
 
-    static let lost: [NetworkError.Code] = [.connectionFailed, .timedOut, .tlsFailed, .transportFailed]
-
-    @Test("without a response it is unavailable, and has no status", arguments: lost)
-    func noResponse(_ code: NetworkError.Code) async throws {
+    @Test(arguments: RefusalCases.lost)
+    func `without a response a refresh is unavailable, and has no status`(_ code: NetworkError.Code) async throws {
         let error = await Self.error(after: .failure(code))
         #expect(error?.code == .unavailable && error?.status == nil)
     }
 
-    @Test("a response that is cut off counts as none: the tokens in it are lost")
-    func cutOff() async throws {
+    @Test func `a response that breaks off is unavailable, and has no status`() async throws {
         let error = await Self.error(after: .cutOff(status: 200))
         #expect(error?.code == .unavailable && error?.status == nil)
     }
 
-    @Test("a redirect's target does not refuse the refresh token")
-    func redirected() async throws {
+    @Test func `the response of a redirect's target does not reject the refresh token`() async throws {
         let transport = StubTransport(
             .post("auth/refresh") ~> .status(302, headers: ["Location": "/login"]),
             .get("login") ~> .error(401, code: "REFRESH_TOKEN_INVALID"))
@@ -117,14 +108,13 @@ import Testing
         .text(#"{"success":true}"#), .text("[]"), .status(204), .error(200, code: "MAINTENANCE"),
     ]
 
-    @Test("a success without tokens is unavailable", arguments: odd.indices)
-    func oddSuccess(_ index: Int) async throws {
+    @Test(arguments: odd.indices)
+    func `a success without tokens is unavailable`(_ index: Int) async throws {
         let error = await Self.error(after: Self.odd[index])
         #expect(error?.code == .unavailable && error?.status == (index == 5 ? 204 : 200))
     }
 
-    @Test("the verdict carries the server's code, its name for the request and the pause it asks for")
-    func details() async throws {
+    @Test func `an error carries the server's code, request id and pause`() async throws {
         let rejected = await Self.error(after: .error(401, code: "REFRESH_TOKEN_REUSED", requestId: "r-7"))
         #expect(rejected?.serverCode == "REFRESH_TOKEN_REUSED" && rejected?.requestID == "r-7")
         let busy = await Self.error(after: .error(503, code: "BUSY", headers: ["Retry-After": "11"]))
@@ -133,27 +123,25 @@ import Testing
         #expect(bare?.serverCode == nil && bare?.requestID == "r-8")
     }
 
-    @Test("a code that is on no list is named in the reason")
-    func unknownCode() async throws {
+    @Test func `an unlisted code is named in the reason`() async throws {
         let error = await Self.error(after: .error(403, code: "APP_TOO_OLD"))
         #expect(error?.reason?.contains("APP_TOO_OLD") == true)
         #expect(error?.reason?.contains("the session stays") == true)
     }
 
-    @Test("the codes, their statuses and the envelope are configurable")
-    func configured() async throws {
+    @Test func `the codes, their statuses and the envelope are configurable`() async throws {
         var rejection = RESTRejection()
         rejection.refreshTokenCodes = ["E4711"]
         rejection.statuses = [498]
         rejection.envelopeMembers = ["fault", "trace"]
         rejection.unrelatedCodes = []
-        let answers: [(StubResponse, Verdict)] = [
+        let responses: [(StubResponse, Verdict)] = [
             (.error(498, code: "E4711"), .rejected), (.error(400, code: "E4711"), .unavailable),
             (.error(401, code: "REFRESH_TOKEN_EXPIRED"), .ambiguous),
             (.text(#"{"fault":"x","trace":"y"}"#, status: 401), .rejected),
         ]
-        for (answer, verdict) in answers {
-            #expect(await Self.error(after: answer, rejection: rejection)?.code == verdict)
+        for (response, verdict) in responses {
+            #expect(await Self.error(after: response, rejection: rejection)?.code == verdict)
         }
         rejection.envelopeMembers = []
         #expect(await Self.error(after: .error(401, code: "X"), rejection: rejection)?.code == .ambiguous)

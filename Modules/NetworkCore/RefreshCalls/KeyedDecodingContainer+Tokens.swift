@@ -1,17 +1,18 @@
-import Foundation
+package import Foundation
 
-// Reading what a server issues. What is odd beside good tokens counts as not said: it must not cost the session.
+// Reads what a server issues. An invalid optional member beside good tokens counts as absent, so that it does not cost
+// the session.
 extension KeyedDecodingContainer {
     /// Reads a text that is not empty.
-    func decodeTextIfPresent(forKey key: Key) -> String? {
+    package func decodeTextIfPresent(forKey key: Key) -> String? {
         let text = try? decodeIfPresent(String.self, forKey: key)
         return text.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Reads an access token: empty where it cannot be read and a refresh token stands beside it.
+    /// Reads an access token. It is empty where it cannot be read and there is a refresh token.
     ///
     /// - Throws: `DecodingError` when it cannot be read, or is empty, and there is no refresh token.
-    func decodeAccessToken(forKey key: Key, beside refreshToken: String?) throws -> String {
+    package func decodeAccessToken(forKey key: Key, beside refreshToken: String?) throws -> String {
         if let accessToken = decodeTextIfPresent(forKey: key) { return accessToken }
         guard refreshToken == nil else { return "" }
         _ = try decode(String.self, forKey: key)
@@ -20,14 +21,14 @@ extension KeyedDecodingContainer {
         )
     }
 
-    /// Reads a lifetime in seconds, written as a number, or as a text as some servers do.
-    func decodeLifetimeIfPresent(forKey key: Key) -> Duration? {
+    /// Reads a lifetime in seconds: a number, or a text with a number as some servers write it.
+    package func decodeLifetimeIfPresent(forKey key: Key) -> Duration? {
         guard let seconds = decodeNumberIfPresent(forKey: key), seconds > 0, seconds < 1e9 else { return nil }
         return .seconds(seconds)
     }
 
     /// Reads an instant: an ISO 8601 date, or seconds or milliseconds since 1970 as a number or text.
-    func decodeInstantIfPresent(forKey key: Key) -> Date? {
+    package func decodeInstantIfPresent(forKey key: Key) -> Date? {
         if let number = decodeNumberIfPresent(forKey: key) {
             switch number {
             case 1e8..<1e11: return Date(timeIntervalSince1970: number)

@@ -24,7 +24,7 @@ struct OAuth2TokenResponse: Decodable, Sendable {
             refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
             expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt),
-            serverDate: decoder.answeredAt
+            serverDate: decoder.responseDate
         )
     }
 
@@ -32,7 +32,7 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     /// the new refresh token beside it is kept.
     ///
     /// - Parameters:
-    ///   - request: The request that the response is to.
+    ///   - request: The request of the call.
     ///   - status: The status of the response.
     /// - Returns: The tokens.
     /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither a usable access token nor a new
@@ -43,7 +43,7 @@ struct OAuth2TokenResponse: Decodable, Sendable {
             return try TokenRefreshResult(accessToken: "", refreshToken: result.refreshToken)
                 .usable(after: request, status: status)
         } catch {
-            let reason = "the server issues tokens that are no bearer tokens"
+            let reason = "the server issued an access token that is not a bearer token"
             throw TokenRefreshError(.unavailable, reason: reason, status: status)
         }
     }

@@ -2,22 +2,21 @@ public import AuthInterface
 public import Foundation
 public import NetworkCore
 
-/// Refreshes as RFC 6749 §6 has it, and revokes as RFC 7009 has it.
+/// Refreshes tokens as RFC 6749 §6 defines it, and revokes them as RFC 7009 does.
 ///
-/// It takes an `UnauthenticatedNetworkService`, so it cannot be given a client that would wait for this very refresh (G20).
+/// It takes an `UnauthenticatedNetworkService`: an authenticated client would wait for this refresh (G20).
 ///
-/// What a failed call means (G4):
+/// The meaning of a failed call (G4):
 ///
 /// | response | verdict |
 /// |---|---|
 /// | `invalid_grant` in a JSON object, with 400, 401 or 403 | rejected |
 /// | everything else: another error of RFC 6749 §5.2, another status, a page, no response | unavailable |
 ///
-/// Of the errors of RFC 6749 §5.2 only `invalid_grant` refuses the refresh token. The others refuse the client or the
-/// call: they are a mistake in the configuration, and the sessions outlive it. So does a 401, which refuses the client
-/// (`invalid_client`).
+/// Of the errors of RFC 6749 §5.2 only `invalid_grant` refuses the refresh token. The others, and a 401
+/// (`invalid_client`), refuse the client or the call: the configuration is wrong, and the session stays.
 public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandler {
-    /// What the server forgives when the same refresh token comes again because a response was lost (G12).
+    /// Whether the server accepts the same refresh token again after a lost response (G12).
     public let replayTolerance: ReplayTolerance
 
     /// Whether the revocation endpoint ends the session of the revoked token alone (G9).
@@ -33,23 +32,22 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     ///
     /// - Parameters:
     ///   - tokenEndpoint: The server's token endpoint (RFC 6749 §3.2), with scheme `https` unless it is loopback.
-    ///   - revocationEndpoint: The server's revocation endpoint (RFC 7009 §2). `nil`: it has none, and no token is
-    ///     revoked.
-    ///   - client: How the client authenticates, at both.
+    ///   - revocationEndpoint: The server's revocation endpoint (RFC 7009 §2). With `nil`, no token is revoked.
+    ///   - client: How the client authenticates at both endpoints.
     ///   - network: Sends the calls, without tokens.
-    ///   - replayTolerance: What the server forgives when the same refresh token comes again. Many providers have a
-    ///     grace period: `.within(.seconds(10))`. `.sameKey` needs `idempotencyKeyField`.
-    ///   - idempotencyKeyField: The header field that carries the idempotency key. A server that does not know it
-    ///     ignores it. `nil` sends none.
-    ///   - revocationAffectsSessionOnly: Whether revoking a token ends one session alone. RFC 7009 §2.1 lets a server
-    ///     end all sessions of the user with this client; say `true` only if yours does not.
+    ///   - replayTolerance: Whether the server accepts the same refresh token again. Many providers do for a grace
+    ///     period: `.within(.seconds(10))`. `.sameKey` needs `idempotencyKeyField`.
+    ///   - idempotencyKeyField: The header field that carries the idempotency key; `nil` sends none. Servers ignore
+    ///     fields that they do not know.
+    ///   - revocationAffectsSessionOnly: Whether revoking a token ends that token's session only. RFC 7009 §2.1 allows
+    ///     a server to end all sessions of the user with this client. Pass `true` only if yours does not.
     public init(
         tokenEndpoint: URL,
         revocationEndpoint: URL? = nil,
         client: OAuth2Client,
         network: any UnauthenticatedNetworkService,
         replayTolerance: ReplayTolerance = .none,
-        idempotencyKeyField: String? = RESTTokenRefreshHandler.defaultIdempotencyKeyField,
+        idempotencyKeyField: String? = "Idempotency-Key",
         revocationAffectsSessionOnly: Bool = false
     ) {
         self.tokenEndpoint = tokenEndpoint
@@ -63,8 +61,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
 
     /// Exchanges a refresh token for new tokens. The call is made once.
     ///
-    /// - Parameter request: What the call needs.
-    /// - Returns: The new tokens. A new refresh token is returned even where the access token beside it cannot be used.
+    /// - Parameter request: The refresh token and the idempotency key.
+    /// - Returns: The new tokens. A new refresh token is returned even if the access token beside it cannot be used.
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
@@ -80,7 +78,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         }
     }
 
-    /// What a failed token call means.
+    /// Decides what a failed token call means for the session.
     ///
     /// - Parameters:
     ///   - error: Why the call failed, without the call's secrets.
@@ -104,8 +102,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         }
     }
 
-    /// Revokes the refresh token, and with it the access tokens made from it (RFC 7009 §2.1); where there is none, the
-    /// access token. A token that the server does not know is no error.
+    /// Revokes the refresh token and the access tokens issued for it (RFC 7009 §2.1); without a refresh token, the access
+    /// token. A token that the server does not know is not an error.
     ///
     /// - Parameter tokens: The tokens of the session.
     /// - Throws: `NetworkError`, or `CancellationError`.

@@ -1,11 +1,11 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
-import NetworkCore
+package import Foundation
 
-/// Reads the responses of one call as another format does, and keeps the last one, so that a verdict can look at its
-/// status and body. Make one for each call.
-final class ObservedFormat: ResponseFormat {
+/// Reads the responses of one call as another format does, and keeps the status and the refused body of the last one.
+///
+/// A refresh handler decides by them what a failure means. Create one for each call.
+package final class ObservedFormat: ResponseFormat {
     private struct State {
         var status: Int?
         var refused: RefusedBody?
@@ -14,17 +14,17 @@ final class ObservedFormat: ResponseFormat {
     private let base: any ResponseFormat
     private let state = Locked(State())
 
-    init(_ base: any ResponseFormat) {
+    package init(_ base: any ResponseFormat) {
         self.base = base
     }
 
     /// The status of the last response that was read.
-    var status: Int? { state.withLock { $0.status } }
+    package var status: Int? { state.withLock { $0.status } }
 
     /// The body of the last response that was not a success; `nil` when there was none.
-    var refused: RefusedBody? { state.withLock { $0.refused } }
+    package var refused: RefusedBody? { state.withLock { $0.refused } }
 
-    func value<Value: Decodable>(
+    package func value<Value: Decodable>(
         _ type: Value.Type,
         from response: HTTPResponse,
         using decoder: JSONDecoder
@@ -38,7 +38,7 @@ final class ObservedFormat: ResponseFormat {
         }
     }
 
-    func check(_ response: HTTPResponse, using decoder: JSONDecoder) throws {
+    package func check(_ response: HTTPResponse, using decoder: JSONDecoder) throws {
         note(response, isRefused: false)
         do {
             try base.check(response, using: decoder)
@@ -48,7 +48,7 @@ final class ObservedFormat: ResponseFormat {
         }
     }
 
-    func failure(from response: HTTPResponse, using decoder: JSONDecoder) -> ErrorEnvelope? {
+    package func failure(from response: HTTPResponse, using decoder: JSONDecoder) -> ErrorEnvelope? {
         note(response, isRefused: true)
         return base.failure(from: response, using: decoder)
     }
