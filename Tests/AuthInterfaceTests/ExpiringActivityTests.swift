@@ -77,7 +77,7 @@ struct ExpiringActivityTests {
     }
 }
 
-/// A system that calls the block of an activity when a test says so.
+/// A system that calls the block of an activity when a test does.
 private final class ScriptedSystem: Sendable {
     private let blocks = Locked<[(reason: String, block: @Sendable (Bool) -> Void)]>([])
 

@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 import Testing
 
-/// G17: a token is in none of the texts that end up in logs.
+/// G17: no text that may be logged contains a token.
 @Suite struct RedactionTests {
     private static let access = "canary-access"
     private static let refresh = "canary-refresh"

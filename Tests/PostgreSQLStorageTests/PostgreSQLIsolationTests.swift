@@ -19,7 +19,7 @@ struct PostgreSQLIsolationTests {
         for store in locked { try await store.save(.fleet(1)) }
         let lock = try await server.lockRows("\(first.account)/locked/%")
         let updates = locked.map { store in Task { await storeFailure { try await store.save(.fleet(2)) } } }
-        // More than the locked ones need to run into their lock, and no clock of the test's own.
+        // More than the locked updates need to reach their lock.
         for number in 0..<200 {
             let other = first.store(for: "\(first.account)/\(number)")
             try await other.save(.fleet(number))
@@ -104,7 +104,7 @@ struct PostgreSQLIsolationTests {
     }
 }
 
-/// A transaction of another program that keeps a lock.
+/// A transaction of another program that holds a lock.
 struct HeldLock: Sendable {
     fileprivate let connection: PooledConnection
 
@@ -114,7 +114,7 @@ struct HeldLock: Sendable {
 }
 
 extension PostgreSQLServer {
-    /// Locks rows whose accounts are like a pattern, until the lock is released.
+    /// Locks the rows whose accounts match a pattern, until the lock is released.
     func lockRows(_ pattern: String) async throws -> HeldLock {
         try await hold("SELECT FROM latchkey_tokens WHERE account LIKE '\(pattern)' FOR UPDATE")
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-/// The lease is a claim in the row. What happens to a connection happens to no claim.
+/// The lease is a claim in the row, which does not depend on a connection.
 @Suite(
     "G13: the lease of a fleet has one holder, and survives its connections", .needsPostgreSQL,
     .timeLimit(.minutes(10)))
@@ -80,7 +80,7 @@ struct PostgreSQLLeaseTests {
         #expect(next.mayStillCall(other))
         #expect(!next.mayStillCall(.current))
         await next.release()
-        // The first owner is still not accounted for: a release in between proves nothing about it.
+        // The first owner may still be waiting: the release of another claim proves nothing about it.
         let third = try await theirs.lease(waitingAtMost: .zero)
         #expect(third.mayStillCall(other))
 
@@ -117,7 +117,7 @@ struct PostgreSQLLeaseTests {
         let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         let hasLapsed = "SELECT claim_expires < clock_timestamp() FROM latchkey_tokens WHERE account = $1"
         try await server.wait(until: hasLapsed, [.text(mine.account)])
-        // From now on the claim is to last.
+        // From now on the claim does not lapse.
         try await server.run(
             "UPDATE latchkey_tokens SET claim_heartbeat = claim_heartbeat - interval '1 hour' WHERE account = $1",
             [.text(mine.account)]
@@ -203,7 +203,7 @@ struct PostgreSQLLeaseTests {
         let (pauses, elapsed) = (clock.pauses, clock.uptime - start)
         await lease.release()
         await (try await waiting.value).release()
-        // Each pause of the wait is as long as it says; the feed and the limits sleep a few times more.
+        // The feed and the limits sleep a few times more.
         #expect(Double(pauses) <= elapsed / pause + 6)
     }
 
@@ -217,7 +217,7 @@ struct PostgreSQLLeaseTests {
 }
 
 extension PostgreSQLServer {
-    /// Ends the connections that a program has now, and waits until they are gone.
+    /// Closes the current connections of a program, and waits until they are closed.
     func cutConnections(of application: String) async throws {
         try await run(
             "SELECT pg_terminate_backend(pid, 600000)::text FROM pg_stat_activity WHERE application_name = $1",

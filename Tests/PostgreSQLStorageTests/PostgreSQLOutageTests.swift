@@ -91,7 +91,7 @@ struct PostgreSQLOutageTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let listener = try SilentListener(path: folder + "/.s.PGSQL.5432")
         var limits = PostgreSQLLimits()
-        // Longer than the test: what ends the wait is the listener's end.
+        // Longer than the test: the end of the listener ends the wait.
         limits.connect = .seconds(600)
         let responded = Locked(0)
         let loads = (0..<16).map { number in
@@ -159,7 +159,7 @@ struct PostgreSQLOutageTests {
     }
 }
 
-/// A server socket that takes connections and sends nothing.
+/// A server socket that accepts connections and sends nothing.
 private final class SilentListener: Sendable {
     private let number: Int32
     private let isOpen = Locked(true)
@@ -182,7 +182,7 @@ private final class SilentListener: Sendable {
 
     deinit { stop() }
 
-    /// Ends: connections that were made are cut off.
+    /// Ends, and cuts its connections.
     func stop() {
         isOpen.withLock { isOpen in
             if isOpen { close(number) }

@@ -88,7 +88,7 @@ struct PostgreSQLTokenStoreTests {
     func `tokens that were moved to another row are not opened`(change: String) async throws {
         let server = try await PostgreSQLServer.shared
         for cipher in [ScramblingCipher(), UnencryptedTokenCipher()] as [any TokenCipher] {
-            // Without encryption nothing but the bundle itself says where it belongs, and it does not know the account.
+            // Without encryption only the bundle names its session, and it does not contain the account.
             if cipher is UnencryptedTokenCipher, change.hasPrefix("account") { continue }
             let store = server.store(cipher: cipher)
             try await store.save(.fleet(1))

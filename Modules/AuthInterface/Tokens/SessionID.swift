@@ -1,7 +1,9 @@
+public import struct Foundation.UUID
+
 /// The identity of one login.
 ///
-/// It is made up at sign-in, kept through every refresh, and never sent anywhere. It may be logged.
-public struct SessionID: RandomIdentifier, Codable {
+/// It is made up at sign-in, kept through every refresh, and never sent. It is no secret: it may be logged.
+public struct SessionID: Sendable, Hashable, Codable, RawRepresentable, CustomStringConvertible {
     /// The identity as text.
     public let rawValue: String
 
@@ -11,4 +13,14 @@ public struct SessionID: RandomIdentifier, Codable {
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
+
+    /// Creates a new identity.
+    ///
+    /// - Parameter uuid: The random value it is made of.
+    public init(_ uuid: UUID = UUID()) {
+        self.init(rawValue: uuid.uuidString)
+    }
+
+    /// The first eight characters: enough to tell sessions apart in a log.
+    public var description: String { String(rawValue.prefix(8)) }
 }

@@ -48,7 +48,7 @@ struct LeaseWait: Sendable {
                 database.changes.isListening ? polling.limit * 2 : polling.delay(afterFailures: refusals)
             refusals += 1
             let end = now + min(pause, lapse + polling.floor, deadline - now)
-            _ = try await withDeadline(end, on: clock) { for await _ in releases { return } }
+            _ = try await clock.withDeadline(end) { for await _ in releases { return } }
             // A cancelled waiter must not take the claim.
             try Task.checkCancellation()
         }

@@ -106,7 +106,7 @@ struct SessionSeal: Sendable {
     /// - Throws: ``TokenStoreError``, that of the cipher or `unavailable` after the limit; `CancellationError`.
     private func attempt(_ work: @escaping @Sendable () async throws -> Data) async throws -> Data? {
         do {
-            if let data = try await withDeadline(clock.uptime + limit, on: clock, work) { return data }
+            if let data = try await clock.withDeadline(clock.uptime + limit, work) { return data }
         } catch let error as TokenStoreError {
             throw error
         } catch let error as CancellationError {

@@ -4,7 +4,7 @@ import ConcurrencyPrimitives
 import Foundation
 import ProcessTesting
 
-/// Processes that share one session in a database. Their lines are in one journal, with their number before each.
+/// Processes that share one session in a database. Their output is in one journal, each line with the process's number.
 final class Fleet: Sendable {
     /// One process.
     struct Peer: Sendable {
@@ -44,7 +44,7 @@ final class Fleet: Sendable {
 
     /// Waits until a number of processes are done.
     ///
-    /// - Returns: What each is done with: its generation and tokens.
+    /// - Returns: The last generation and tokens of each.
     func results(of count: Int) async -> [String] {
         _ = await journal.waitFor(count) { $0.contains(" done ") }
         return journal.lines.compactMap { $0.components(separatedBy: " done ").dropFirst().first }
@@ -55,7 +55,7 @@ final class Fleet: Sendable {
         for peer in peers.withLock({ $0 }) { await peer.process.finish() }
     }
 
-    /// How often something was said.
+    /// The number of lines that contain some words.
     func count(_ words: String) -> Int { journal.lines.count { $0.contains(" \(words)") } }
 
     private func hear(_ line: String?, from number: Int) {

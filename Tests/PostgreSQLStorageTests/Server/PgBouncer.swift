@@ -14,7 +14,7 @@ final class PgBouncer: Sendable {
 
     private static let program = "/usr/sbin/pgbouncer"
 
-    /// How to reach it.
+    /// Its connection string.
     var connection: String { "host=\(folder) port=6432 user=latchkey dbname=postgres" }
 
     private let folder: String
@@ -26,7 +26,7 @@ final class PgBouncer: Sendable {
     /// - Parameters:
     ///   - server: The server behind it.
     ///   - user: The role it logs in as.
-    ///   - connections: The most connections it makes to the server.
+    ///   - connections: The most connections to the server.
     /// - Throws: `PostgreSQLServer.DidNotStart`.
     init(before server: PostgreSQLServer, as user: String = "latchkey", connections: Int = 20) async throws {
         guard let programs = PostgreSQLPrograms.found else { throw PostgreSQLServer.DidNotStart(said: ["no programs"]) }

@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 #if os(Linux)
-/// Whether this process can give others mount namespaces of their own.
+/// Whether this process can create mount namespaces.
 private var canMount: Bool {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("CapEff:") } ?? ""
@@ -14,7 +14,7 @@ private var canMount: Bool {
     return capabilities >> 21 & 1 == 1 && access("/usr/bin/unshare", X_OK) == 0
 }
 
-/// Real disks that go away, in mount namespaces of other processes.
+/// Real disks that are mounted and unmounted, in mount namespaces of other processes.
 @Suite(
     "S16: a disk that is not mounted is unavailable, and the session is available again when the disk is",
     .enabled(if: canMount, "needs CAP_SYS_ADMIN and unshare(1)")
@@ -71,7 +71,7 @@ struct AbsentDiskTests {
     @Test func `another disk at the mount point is unavailable`() async throws {
         let first = try dialogue()
         for command in ["mount", "save"] { _ = try await first.send(command) }
-        // The mount of the first process is not there for the second.
+        // The second process does not see the mount of the first.
         let second = try dialogue()
         #expect(try await second.send("load")?.contains("is not the folder that was used before") == true)
         #expect(try await second.send("overwrite")?.hasPrefix("unavailable: ") == true)

@@ -48,7 +48,7 @@ struct FileChangesTests {
         let mine = FolderWatcher.shared.subscribe(to: folder.path, "default.json") { _ in
             reports.withLock { $0 += 1 }
         }
-        // Events are delivered in the order in which they happened: the last one tells that all others are through.
+        // Events are delivered in order: after the last one, all others have been delivered.
         let last = FolderWatcher.shared.subscribe(to: folder.path, "last.json") { _ in isLast.open() }
         try await FileTokenStore(folder: folder, account: "ada").save(.numbered(1))
         await (try await store.lease(waitingAtMost: .zero)).release()

@@ -158,7 +158,7 @@ struct FileTokenStoreFormatTests {
         }
     }
 
-    /// The larger file is more than memory holds and more than a test can read: a result shows that none of it is read.
+    /// The larger file does not fit into memory: a result shows that it is not read.
     @Test(arguments: [100 << 20, 1 << 40])
     func `a file of 100 MB or a terabyte is not read: it is corrupt, and a sign-in replaces it`(size: Int) async throws
     {

@@ -131,14 +131,14 @@ struct FileTokenStoreSafetyTests {
     @Test(.enabled(if: geteuid() == 0, "only root can chown"))
     func `a file or folder of another user is refused`() async throws {
         try await store.save(.numbered(1))
-        let nobody: uid_t = 65_534
-        #expect(chown(store.file.path, nobody, nobody) == 0)
+        let other: uid_t = 65_534
+        #expect(chown(store.file.path, other, other) == 0)
         for error in [await failedLoad(), await failedSave(), await failedDelete()] {
             #expect(error?.code == .insecure)
             #expect(error?.reason.contains("belongs to user 65534") == true)
         }
         #expect(chown(store.file.path, 0, 0) == 0)
-        #expect(chown(folder.path, nobody, nobody) == 0)
+        #expect(chown(folder.path, other, other) == 0)
         for error in [await failedLoad(), await failedSave(), await failedDelete()] {
             #expect(error?.code == .insecure)
         }
@@ -169,7 +169,7 @@ struct FileTokenStoreSafetyTests {
     }
 
     private func makeSocket(at url: URL) throws {
-        // The path of a socket has little room: it is bound under a short name and moved.
+        // The path of a socket must be short: it is bound with a short name and moved.
         let short = URL(fileURLWithPath: "/tmp/\(UInt32.random(in: 0 ... .max))")
         let descriptor = socket(AF_UNIX, Self.stream, 0)
         defer { close(descriptor) }

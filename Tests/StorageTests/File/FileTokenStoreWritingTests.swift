@@ -128,10 +128,10 @@ struct FileTokenStoreWritingTests {
         let delete = #expect(throws: TokenStoreError.self) { try tokens.delete() }
         #expect([save?.code, delete?.code] == [.busy, .busy])
         #expect(save?.reason.contains("has kept \(folder.path)/ada.json.lock locked for 5 ms") == true)
-        let patient = Task { try await store.save(.numbered(2)) }
+        let longer = Task { try await store.save(.numbered(2)) }
         #expect(try await store.load() == .numbered(1))
         lock.release()
-        try await patient.value
+        try await longer.value
         #expect(try await store.load() == .numbered(2))
     }
 

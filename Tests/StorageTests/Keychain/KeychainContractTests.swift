@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The Keychain store keeps the contracts, over the model")
 struct KeychainContractTests {
-    /// The ways in which a Keychain does not answer.
+    /// The ways in which a Keychain is unavailable.
     enum Obstacle: CaseIterable {
         case beforeFirstUnlock
         case prewarming

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Storage
 
-/// The program dies after the first call to the Keychain, after the second, and so on until it has none left; each
-/// time it starts anew over what is there.
+/// The program dies after the first call of the Keychain, after the second, and so on until it completes. Each time it is
+/// restarted with the remaining items.
 @Suite("G12: a crash at any call loses nothing")
 struct KeychainCrashTests {
-    /// Where a session is found at the start.
+    /// The location of the session at the start.
     enum Layout: CaseIterable {
         case olderService
         case separateTokens
@@ -123,9 +123,9 @@ struct KeychainCrashTests {
         #expect(lives > 2)
     }
 
-    /// Lets the program die after every number of calls, until it does not die.
+    /// Runs a program that dies after one call, two calls, and so on until it completes.
     ///
-    /// - Returns: How many lives it had.
+    /// - Returns: The number of runs.
     private func forEveryDeath(
         _ layout: Layout,
         _ answersTheLast: Bool,

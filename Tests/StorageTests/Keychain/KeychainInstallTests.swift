@@ -79,7 +79,7 @@ struct KeychainInstallTests {
     @Test func `protected data is checked before the marker`() async throws {
         try leaveItems()
         let store = store { [mark] in
-            // The device is unlocked while the question is answered: the marker is found from now on.
+            // The device is unlocked during the call: the marker is found from now on.
             mark.isSet = true
             return true
         }

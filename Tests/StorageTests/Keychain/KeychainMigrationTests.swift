@@ -30,7 +30,7 @@ struct KeychainMigrationTests {
         try model.insert(TokenBundle.numbered(3).stored, at: .older)
         let keychain = ScriptedKeychain(model)
         let store = KeychainTokenStore.over(keychain, predecessors: [.bundle(at: .older)])
-        // The look, the second look, the older item; then the new one.
+        // Two reads of the item, one of the older item; then the new one.
         keychain.answer(.copyMatching, nil, nil, nil, .itemNotFound)
         #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
         #expect(!keychain.calls.contains(.delete))

@@ -59,7 +59,7 @@ struct KeychainSharingTests {
     }
 
     @Test func `a write waits for the end of another write`() async throws {
-        // As patient as a test on a busy machine must be: what is waited for is the release, not the limit.
+        // The limit is long for busy machines: the release ends the wait.
         var item = process().store.item
         item.lockFile = KeychainLockFile(lockFile, writingLimit: .seconds(600))
         let patient = KeychainTokenStore(item: item, isProtectedDataAvailable: { true })

@@ -37,7 +37,7 @@ struct KeychainUpdateTests {
         .sharedOnModel(lockFile: lockFile)
     }
 
-    /// What an update is given, in order.
+    /// The arguments of the updates, in order.
     private func found(by store: SharedKeychainTokenStore, storing new: StoredSession? = nil) async throws -> [Found] {
         let found = Locked<[Found]>([])
         try await store.update { content in

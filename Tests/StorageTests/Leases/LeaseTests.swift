@@ -33,15 +33,15 @@ struct LeaseTests {
     @Test func `a waiter of the memory store times out at its own limit`() async throws {
         let store = MemoryTokenStore(clock: clock)
         let first = try await store.lease(waitingAtMost: .zero)
-        let impatient = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
+        let shorter = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
         await clock.sleepers(atLeast: 1)
-        let patient = Task { await (try await store.lease(waitingAtMost: .seconds(6))).release() }
+        let longer = Task { await (try await store.lease(waitingAtMost: .seconds(6))).release() }
         await clock.sleepers(atLeast: 2)
         clock.advance(by: .seconds(5))
-        let error = await #expect(throws: TokenStoreError.self) { try await impatient.value }
+        let error = await #expect(throws: TokenStoreError.self) { try await shorter.value }
         #expect(error?.code == .busy)
         await first.release()
-        try await patient.value
+        try await longer.value
     }
 
     @Test func `a lease that is deallocated is released`() async throws {

@@ -5,6 +5,7 @@ import Foundation
 import ProcessTesting
 import Testing
 
+@testable import Peer
 @testable import Storage
 
 /// Real processes, killed at random instants. `TORTURE_KILLS`, `TORTURE_PROCESSES` and `TORTURE_REFRESHES` in the
@@ -41,16 +42,16 @@ struct KilledProcessTests {
         }
         let (kills, unfinished) = tally.withLock { $0 }
         #expect(kills == Self.kills)
-        // About every second kill does; a run of so many that never did would prove nothing.
+        // About every second kill hits a write. A run without one would prove nothing.
         #expect(unfinished > 0 || kills < 50, "no kill hit a file that was being written")
         report("\(kills) kills while saving, \(unfinished) of them left an unfinished file; every load was whole")
     }
 
     /// Lets a process save until it is killed.
     ///
-    /// - Parameter folder: The folder of the store. What it holds carries over to the next process.
-    /// - Returns: Whether an unfinished file was left behind.
-    /// - Throws: When the store does not answer.
+    /// - Parameter folder: The folder of the store. Its content is kept for the next process.
+    /// - Returns: Whether an unfinished file was left.
+    /// - Throws: When the store cannot be read.
     private func killOnce(_ folder: URL) async throws -> Bool {
         let store = FileTokenStore(folder: folder)
         var acknowledged = try await store.load()?.generation ?? -1
@@ -60,7 +61,7 @@ struct KilledProcessTests {
             acknowledged = try #require(Int(line), "\(line)")
             rounds -= 1
             if rounds == 0 {
-                // Anywhere in the next save or two.
+                // At any instant of the next one or two saves.
                 DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...1_500))) {
                     process.kill()
                 }
@@ -98,7 +99,7 @@ struct KilledProcessTests {
         }
         for process in processes { #expect(await process.remainingLines() == ["refreshed \(Self.refreshes)"]) }
         #expect(try await store.load() == .large(Self.processes * Self.refreshes))
-        report("\(Self.processes) processes, \(Self.refreshes) refreshes each: no token used twice, nobody signed out")
+        report("\(Self.processes) processes, \(Self.refreshes) refreshes each: no token used twice, no session lost")
     }
 
     @Test func `a full disk is unavailable, and the old bundle stays, whole, without a temporary file`() async throws {
@@ -140,7 +141,7 @@ struct KilledProcessTests {
             for path in [folder.path, store.file.path] { #expect(chown(path, 65_534, 65_534) == 0) }
         }
         try folder.setPermissions(0o500)
-        let lines = try await SpawnedProcess(peer: "save-as-nobody", folder).remainingLines()
+        let lines = try await SpawnedProcess(peer: "save-unprivileged", folder).remainingLines()
         #expect(lines.count == 1 && lines[0].hasPrefix("unavailable: could not open"), "\(lines)")
         #expect(lines.first?.hasSuffix("Permission denied") == true)
         try folder.setPermissions(0o700)

@@ -14,7 +14,7 @@ final class PrivateKeyring: Sendable {
     private static let sender = "/usr/bin/dbus-send"
     private static let daemon = "/usr/bin/gnome-keyring-daemon"
 
-    /// Nothing is started by a message: the service is there when the test starts it, and not otherwise.
+    /// The bus starts no service on demand: the test does.
     private static let configuration = """
         <busconfig><type>session</type><listen>unix:path=PATH</listen><auth>EXTERNAL</auth>
         <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
@@ -23,7 +23,7 @@ final class PrivateKeyring: Sendable {
 
     let bus: SpawnedProcess
 
-    /// For processes that are to use this bus and keyring.
+    /// The environment of processes that use this bus and keyring.
     let environment: [String: String]
 
     /// A folder for lock files.

@@ -105,7 +105,7 @@ struct SecretServiceTokenStoreTests {
         keyring.stop()
         #expect(try await process.send("load")?.hasPrefix("unavailable") == true)
         keyring.signal(SIGCONT)
-        // The call that was given up may take a moment to end, and fails new ones until then.
+        // New calls fail until the call that has passed its limit has ended.
         var response = try await process.send("load")
         while response?.hasPrefix("unavailable") == true { response = try await process.send("load") }
         #expect(response == "0")

@@ -90,7 +90,7 @@ struct TimedCallQueueTests {
         try await call.value
     }
 
-    /// Waits until a queue makes calls again: until the end of the one that hung.
+    /// Waits until the call that hung has ended, and the queue makes calls again.
     private func afterEarlierCalls(of queue: TimedCallQueue) async throws {
         while await storeError(of: { try await queue.run(within: limit) { () throws(TokenStoreError) in } }) != nil {
             await Task.yield()

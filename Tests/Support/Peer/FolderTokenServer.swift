@@ -1,7 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
-import ProcessTesting
 import Storage
 
 /// An authorization server in a folder that many processes share: it accepts each refresh token once, and one refresh at

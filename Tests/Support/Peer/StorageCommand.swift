@@ -1,7 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
-import ProcessTesting
 import Storage
 
 /// What a ``StoragePeer`` does.
@@ -16,7 +15,7 @@ enum StorageCommand: String {
     case overwriteOnce = "overwrite-once"
 
     /// Saves the next generation as a user without rights, if it can become one.
-    case saveAsNobody = "save-as-nobody"
+    case saveUnprivileged = "save-unprivileged"
 
     /// Takes the lease, starts a child that outlives this process, writes its number, and keeps the lease.
     case hold
@@ -51,8 +50,8 @@ enum StorageCommand: String {
             limitFileSize(to: number)
             try await store.save(.large(1))
             StandardIO.write("saved")
-        case .saveAsNobody:
-            becomeNobody()
+        case .saveUnprivileged:
+            dropPrivileges()
             guard try await store.load() != nil else { return StandardIO.write("the load returned none") }
             StandardIO.write("\(try await saveNext(in: store))")
         case .hold:
@@ -144,7 +143,7 @@ enum StorageCommand: String {
         #endif
     }
 
-    private func becomeNobody() {
+    private func dropPrivileges() {
         guard geteuid() == 0 else { return }
         setgid(65_534)
         setuid(65_534)

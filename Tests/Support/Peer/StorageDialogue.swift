@@ -1,7 +1,6 @@
 import AuthInterface
 import AuthTesting
 import Foundation
-import ProcessTesting
 
 @testable import Storage
 

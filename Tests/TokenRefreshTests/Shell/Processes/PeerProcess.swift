@@ -92,7 +92,7 @@ final class PeerProcess: Sendable {
         }
     }
 
-    /// Whether the process has said something that nobody has asked for yet.
+    /// Whether the process has written a line that no test has read yet.
     func hasSaid(_ line: String) -> Bool {
         state.withLock { $0.said.contains(line) }
     }
