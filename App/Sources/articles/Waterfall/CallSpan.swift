@@ -1,5 +1,7 @@
 import NetworkCore
 
+import struct Foundation.UUID
+
 /// One call from its start to its end, as the waterfall draws it.
 struct CallSpan: Hashable, Sendable {
     /// One attempt of a call.
@@ -56,7 +58,7 @@ struct CallSpan: Hashable, Sendable {
     /// - Returns: The calls in the order of their start. A call without an end is still under way.
     static func spans(of events: [NetworkEvent], baseURL: String) -> [CallSpan] {
         var spans: [CallSpan] = []
-        var indices: [RequestID: Int] = [:]
+        var indices: [UUID: Int] = [:]
         for event in events {
             if let index = indices[event.id] {
                 spans[index].note(event)
@@ -94,7 +96,7 @@ struct CallSpan: Hashable, Sendable {
             break
         case .sent:
             attempts.append(Attempt(start: event.uptime))
-        case .answered(let status):
+        case .responded(let status):
             endAttempt(event, status: status)
         case .redirected:
             break
