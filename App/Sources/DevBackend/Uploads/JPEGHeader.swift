@@ -1,13 +1,14 @@
 /// The dimensions of a JPEG image, read from its frame header without decoding it (ITU-T T.81, annex B).
 ///
-/// The server does not use `Imaging`: it checks what a client made with that module.
+/// Not that of `Imaging`: the server checks uploads with code of its own, so that it does not repeat an error of the
+/// client.
 struct JPEGHeader: Sendable, Hashable {
     let width: Int
     let height: Int
 
     /// Reads the first frame header.
     ///
-    /// - Returns: nil when the bytes are no JPEG, end too early, or give a dimension of zero.
+    /// - Returns: nil when the bytes are not a JPEG, end too early, or have a dimension of zero.
     init?(_ bytes: some RandomAccessCollection<UInt8>) {
         var reader = SegmentReader(bytes)
         guard reader.readByte() == 0xFF, reader.readByte() == Marker.startOfImage else { return nil }
@@ -44,7 +45,7 @@ struct JPEGHeader: Sendable, Hashable {
     }
 }
 
-/// A position in a sequence of marker segments. Every read fails at the end instead of trapping.
+/// A position in a sequence of marker segments. A read at the end returns nil.
 private struct SegmentReader<Bytes: RandomAccessCollection<UInt8>> {
     private let bytes: Bytes
     private var position: Bytes.Index

@@ -1,42 +1,46 @@
 import Foundation
+import NIOConcurrencyHelpers
 import NetworkCore
 
-/// A server behind a transport: it knows one user and one expired token, renews tokens, and keeps what it was sent.
-final class Recorder: HTTPTransport, @unchecked Sendable {  // every access to `kept` holds `lock`
+/// A transport with the responses of a server that has one user and one expired token. It records the requests.
+final class ScriptedTransport: HTTPTransport {
     static let expired = "fixture-expired"
 
-    private let lock = NSLock()
-    private var kept: [String] = []
-    private var keptKeys: [String] = []
-    private var responsesToLose: Int
+    private struct State {
+        var lines: [String] = []
+        var keys: [String] = []
+        var responsesToLose: Int
+    }
 
-    /// Creates a server.
+    private let state: NIOLockedValueBox<State>
+
+    /// Creates a transport.
     ///
-    /// - Parameter count: How many responses to a refresh are lost on their way.
+    /// - Parameter count: The number of refresh responses that are lost.
     init(losingRefreshResponses count: Int = 0) {
-        responsesToLose = count
+        state = NIOLockedValueBox(State(responsesToLose: count))
     }
 
     /// The idempotency keys of the refresh calls.
-    var keys: [String] { lock.withLock { keptKeys } }
+    var keys: [String] { state.withLockedValue(\.keys) }
 
     /// Method, path and credentials of every request.
-    var lines: [String] { lock.withLock { kept } }
+    var lines: [String] { state.withLockedValue(\.lines) }
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let (method, path) = (request.head.httpMethod ?? "", request.head.url?.path ?? "")
         let authorization = request.head.value(forHTTPHeaderField: "Authorization")
-        lock.withLock { kept.append("\(method) \(path) \(authorization ?? "-")") }
+        state.withLockedValue { $0.lines.append("\(method) \(path) \(authorization ?? "-")") }
         switch (path.split(separator: "/").last, authorization) {
         case ("me", "Bearer \(Self.expired)"):
             return response(401, #"{"success":false,"code":"TOKEN_EXPIRED"}"#)
         case ("me", _):
             return response(200, #"{"success":true,"data":{"id":1,"name":"Ada"}}"#)
         case ("refresh", _):
-            let isLost = lock.withLock {
-                keptKeys.append(request.head.value(forHTTPHeaderField: "Idempotency-Key") ?? "")
-                responsesToLose -= 1
-                return responsesToLose >= 0
+            let isLost = state.withLockedValue { state in
+                state.keys.append(request.head.value(forHTTPHeaderField: "Idempotency-Key") ?? "")
+                state.responsesToLose -= 1
+                return state.responsesToLose >= 0
             }
             if isLost { throw HTTPTransportError(.connectionFailed, reason: "cut off") }
             return response(200, #"{"success":true,"data":{"accessToken":"fixture-next"}}"#)

@@ -6,22 +6,23 @@ import Foundation
 import NIOConcurrencyHelpers
 import NetworkCore
 import OAuth2Flows
+import ProgramTesting
 import Storage
 import TokenRefresh
 
-/// One server, and one application that talks to it over real sockets. What happened is what the server counted.
-struct Stage: Sendable {
-    /// What a stage is put together from.
+/// An application that sends requests to a server over real sockets. The server's counts are what tests check.
+struct TestApp: Sendable {
+    /// The parts of an application and its server.
     struct Setup: Sendable {
         var server = DevBackend.Configuration()
         var authentication = AuthenticationPolicy()
         var policy = TokenRefreshPolicy()
         var clock: any TimeSource = SystemTimeSource()
         var handler = Handler.rest
-        /// What the server forgives, as the handler declares it. Only with `.sameKey` is there a key in the call: the
-        /// server honours one whatever is declared.
+        /// The replay tolerance that the handler declares. Only with `.sameKey` does the call have a key, because the
+        /// server accepts a key in any case.
         var replay = ReplayTolerance.none
-        /// As many connections as there are requests: what a gate of the server holds must not keep others from it.
+        /// More connections than a gate holds requests, so that other requests still reach the server.
         var connections = 256
     }
 
@@ -36,45 +37,44 @@ struct Stage: Sendable {
     let auth: AuthService
     let events: EventLog
 
-    /// Plays a scenario: starts the server, puts the application together, signs ada in, and stops the server at the
-    /// end.
-    static func play(
+    /// Starts a server and an application, signs ada in, runs the body, and stops the server.
+    static func run(
         _ configure: (inout Setup) -> Void = { _ in },
-        _ body: (Stage) async throws -> Void
+        _ body: (TestApp) async throws -> Void
     ) async throws {
-        try await play(1, store: { _ in MemoryTokenStore() }, configure) { try await body($0[0]) }
+        try await run(1, store: { _ in MemoryTokenStore() }, configure) { try await body($0[0]) }
     }
 
-    /// Plays a scenario with several processes: each has an engine and a file store of its own, over one folder. The
-    /// first signs ada in, and the others find the session in the store.
-    static func play(
+    /// Runs several applications as processes do: each has an engine and a file store of its own, over one folder. The
+    /// first signs ada in, and the others restore the session from the store.
+    static func run(
         processes count: Int,
         _ configure: (inout Setup) -> Void = { _ in },
-        _ body: ([Stage]) async throws -> Void
+        _ body: ([TestApp]) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        try await play(count, store: { _ in FileTokenStore(folder: folder.tokens) }, configure, body)
+        try await run(count, store: { _ in FileTokenStore(folder: folder.tokens) }, configure, body)
     }
 
-    /// Plays a scenario over stores of its own. The first stage signs ada in.
-    static func play(
+    /// Runs several applications over the given stores. The first signs ada in.
+    static func run(
         _ count: Int,
         store: (Int) -> any TokenStore,
         _ configure: (inout Setup) -> Void = { _ in },
-        _ body: ([Stage]) async throws -> Void
+        _ body: ([TestApp]) async throws -> Void
     ) async throws {
         var setup = Setup()
         configure(&setup)
         try await DevBackend.withServer(setup.server) { [setup] backend in
-            let stages = (0..<count).map { Stage(backend, setup, store: store($0)) }
-            try await stages[0].signIn("ada")
-            for stage in stages.dropFirst() { _ = try await stage.session.restore() }
-            try await body(stages)
+            let apps = (0..<count).map { TestApp(backend, setup, store: store($0)) }
+            try await apps[0].signIn("ada")
+            for app in apps.dropFirst() { _ = try await app.session.restore() }
+            try await body(apps)
         }
     }
 
-    /// An application as a process puts it together when it starts.
+    /// Creates the application as a process does when it starts.
     init(_ backend: DevBackend, _ setup: Setup, store: any TokenStore) {
         self.backend = backend
         self.setup = setup
@@ -105,16 +105,16 @@ struct Stage: Sendable {
         try await auth.socialLogin(.apple, token: token)
     }
 
-    /// Sends a number of requests at once, for a dozen articles.
+    /// Sends concurrent requests for a dozen articles.
     ///
-    /// - Returns: What each one failed with; `nil` for those that did not.
+    /// - Returns: The error of each request; `nil` for one that succeeded.
     func sendAll(_ count: Int) async -> [NetworkError?] {
         await sendAll(count) { .article(Article.ID(rawValue: Int64(1 + $0 % 12))) }
     }
 
-    /// Sends a number of requests at once.
+    /// Sends concurrent requests.
     ///
-    /// - Returns: What each one failed with; `nil` for those that did not.
+    /// - Returns: The error of each request; `nil` for one that succeeded.
     func sendAll<Response: Sendable>(
         _ count: Int,
         _ endpoint: @escaping @Sendable (Int) -> Endpoint<Response>
@@ -125,10 +125,10 @@ struct Stage: Sendable {
         }
     }
 
-    /// Sends a number of requests at once with a token that has expired, and returns when the server has judged all of
-    /// them and the refresh has reached the server. No request is answered by a refresh before the gate opens.
+    /// Sends concurrent requests with an expired token, and returns when the server has refused all of them and the
+    /// refresh has reached the server. The refresh does not end before the gate opens.
     ///
-    /// - Returns: The gate the refresh waits at, and the requests.
+    /// - Returns: The gate that holds the refresh, and the requests.
     func refuseAll(
         _ count: Int,
         at position: Gate.Position = .beforeHandler
@@ -145,7 +145,7 @@ struct Stage: Sendable {
 
     /// Sends one request.
     ///
-    /// - Returns: What it failed with, if it did.
+    /// - Returns: Its error; `nil` if it succeeded.
     func send<Response>(_ endpoint: Endpoint<Response>) async -> NetworkError? {
         do {
             _ = try await network.send(endpoint)
@@ -157,10 +157,10 @@ struct Stage: Sendable {
         }
     }
 
-    /// How many requests for articles the server has refused.
+    /// The number of requests for articles that the server has refused.
     var refusals: Int { backend.statistics.count("GET", "/articles/{id}", status: 401) }
 
-    /// Prints what the server counted.
+    /// Prints the server's counts.
     func report(_ scenario: String, failures: Int) {
         let counts = backend.statistics
         note(
@@ -169,7 +169,7 @@ struct Stage: Sendable {
     }
 }
 
-extension Stage.Handler {
+extension TestApp.Handler {
     fileprivate func make(
         _ backend: DevBackend,
         network: NetworkClient,
@@ -198,18 +198,4 @@ extension Stage.Handler {
             )
         }
     }
-}
-
-/// Clocks that run with the system's, as a user has set them.
-struct SetClock: TimeSource {
-    let offset: TimeInterval
-    private let system = SystemTimeSource()
-
-    init(offset: TimeInterval) {
-        self.offset = offset
-    }
-
-    var uptime: Duration { system.uptime }
-    var date: Date { system.date + offset }
-    func sleep(until deadline: Duration) async throws { try await system.sleep(until: deadline) }
 }

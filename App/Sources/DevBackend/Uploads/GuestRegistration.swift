@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// A guest's registration as it was uploaded and found acceptable.
+/// The validated upload that registers a guest.
 struct GuestRegistration: Sendable {
     let name: String
     let image: Data
@@ -57,7 +57,7 @@ struct GuestRegistration: Sendable {
                 upTo: limits.imageBytes + limits.multipartOverheadBytes, in: exchange,
                 orThrow: .imageTooLarge(limits.imageBytes))
             return try parser.parse(body)
-        } catch let error as MultipartError {
+        } catch let error as MultipartParser.Failure {
             throw APIError(.badRequest, "MALFORMED_MULTIPART", "The multipart body is malformed: \(error).")
         }
     }

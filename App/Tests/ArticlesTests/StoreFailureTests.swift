@@ -1,9 +1,10 @@
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
-/// A token file that is not as it should be: told in one line, and never lost by it.
-@Suite struct StoreTroubleTests {
+/// A token file that cannot be used is reported in one line, and kept.
+@Suite struct StoreFailureTests {
     private let home: Home
 
     init() throws {
@@ -19,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatOthersCanReadIsNotUsedAndNotTouched() async throws {
+    @Test func `a file that other users can read is neither used nor changed`() async throws {
         try await withSignedIn { base, file, backend in
             let content = try Data(contentsOf: file)
             let requests = backend.statistics.requests
@@ -27,7 +28,7 @@ import Testing
             let login = ["login", "social", "--provider", "apple", "--development-name", "Grace"]
             for command in [["list"], ["status"], ["logout"], login] {
                 let run = try await home.run(command + base)
-                #expect(run.oneError?.contains("run: chmod 600 ") == true, "\(command)")
+                #expect(run.errorLine?.contains("run: chmod 600 ") == true, "\(command)")
                 #expect(run.status == 74)
             }
             #expect(try Data(contentsOf: file) == content)
@@ -38,21 +39,21 @@ import Testing
         }
     }
 
-    @Test func aBrokenFileIsKeptUntilASignInReplacesIt() async throws {
+    @Test func `a corrupt file is kept until a sign-in replaces it`() async throws {
         try await withSignedIn { base, file, _ in
             let broken = Data("{\"accessToken\":".utf8)
             try FileHandle(forWritingTo: file).truncate(atOffset: 0)
             try FileHandle(forWritingTo: file).write(contentsOf: broken)
             for command in ["list", "status"] {
                 let run = try await home.run([command] + base)
-                #expect(run.oneError?.contains("is no token file") == true)
+                #expect(run.errorLine?.contains("is no token file") == true)
                 #expect(run.status == 74)
             }
             #expect(try Data(contentsOf: file) == broken)
 
             let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
             #expect(try await home.run(login + base).status == 0)
-            // No copy stays that would keep tokens after a sign-out.
+            // No copy remains that would keep tokens after a sign-out.
             let folder = file.deletingLastPathComponent()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             #expect(names.filter { $0.hasSuffix(".json") || $0.contains("corrupt") } == [file.lastPathComponent])
@@ -60,17 +61,17 @@ import Testing
         }
     }
 
-    @Test func aSignOutIsNotKeptByABrokenFile() async throws {
+    @Test func `a corrupt file does not prevent a sign-out`() async throws {
         try await withSignedIn { base, file, _ in
             try FileHandle(forWritingTo: file).truncate(atOffset: 3)
             let run = try await home.run(["logout"] + base)
             #expect(run.status == 0)
-            #expect(run.output.contains("the server could not be told"))
+            #expect(run.output.contains("the tokens were not revoked at the server"))
             #expect(!FileManager.default.fileExists(atPath: file.path))
         }
     }
 
-    @Test func withoutTheServerNobodyIsSignedOut() async throws {
+    @Test func `an unreachable server ends no session`() async throws {
         try await withSignedIn { base, file, backend in
             await backend.stop()
             let list = try await home.run(["list"] + base)
@@ -81,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func statusNamesTheFailureOfTheStoreInItsObject() async throws {
+    @Test func `the status object contains the store's failure`() async throws {
         try await withSignedIn { base, file, _ in
             try FileHandle(forWritingTo: file).truncate(atOffset: 3)
             let status = try await home.run(["status", "--json"] + base)

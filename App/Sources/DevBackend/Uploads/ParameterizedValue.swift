@@ -1,9 +1,9 @@
 /// A field value with parameters, such as `form-data; name="image"; filename="me.jpg"` (RFC 9110 §5.6.6).
 ///
-/// Inside quotes a backslash protects a quote or a backslash and is literal before anything else: browsers send
-/// Windows paths unescaped.
+/// Inside quotes a backslash escapes a quote or a backslash and is literal before anything else: browsers send Windows
+/// paths unescaped.
 struct ParameterizedValue: Sendable, Hashable {
-    /// What comes before the first semicolon, trimmed.
+    /// The text before the first semicolon, trimmed.
     let value: String
     /// The parameters, by their lower-case names.
     let parameters: [String: String]
@@ -49,7 +49,7 @@ extension Substring {
         return String(text)
     }
 
-    /// Takes a quoted string, its quotes included, and returns what it says; nil when it does not end.
+    /// Removes a quoted string and returns its content; nil when the closing quote is missing.
     fileprivate mutating func takeQuoted() -> String? {
         removeFirst()
         var quoted = ""

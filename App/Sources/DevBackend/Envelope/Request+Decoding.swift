@@ -5,10 +5,22 @@ import NIOCore
 import NIOFoundationCompat
 
 extension Request {
+    /// The value of `Idempotency-Key`; nil without one.
+    ///
+    /// - Throws: `VALIDATION_FAILED` for an empty key or one longer than `limit` characters.
+    func idempotencyKey(upTo limit: Int) throws(APIError) -> String? {
+        guard let key = headers[.idempotencyKey] else { return nil }
+        guard (1...limit).contains(key.count) else {
+            throw APIError.validation("Idempotency-Key", "Must have 1 to \(limit) characters.")
+        }
+        return key
+    }
+
     /// Collects the body.
     ///
-    /// - Throws: `tooLarge` as soon as the declared or the received length is over the limit,
-    ///   `BODY_MEMORY_EXHAUSTED` when all bodies together take too much, `BODY_TIMEOUT` when the client stops sending.
+    /// - Throws: `tooLarge` as soon as the declared or the received length exceeds the limit,
+    ///   `BODY_MEMORY_EXHAUSTED` when all bodies together take too much memory, `BODY_TIMEOUT` when the client stops
+    ///   sending.
     func bodyData(
         upTo limit: Int, in exchange: Exchange, orThrow tooLarge: @autoclosure () -> APIError
     ) async throws -> Data {
@@ -20,7 +32,7 @@ extension Request {
                 collected.writeImmutableBuffer(chunk)
                 guard exchange.body.grow(to: collected.storageCapacity) else { throw APIError.bodyMemoryExhausted }
             }
-        } catch is RequestBodyTimeout {
+        } catch is RequestBodyTimeoutHandler.TimedOut {
             throw APIError.bodyTimeout
         }
         return Data(buffer: collected)
@@ -28,7 +40,7 @@ extension Request {
 
     /// Decodes a JSON body.
     ///
-    /// - Throws: `MALFORMED_JSON` for what is no JSON object, `VALIDATION_FAILED` for a field of the wrong type.
+    /// - Throws: `MALFORMED_JSON` unless it is a JSON object, `VALIDATION_FAILED` for a field of the wrong type.
     func json<Value: Decodable>(_ type: Value.Type, upTo limit: Int, in exchange: Exchange) async throws -> Value {
         let data = try await bodyData(upTo: limit, in: exchange, orThrow: .bodyTooLarge(limit))
         do {
