@@ -94,6 +94,10 @@ endurance: setup-run ## Run processes for long against a real OAuth 2 provider: 
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
 	Tests/AppleStubs/typecheck
 
+.PHONY: docs
+docs: ## Build the documentation of all modules, with the guarantees, as one DocC archive
+	.ci/docs
+
 .PHONY: lint
 lint: ## Check the format of every source
 	swift format lint --strict --parallel --recursive $(SOURCES)
