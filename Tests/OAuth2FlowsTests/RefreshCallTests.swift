@@ -66,7 +66,7 @@ import Testing
         let body =
             #"{"error":"\#(quote)","error_description":"\#(quote)","requestId":"\#(quote)","errors":["\#(quote)"]}"#
         let response = StubResponse.status(400, headers: ["X-Request-ID": quote], body: Data(body.utf8))
-        let network = NetworkClient(StubTransport(.any ~> response, .any ~> response, .any ~> response))
+        let network = NetworkClient(StubTransport(.any ~> response, .any ~> response))
         let handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: .tokenEndpoint, revocationEndpoint: .revocationEndpoint, client: client, network: network)
         let bundle = TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh/2")

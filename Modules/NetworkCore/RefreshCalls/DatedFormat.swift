@@ -2,7 +2,7 @@ public import Foundation
 
 /// Reads responses as another format does, and passes the server's `Date` of the response to the decoded value.
 ///
-/// Tokens need it: their lifetime counts from that instant, whatever the device's clock says (G19).
+/// Tokens need it: their lifetime counts from that instant, so that a wrong clock of the device does no harm (G19).
 public struct DatedFormat: ResponseFormat {
     private let base: any ResponseFormat
 

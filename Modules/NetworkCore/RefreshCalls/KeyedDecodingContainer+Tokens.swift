@@ -37,8 +37,7 @@ extension KeyedDecodingContainer {
             }
         }
         guard let text = decodeTextIfPresent(forKey: key) else { return nil }
-        return (try? Date.ISO8601FormatStyle().parse(text))
-            ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+        return ISO8601.date(from: text)
     }
 
     private func decodeNumberIfPresent(forKey key: Key) -> Double? {

@@ -39,7 +39,6 @@ extension NetworkError {
             },
             retryAfter: retryAfter,
             attempt: attempt,
-            maximumAttempts: maximumAttempts,
             elapsed: elapsed,
             cause: cause
         )

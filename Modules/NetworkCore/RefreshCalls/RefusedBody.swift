@@ -3,7 +3,7 @@ import Foundation
 /// The facts about the body of an unsuccessful response by which a refresh handler decides; nothing else of it is kept.
 package struct RefusedBody: Sendable, Hashable {
     /// In bytes. A longer body is not read: an error object is short.
-    private static let longestObject = 64 * 1_024
+    private static let maximumObjectSize = 64 * 1_024
 
     /// Whether the body is a page of a proxy or gateway: HTML, or other text that starts with an angle bracket.
     package let isPage: Bool
@@ -28,7 +28,7 @@ package struct RefusedBody: Sendable, Hashable {
         success = members?["success"]?.flag
     }
 
-    /// Takes what an error says of a response whose body was not kept, as an error of a test double.
+    /// Reads the error of a response whose body was not kept, such as an error of a test double.
     package init(_ error: NetworkError) {
         isPage = error.envelope == nil && error.response?.isLabelledAsHTML == true
         codes = [error.envelope?.code].compactMap(\.self)
@@ -47,7 +47,7 @@ package struct RefusedBody: Sendable, Hashable {
     }
 
     private static func members(of body: Data) -> [String: Member]? {
-        guard !body.isEmpty, body.count <= longestObject else { return nil }
+        guard !body.isEmpty, body.count <= maximumObjectSize else { return nil }
         return try? JSONDecoder().decode([String: Member].self, from: body)
     }
 

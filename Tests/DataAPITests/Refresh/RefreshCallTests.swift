@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `a retry policy does not repeat a refresh that has a key`() async throws {
-        let transport = StubTransport(.any ~> .status(503), .any ~> response)
+        let transport = StubTransport(.any ~> .status(503))
         await #expect(throws: TokenRefreshError.self) {
             try await RESTTokenRefreshHandler(network: NetworkClient(transport), replayTolerance: .sameKey).refresh(
                 request)

@@ -24,17 +24,17 @@ struct RedirectPolicyTests {
         return policy.decision(for: response, to: request, hasBody: hasBody, isReplayable: isReplayable)
     }
 
-    func hop(_ decision: RedirectPolicy.Decision) throws -> RedirectPolicy.Hop {
-        guard case .follow(let hop) = decision else { throw NetworkError(.redirectRefused, reason: "\(decision)") }
-        return hop
+    func followed(_ decision: RedirectPolicy.Decision) throws -> RedirectPolicy.OutgoingRequest {
+        guard case .follow(let next) = decision else { throw NetworkError(.redirectRefused, reason: "\(decision)") }
+        return next
     }
 
     @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 400, 401])
-    func otherStatusesAreAnswers(status: Int) {
+    func `other statuses are responses`(status: Int) {
         #expect(decide(status, to: "/b") == .none)
     }
 
-    @Test func aRedirectToNowhereIsAnAnswer() {
+    @Test func `a redirect without a location is the response`() {
         #expect(decide(302, to: nil) == .none)
     }
 
@@ -46,8 +46,8 @@ struct RedirectPolicyTests {
             (307, "POST", "POST"), (307, "PATCH", "PATCH"), (308, "POST", "POST"), (308, "GET", "GET"),
         ]
     )
-    func choosesTheMethodAsBrowsersDo(status: Int, method: String, next: String) throws {
-        #expect(try hop(decide(status, to: "/b", method: method)).request.httpMethod == next)
+    func `the method is chosen as browsers choose it`(status: Int, method: String, next: String) throws {
+        #expect(try followed(decide(status, to: "/b", method: method)).request.httpMethod == next)
     }
 
     @Test(
@@ -58,14 +58,15 @@ struct RedirectPolicyTests {
             ("//cdn.example.net/d", "https://cdn.example.net/d"),
         ]
     )
-    func readsTheLocationFromWhereItIs(location: String, target: String) throws {
-        #expect(try hop(decide(302, to: location)).request.url?.absoluteString == target)
+    func `a location is relative to the URL of the request`(location: String, target: String) throws {
+        #expect(try followed(decide(302, to: location)).request.url?.absoluteString == target)
     }
 
-    @Test func withinTheOriginFieldsStay() throws {
-        let hop = try hop(decide(307, to: "/b", headers: ["Authorization": "x", "accessToken": "y", "Accept": "z"]))
-        #expect(!hop.leavesOrigin)
-        #expect(hop.request.allHTTPHeaderFields?.count == 3)
+    @Test func `fields are kept within the origin`() throws {
+        let headers = ["Authorization": "x", "accessToken": "y", "Accept": "z"]
+        let next = try followed(decide(307, to: "/b", headers: headers))
+        #expect(!next.leavesOrigin)
+        #expect(next.request.allHTTPHeaderFields?.count == 3)
     }
 
     @Test(
@@ -75,38 +76,38 @@ struct RedirectPolicyTests {
         ],
         [301, 302, 303, 307, 308]
     )
-    func toAnotherOriginOnlyHarmlessFieldsGo(location: String, status: Int) throws {
+    func `only harmless fields are sent to another origin`(location: String, status: Int) throws {
         let headers = [
             "Authorization": "x", "accessToken": "x", "refreshToken": "x", "X-API-Key": "x", "Cookie": "x",
             "Idempotency-Key": "x", "Accept": "kept", "Accept-Language": "kept", "User-Agent": "kept",
         ]
-        let hop = try hop(decide(status, to: location, headers: headers))
-        #expect(hop.leavesOrigin)
-        #expect(hop.request.allHTTPHeaderFields?.values.allSatisfy { $0 == "kept" } == true)
-        #expect(hop.request.allHTTPHeaderFields?.count == 3)
+        let next = try followed(decide(status, to: location, headers: headers))
+        #expect(next.leavesOrigin)
+        #expect(next.request.allHTTPHeaderFields?.values.allSatisfy { $0 == "kept" } == true)
+        #expect(next.request.allHTTPHeaderFields?.count == 3)
     }
 
     @Test(arguments: [(307, "POST"), (308, "POST"), (301, "PUT"), (302, "PATCH")])
-    func aBodyNeverGoesToAnotherOrigin(status: Int, method: String) {
+    func `a body is never sent to another origin`(status: Int, method: String) {
         let decision = decide(status, to: "https://evil.net/b", method: method, hasBody: true)
         guard case .refuse(.redirectRefused, _) = decision else {
-            Issue.record("the body would go: \(decision)")
+            Issue.record("the body would be sent: \(decision)")
             return
         }
     }
 
     @Test(arguments: [301, 302, 303])
-    func aBodyThatIsDroppedTakesItsFieldsWithIt(status: Int) throws {
+    func `the fields of a dropped body are removed`(status: Int) throws {
         let headers = ["Content-Type": "x", "Content-Length": "1", "Content-Encoding": "x", "Accept": "kept"]
         for location in ["/b", "https://other.example.net/b"] {
-            let hop = try hop(decide(status, to: location, method: "POST", headers: headers, hasBody: true))
-            #expect(!hop.keepsBody)
-            #expect(hop.request.allHTTPHeaderFields == ["Accept": "kept"])
+            let next = try followed(decide(status, to: location, method: "POST", headers: headers, hasBody: true))
+            #expect(!next.keepsBody)
+            #expect(next.request.allHTTPHeaderFields == ["Accept": "kept"])
         }
     }
 
-    @Test func aBodyIsSentAgainOnlyIfItCanBe() throws {
-        #expect(try hop(decide(307, to: "/b", method: "POST", hasBody: true)).keepsBody)
+    @Test func `a body is sent again only if it is replayable`() throws {
+        #expect(try followed(decide(307, to: "/b", method: "POST", hasBody: true)).keepsBody)
         let decision = decide(307, to: "/b", method: "POST", hasBody: true, isReplayable: false)
         guard case .refuse(.bodyNotReplayable, _) = decision else {
             Issue.record("a one-shot body would be sent again: \(decision)")
@@ -121,21 +122,21 @@ struct RedirectPolicyTests {
             "https://api.example.com@evil.net/b", "https:///b",
         ]
     )
-    func neverLeadsThere(location: String) {
+    func `an unsafe location is refused`(location: String) {
         let decision = decide(302, to: location)
         guard case .refuse(.redirectRefused, _) = decision else {
-            Issue.record("it would be followed: \(decision)")
+            Issue.record("the redirect would be followed: \(decision)")
             return
         }
     }
 
-    @Test func plainHTTPIsForLoopbackAndNamedOrigins() throws {
-        #expect(try hop(decide(302, from: "http://127.0.0.1:1/a", to: "/b")).leavesOrigin == false)
+    @Test func `plain http is for loopback and named origins`() throws {
+        #expect(try followed(decide(302, from: "http://127.0.0.1:1/a", to: "/b")).leavesOrigin == false)
         let origin = try #require(Origin(url("http://10.0.0.1")))
         let policy = RedirectPolicy(cleartextExceptions: [origin])
         let request = URLRequest(url: url("https://api.example.com/a"))
         let head = HTTPResponseHead(status: 302, headers: ["Location": "http://10.0.0.1/b"])
         let decision = policy.decision(for: head, to: request, hasBody: false, isReplayable: true)
-        #expect(try hop(decision).leavesOrigin)
+        #expect(try followed(decision).leavesOrigin)
     }
 }

@@ -1,8 +1,8 @@
 extension NetworkError {
     /// What went wrong.
     ///
-    /// The set is open: later versions and other transports add codes. The codes of `AuthenticationError` are codes
-    /// here too, of the same names.
+    /// The set is open: later versions and other transports add codes. Each code of `AuthenticationError` is a code here
+    /// too, of the same name.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The code as text.
         public let rawValue: String
@@ -21,78 +21,78 @@ extension NetworkError {
 
 /// Nothing was sent.
 extension NetworkError.Code {
-    /// The endpoint, or what an interceptor made of it, is no request that can be sent.
+    /// The endpoint, or what an interceptor made of it, is not a request that can be sent.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
 
-    /// The body could not be encoded, or its file or stream not opened.
+    /// The body could not be encoded, or its file or stream could not be opened.
     public static let encodingFailed = Self(rawValue: "encodingFailed")
 
-    /// The address is plain http and not loopback (G16).
+    /// The URL is plain http and not loopback (G16).
     public static let cleartextRefused = Self(rawValue: "cleartextRefused")
 
-    /// An interceptor threw.
+    /// An interceptor threw an error.
     public static let interceptorFailed = Self(rawValue: "interceptorFailed")
 }
 
-/// There was no answer, or not all of one.
+/// There was no response, or an incomplete one.
 extension NetworkError.Code {
     /// No connection could be made, or it was lost.
     public static let connectionFailed = Self(rawValue: "connectionFailed")
 
-    /// Nothing was sent or received for too long.
+    /// Nothing was sent or received during the idle timeout.
     public static let timedOut = Self(rawValue: "timedOut")
 
-    /// The server could not prove who it is. Linux reports `transportFailed` instead.
+    /// The server could not prove its identity. Linux reports `transportFailed` instead.
     public static let tlsFailed = Self(rawValue: "tlsFailed")
 
     /// The exchange failed in another way.
     public static let transportFailed = Self(rawValue: "transportFailed")
 }
 
-/// There was an answer, and it was not good.
+/// There was a response, and the call failed.
 extension NetworkError.Code {
-    /// The status is outside the accepted range (row N6).
+    /// The status is not one of the accepted ones.
     public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
 
-    /// The status was accepted, and the answer itself says that the call failed: `"success": false` (row N7).
+    /// The status was accepted, and the body says that the call failed: `"success": false`.
     public static let unsuccessful = Self(rawValue: "unsuccessful")
 
-    /// The answer could not be read as what was expected.
+    /// The response could not be decoded as the expected type.
     public static let decodingFailed = Self(rawValue: "decodingFailed")
 
-    /// The answer is larger than the configuration allows.
+    /// The response is larger than the configuration allows.
     public static let responseTooLarge = Self(rawValue: "responseTooLarge")
 
-    /// A redirect that would be unsafe was not followed.
+    /// An unsafe redirect was not followed.
     public static let redirectRefused = Self(rawValue: "redirectRefused")
 
-    /// There were more redirects than the configuration allows, or they went in a circle.
+    /// There were more redirects than the configuration allows, or they form a loop.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
 
-    /// The request should be sent again and its body cannot be (G21).
+    /// The request had to be sent again, and its body cannot be (G21).
     public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
 }
 
-/// There was no token for the request, or none that the server takes. `authentication` of the error has more.
+/// There was no token for the request, or the server refused it. ``NetworkError/authentication`` has details.
 extension NetworkError.Code {
-    /// Nobody is signed in.
+    /// No user is signed in.
     public static let notSignedIn = Self(rawValue: "notSignedIn")
 
-    /// The session the request began with is over. It was not sent again as somebody else (G23).
+    /// The session in which the request started has ended. The request was not sent as another user (G23).
     public static let sessionEnded = Self(rawValue: "sessionEnded")
 
-    /// The server refuses even a token that was just issued (G10).
+    /// The server refuses a token that it has just issued (G10).
     public static let unauthorized = Self(rawValue: "unauthorized")
 
-    /// The access token is no longer good and there is no refresh token (G22).
+    /// The access token is no longer valid, and there is no refresh token (G22).
     public static let noRefreshToken = Self(rawValue: "noRefreshToken")
 
-    /// A refresh was needed and could not be had now. The session stays.
+    /// A refresh was needed and is unavailable now. The session stays.
     public static let refreshUnavailable = Self(rawValue: "refreshUnavailable")
 
-    /// The token store cannot answer now. The session stays.
+    /// The token store is unavailable now. The session stays.
     public static let storeUnavailable = Self(rawValue: "storeUnavailable")
 
-    /// A token provider threw something other than `AuthenticationError`.
+    /// A token provider threw an error other than `AuthenticationError`.
     public static let authenticationFailed = Self(rawValue: "authenticationFailed")
 }

@@ -1,15 +1,15 @@
 import Foundation
 
 extension String {
-    /// The text with everything but the unreserved characters of RFC 3986 §2.3 percent-encoded, as UTF-8.
+    /// The text as UTF-8, percent-encoded except for the unreserved characters of RFC 3986 §2.3.
     ///
-    /// Safe as one path segment, one query name or one query value. It says nothing about `.` and `..`, which no
-    /// encoding makes harmless.
+    /// It is safe as one path segment, one query name or one query value, except for `.` and `..`, which no encoding
+    /// makes safe.
     var percentEncodedComponent: String {
         percentEncoded { $0.isUnreserved }
     }
 
-    /// The text with everything percent-encoded that may not stand in a path (RFC 3986 §3.3); `/` stays.
+    /// The text, percent-encoded except for the characters that are allowed in a path (RFC 3986 §3.3), such as `/`.
     var percentEncodedPath: String {
         percentEncoded { $0.isUnreserved || $0.isPathPunctuation }
     }

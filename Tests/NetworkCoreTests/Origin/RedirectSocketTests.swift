@@ -3,14 +3,14 @@ import Foundation
 import NetworkCore
 import Testing
 
-/// S9 over real sockets: the platform's own redirects, if they happened, would be seen here.
+/// S9 over real sockets, which would show a redirect that the platform itself follows.
 @Suite("Redirects over real sockets", .timeLimit(.minutes(10)))
 struct RedirectSocketTests {
     @Test(
         arguments: [301, 302, 303, 307, 308],
         [TokenPlacement.bearer, .fields(accessToken: "accessToken", refreshToken: "refreshToken")]
     )
-    func noTokenArrivesAtAnotherOrigin(status: Int, placement: TokenPlacement) async throws {
+    func `no token arrives at another origin`(status: Int, placement: TokenPlacement) async throws {
         let other = try LoopbackServer { _ in .json(#"{"success":true,"data":{"id":7,"title":"x"}}"#) }
         defer { other.stop() }
         let target = other.url.appendingPathComponent("stolen").absoluteString
@@ -29,7 +29,7 @@ struct RedirectSocketTests {
     }
 
     @Test(arguments: [307, 308])
-    func noBodyArrivesAtAnotherOrigin(status: Int) async throws {
+    func `no body arrives at another origin`(status: Int) async throws {
         let other = try LoopbackServer { _ in .respond(200) }
         defer { other.stop() }
         let target = other.url.absoluteString
@@ -45,7 +45,7 @@ struct RedirectSocketTests {
     }
 
     @Test(arguments: ["data", "file", "stream"])
-    func aBodyIsSentAgainInFullWithinTheOrigin(kind: String) async throws {
+    func `a body is sent again in full within the origin`(kind: String) async throws {
         let content = Data(repeating: 7, count: 100_000)
         let file = try TemporaryFile(content)
         let body: RequestBody =

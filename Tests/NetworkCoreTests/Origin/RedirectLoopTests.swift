@@ -17,13 +17,13 @@ struct RedirectLoopTests {
         .status(status, headers: ["Location": location])
     }
 
-    @Test func followsAsOftenAsAllowedAndNoFurther() async throws {
-        let hops = (1...3).map { StubRequest.any ~> redirect(to: "/\($0)") }
-        let arriving = StubTransport(hops + [.any ~> .status(204)])
+    @Test func `redirects are followed up to the limit`() async throws {
+        let redirects = (1...3).map { StubRequest.any ~> redirect(to: "/\($0)") }
+        let arriving = StubTransport(redirects + [.any ~> .status(204)])
         try await client(arriving).send(Endpoint<Void>.get("x"))
         #expect(arriving.requests.map(\.path) == ["api/v1/x", "1", "2", "3"])
 
-        let lost = StubTransport(hops + [.any ~> redirect(to: "/4")])
+        let lost = StubTransport(redirects + [.any ~> redirect(to: "/4")])
         await #expect {
             try await client(lost).send(Endpoint<Void>.get("x"))
         } throws: { error in
@@ -32,7 +32,7 @@ struct RedirectLoopTests {
         #expect(lost.requests.count == 4)
     }
 
-    @Test func goesInNoCircle() async throws {
+    @Test func `a loop of redirects ends the call`() async throws {
         let transport = StubTransport(.any ~> redirect(to: "/b"), .any ~> redirect(to: "/api/v1/x"))
         await #expect {
             try await client(transport).send(Endpoint<Void>.get("x"))
@@ -42,13 +42,13 @@ struct RedirectLoopTests {
         #expect(transport.requests.count == 2)
     }
 
-    @Test func aPostAnsweredBySeeOtherMayComeBackToItsOwnAddress() async throws {
+    @Test func `a POST may be redirected by 303 to its own URL`() async throws {
         let transport = StubTransport(.post("x") ~> redirect(303, to: "/api/v1/x"), .get("x") ~> .status(204))
         try await client(transport).send(Endpoint<Void>.post("x", json: "body"))
         #expect(transport.requests.map(\.body) == [Data("\"body\"".utf8), nil])
     }
 
-    @Test func aBodyGoesAlongWithinTheOriginAndNowhereElse() async throws {
+    @Test func `a body is sent again within the origin only`() async throws {
         let within = StubTransport(.post("x") ~> redirect(307, to: "/y"), .post("y") ~> .status(204))
         try await client(within).send(Endpoint<Void>.post("x", json: "body"))
         #expect(within.requests.map(\.body) == [Data("\"body\"".utf8), Data("\"body\"".utf8)])
@@ -63,7 +63,7 @@ struct RedirectLoopTests {
         #expect(beyond.requests.count == 1)
     }
 
-    @Test func aTokenDoesNotComeBackWithTheRequestAndItsLossIsNoRefusal() async throws {
+    @Test func `a token that a redirect removed is not added again, and a 401 then does not refuse it`() async throws {
         let provider = ScriptedTokenProvider()
         let back: HTTPHeaders = ["Location": "https://api.example.com/b", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
         let transport = StubTransport(
@@ -81,7 +81,7 @@ struct RedirectLoopTests {
         #expect(provider.dates.isEmpty)
     }
 
-    @Test func theNextAttemptStartsAtHomeAgain() async throws {
+    @Test func `the next attempt starts at the URL of the endpoint`() async throws {
         let provider = ScriptedTokenProvider()
         let transport = StubTransport(
             .any ~> redirect(to: "/moved"), .get("moved") ~> .status(401),

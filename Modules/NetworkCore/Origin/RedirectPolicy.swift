@@ -1,34 +1,32 @@
 import Foundation
 
-/// Decides where a redirect may lead and what goes along. Pure, so that every transport and platform does the same.
+/// Decides whether a redirect is followed and with which fields and body, in the same way for every transport and
+/// platform.
 ///
-/// The platforms do not agree: one takes `Authorization` off at another host, another copies every field there; one
-/// drops a body it should keep. Here a redirect to another origin carries only fields that are the same for every
-/// server, and never a body: bodies hold refresh tokens (G15).
+/// Platforms differ: one removes `Authorization` for another host, another copies every field to it; one drops a body
+/// that must be kept. Here a request that leaves its origin keeps only fields that are the same for every server, and
+/// never a body: bodies contain refresh tokens (G15).
 struct RedirectPolicy: Sendable {
-    /// What to do with an answer.
     enum Decision: Equatable {
-        /// It is no redirect, or one that leads nowhere: it is the answer.
+        /// The response is no redirect, or a redirect without a location: it is the response to the call.
         case none
 
-        /// Send this next.
-        case follow(Hop)
+        case follow(OutgoingRequest)
 
-        /// Do not go there.
         case refuse(NetworkError.Code, reason: String)
     }
 
-    /// Where a request goes next.
-    struct Hop: Equatable {
+    /// The next request of an attempt.
+    struct OutgoingRequest: Equatable {
         var request: URLRequest
         var keepsBody: Bool
         var leavesOrigin: Bool
     }
 
-    /// The fields that may go to any origin, in lower case: they say what kind of client asks, and nothing of who.
+    /// The fields that may be sent to any origin, in lower case: they describe the client program, not its user.
     static let fieldsForAnyOrigin: Set = ["accept", "accept-language", "accept-encoding", "user-agent"]
 
-    /// The fields that describe a body, in lower case. They go when the body goes (RFC 9110 §15.4).
+    /// The fields that describe a body, in lower case. They are removed with the body (RFC 9110 §15.4).
     private static let bodyFields: Set = [
         "content-type", "content-length", "content-encoding", "content-language", "content-location", "digest",
         "content-digest", "transfer-encoding", "last-modified",
@@ -36,14 +34,14 @@ struct RedirectPolicy: Sendable {
 
     let cleartextExceptions: Set<Origin>
 
-    /// Decides about an answer.
+    /// Decides what follows a response.
     ///
     /// - Parameters:
-    ///   - response: The answer.
-    ///   - request: What was asked.
-    ///   - hasBody: Whether it had a body.
-    ///   - isReplayable: Whether that can be sent again.
-    /// - Returns: What to do.
+    ///   - response: The head of the response.
+    ///   - request: The request, which may be a redirected one.
+    ///   - hasBody: Whether the request had a body.
+    ///   - isReplayable: Whether the body can be sent again.
+    /// - Returns: The decision.
     func decision(
         for response: HTTPResponseHead,
         to request: URLRequest,
@@ -54,34 +52,34 @@ struct RedirectPolicy: Sendable {
             let location = response.headers["Location"], let url = request.url, let origin = Origin(url)
         else { return .none }
         guard let target = URL(string: location, relativeTo: url)?.absoluteURL, let targetOrigin = Origin(target) else {
-            return .refuse(.redirectRefused, reason: "it leads to no http or https address")
+            return .refuse(.redirectRefused, reason: "its location is not an http or https URL")
         }
         guard target.user == nil, target.password == nil else {
-            return .refuse(.redirectRefused, reason: "its address holds user information")
+            return .refuse(.redirectRefused, reason: "its location contains user information")
         }
-        guard targetOrigin.mayBeSpokenTo(exceptions: cleartextExceptions) else {
-            return .refuse(.redirectRefused, reason: "it leads to plain http")
+        guard targetOrigin.allowsRequests(cleartextExceptions: cleartextExceptions) else {
+            return .refuse(.redirectRefused, reason: "its location is plain http")
         }
         let method = Self.method(after: response.status, of: request.httpMethod ?? "GET")
         let keepsBody = hasBody && method == request.httpMethod
         let leavesOrigin = targetOrigin != origin
         if keepsBody, leavesOrigin {
-            return .refuse(.redirectRefused, reason: "it would take the body to another origin, \(targetOrigin)")
+            return .refuse(.redirectRefused, reason: "it would send the body to another origin, \(targetOrigin)")
         }
         if keepsBody, !isReplayable {
-            return .refuse(.bodyNotReplayable, reason: "it asks for the body again, a one-shot stream")
+            return .refuse(.bodyNotReplayable, reason: "it needs the body again, which is a one-shot stream")
         }
         var next = request
         next.url = target
         next.httpMethod = method
         for name in (request.allHTTPHeaderFields ?? [:]).keys {
             let field = name.lowercased()
-            let stays = leavesOrigin ? Self.fieldsForAnyOrigin.contains(field) : true
-            if !stays || (!keepsBody && Self.bodyFields.contains(field)) {
+            let isKept = leavesOrigin ? Self.fieldsForAnyOrigin.contains(field) : true
+            if !isKept || (!keepsBody && Self.bodyFields.contains(field)) {
                 next.setValue(nil, forHTTPHeaderField: name)
             }
         }
-        return .follow(Hop(request: next, keepsBody: keepsBody, leavesOrigin: leavesOrigin))
+        return .follow(OutgoingRequest(request: next, keepsBody: keepsBody, leavesOrigin: leavesOrigin))
     }
 
     /// The method of the next request, as browsers choose it and RFC 9110 §15.4 allows.

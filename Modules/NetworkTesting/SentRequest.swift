@@ -1,23 +1,23 @@
 public import Foundation
 public import NetworkCore
 
-/// A request as a double saw it.
+/// A request that a test double received.
 ///
-/// It is for tests and holds what was sent as it was, secrets included; the description shows method and address only.
+/// It contains everything that was sent, secrets included. Its description shows the method and path only.
 public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The method.
     public let method: HTTPMethod
 
-    /// The address.
+    /// The URL.
     public let url: URL?
 
     /// The header fields.
     public let headers: HTTPHeaders
 
-    /// The body, a stream or file read to its end. `nil` where there was none.
+    /// The body. A stream or file is read to its end. `nil`: there was none.
     public let body: Data?
 
-    /// The longest silence to bear.
+    /// The idle timeout.
     public let timeout: Duration
 
     init(_ request: HTTPTransportRequest) throws {
@@ -28,7 +28,7 @@ public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomRe
         timeout = request.timeout
     }
 
-    /// The path, percent-encoded, without the slash it begins with.
+    /// The path, percent-encoded, without its leading slash.
     public var path: String {
         let path = url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.percentEncodedPath } ?? ""
         return path.hasPrefix("/") ? String(path.dropFirst()) : path
@@ -39,7 +39,7 @@ public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomRe
         url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.percentEncodedQuery }
     }
 
-    /// Method and path.
+    /// The method and path.
     public var description: String { "\(method) /\(path)" }
 
     /// Shows `dump` and debuggers what ``description`` shows.
