@@ -200,15 +200,14 @@ let package = Package(
 // One policy for every target, tests included.
 for target in package.targets {
     target.swiftSettings = [
-        // SE-0443: a warning is a decision nobody has taken yet.
         .treatAllWarnings(as: .error),
-        // SE-0335: `any` marks where a value is boxed.
+        // SE-0335: a boxed value is written `any`.
         .enableUpcomingFeature("ExistentialAny"),
-        // SE-0409: an import is a module's own business unless it says `public`.
+        // SE-0409: an import is internal unless it is marked `public`.
         .enableUpcomingFeature("InternalImportsByDefault"),
-        // SE-0444: a member is visible only where its module is imported.
+        // SE-0444: a file sees members only of modules that it imports.
         .enableUpcomingFeature("MemberImportVisibility"),
-        // SE-0461: an async function stays on its caller's actor unless it says otherwise.
+        // SE-0461: a nonisolated async function runs on its caller's actor.
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 }

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The clocks that a rule may look at, so that a test can set them.
 public protocol TimeSource: Sendable {
-    /// The time since an arbitrary instant, on a clock that nobody can set and that counts while the device sleeps.
+    /// The time since an arbitrary instant, on a clock that cannot be set and that counts while the device sleeps.
     var uptime: Duration { get }
 
     /// The time of day, on a clock that anybody can set.
