@@ -44,7 +44,7 @@ test-root: setup-test ## Run the modules' tests without any trait
 
 .PHONY: test-traits
 test-traits: setup-test ## Run the modules' tests with all traits
-	swift test --enable-all-traits --scratch-path .build-traits
+	swift test --enable-all-traits --scratch-path .build-traits --skip '^RepositoryTests\.'
 
 .PHONY: test-app
 test-app: setup-test ## Run the app's tests, end to end against the real server

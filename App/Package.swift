@@ -158,7 +158,8 @@ let targets: [Target] = {
     return all.filter { needed.contains($0.name) }
 }()
 
-/// The root package, when a target that is built uses it. It reads `LATCHKEY_MODULE` too, and then has no such module.
+/// The root package, when a target that is built uses it. Its manifest ignores a `LATCHKEY_MODULE` that is not one of
+/// its targets.
 let usesRoot = targets.contains { target in
     target.dependencies.contains { dependency in
         if case .productItem(_, package: "Latchkey", _, _) = dependency { true } else { false }

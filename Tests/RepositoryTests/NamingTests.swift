@@ -36,14 +36,11 @@ import Testing
         for file in try SourceFile.all(in: "Modules") where !Leftovers.contains(file.path, in: Leftovers.types) {
             let owner = file.name.prefix { $0 != "+" }
             for type in TopLevelDeclaration.all(in: file.source)
-            where type.isPublic && !type.isExtension && type.name != owner && !Self.elsewhere.contains(type.name) {
+            where type.isPublic && !type.isExtension && type.name != owner {
                 Issue.record("\(file):\(type.line): move \(type.name) into a file of its name.")
             }
         }
     }
-
-    /// Types of a few lines that are of no use without the type whose file they share.
-    private static let elsewhere: Set<String> = ["ProgressHandler"]
 
     /// It re-exports a module of the system, and declares nothing.
     private static func isExempt(_ file: SourceFile) -> Bool {
