@@ -3,8 +3,8 @@ import ConcurrencyPrimitives
 
 @testable import TokenRefresh
 
-/// What the referee must know of a machine before a step, and of the step.
-struct View {
+/// What the laws need of a machine before an event, and the event.
+struct MachineSnapshot {
     let session: SessionID?
     let generation: Int
     let accessToken: String?
@@ -25,7 +25,7 @@ struct View {
     }
 
     /// Whether the event shows the machine what the store holds.
-    var isLook: Bool {
+    var showsStore: Bool {
         switch event {
         case .read, .wrote(_, .superseded): true
         default: false
@@ -50,6 +50,6 @@ struct View {
 
     /// The token whose refusal the event reports.
     var refusal: TokenRefusal? {
-        if case .asked(.replacement(let refusal), _) = event { refusal } else { nil }
+        if case .requested(.replacement(let refusal), _) = event { refusal } else { nil }
     }
 }

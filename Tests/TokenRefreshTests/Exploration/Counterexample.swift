@@ -2,8 +2,8 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// A history that breaks a law, as a reader wants it: what happened, and what the machines decided.
-struct ExplorationStory: CustomStringConvertible {
+/// A history that breaks a law, as text: the steps, and the decisions of the machines.
+struct Counterexample: CustomStringConvertible {
     let law: ProtocolLaw
     let text: String
     let lines: [String]
@@ -16,23 +16,23 @@ struct ExplorationStory: CustomStringConvertible {
 
 extension ExplorationStep {
     /// The step in words, in the world in which it happens.
-    func story(in world: ExploredWorld) -> String {
+    func summary(in world: ExploredWorld) -> String {
         switch self {
-        case .wantsRefresh(let slot): "p\(slot): a user wants a refresh"
-        case .triesAgain(let slot): "p\(slot): a user tries again after the pause"
+        case .requestsRefresh(let slot): "p\(slot): a user requests a refresh"
+        case .retries(let slot): "p\(slot): a user tries again after the pause"
         case .sendsRequest(let slot): "p\(slot): a request is sent"
         case .isRefused(let slot): "p\(slot): the request is refused"
         case .signsIn(let slot): "p\(slot): a user signs in to s\(world.signIns + 1)"
         case .signsOut(let slot): "p\(slot): the user signs out"
         case .storeWorks(let slot, let work): "the store does p\(slot)'s \(world.work(slot, work))"
         case .storeFails(let slot, let work): "the store fails p\(slot)'s \(world.work(slot, work))"
-        case .storeResponds(let slot, let work): "p\(slot) is told the outcome of its \(world.work(slot, work))"
+        case .storeResponds(let slot, let work): "p\(slot) gets the result of its \(world.work(slot, work))"
         case .storeReportsFailure(let slot, let work):
-            "p\(slot) is told that its \(world.work(slot, work)) has failed"
+            "p\(slot) gets a failure of its \(world.work(slot, work))"
         case .leaseIsGiven(let slot, _): "p\(slot) is given the lease"
         case .leaseIsRefused(let slot, _): "p\(slot) is refused the lease"
         case .leaseIsCut(let slot): "p\(slot) loses its lease"
-        case .hearsOfChange(let slot): "p\(slot): the store may have changed"
+        case .isNotifiedOfChange(let slot): "p\(slot): the store may have changed"
         case .serverProcesses(let call): "the server processes \(world.calls[call].summary)"
         case .response(let call): "the response to \(world.calls[call].summary) arrives"
         case .connectionBreaks(let call): "the connection of \(world.calls[call].summary) breaks"
@@ -42,7 +42,7 @@ extension ExplorationStep {
         case .restarts(let slot): "p\(slot) starts again"
         case .suspensionIsNear(let slot): "p\(slot) is about to be suspended"
         case .isSuspended(let slot): "p\(slot) is suspended"
-        case .goesOn(let slot): "p\(slot) goes on"
+        case .continues(let slot): "p\(slot) goes on"
         }
     }
 }
@@ -67,7 +67,7 @@ extension RefreshTimer {
         case .callLimit: "the call passes its second limit"
         case .abandonment: "the cancelled call has not ended in time"
         case .cooldown, .storeRetry, .reload: "a pause ends"
-        case .writeDeadline, .loadDeadline, .lookDeadline: "the store takes too long"
+        case .writeDeadline, .loadDeadline, .checkDeadline: "the store takes too long"
         }
     }
 }
@@ -92,13 +92,13 @@ extension RefreshAction {
         switch self {
         case .read: "reads the store"
         case .write(_, let content): "writes the \(content.summary)"
-        case .lease: "wants the lease"
+        case .lease: "requests the lease"
         case .release: "releases the lease"
         case .call(_, let base, _): "calls with r\(base.generation)"
         case .cancelCall: "cancels the call"
         case .revoke(let bundle, _): "revokes \(bundle.session)"
-        case .answer(_, .token(let token)): "gives \(token.value)"
-        case .answer(_, .failed(let error)): "fails a caller: \(error.code)"
+        case .respond(_, .token(let token)): "returns \(token.value)"
+        case .respond(_, .failed(let error)): "fails a caller: \(error.code)"
         case .publish(.signedOut(let reason)): "signed out: \(reason.word)"
         case .publish(.signedIn(let session)): "signed in to \(session)"
         case .report(.adopted(_, let generation)): "adopts g\(generation)"

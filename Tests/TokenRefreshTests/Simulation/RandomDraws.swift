@@ -1,10 +1,10 @@
 @testable import TokenRefresh
 
-/// Where every choice of a world comes from.
+/// The source of every choice of a world.
 ///
-/// A world draws one number for each step, and everything random in that step follows from it. So a step can be left
-/// out of a run, and the others still mean what they meant: that is what makes a failing run shrink.
-struct Dice {
+/// A world draws one number for each step, and all random choices of that step follow from it. So a step can be left
+/// out of a run, and the others keep their meaning: that makes it possible to shrink a failing run.
+struct RandomDraws {
     private var generator: SplitMix64
 
     init(_ seed: UInt64) {

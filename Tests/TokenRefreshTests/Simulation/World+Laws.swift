@@ -5,28 +5,28 @@ import Foundation
 
 /// The laws, checked after each event.
 extension World {
-    mutating func judge(_ process: Int, _ before: View) {
+    mutating func checkLaws(_ process: Int, _ before: MachineSnapshot) {
         let current = processes[process].current?.bundle
         if let bundle = current, bundle.session == before.session {
             let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
-            if bundle.generation < before.generation || (isOther && !before.isLook) {
-                fail(.backwards, "p\(process + 1) had g\(before.generation) and has \(bundle.story)")
+            if bundle.generation < before.generation || (isOther && !before.showsStore) {
+                fail(.backwards, "p\(process + 1) had g\(before.generation) and has \(bundle.traceText)")
             }
         }
         if let left = before.session, current?.session != left {
             processes[process].notes.left.insert(left)
-            processes[process].notes.trips = [:]
-            processes[process].notes.opinionUntil = 0
+            processes[process].notes.coolDowns = [:]
+            processes[process].notes.nextVerificationAt = 0
             processes[process].notes.failure = nil
             processes[process].notes.isAttempting = false
-            judgeReplacement(process, left, current?.session)
+            checkReplacement(process, left, current?.session)
         }
-        judgeWaiting(process)
-        judgeGrowth(process)
+        checkWaiting(process)
+        checkGrowth(process)
     }
 
-    /// G9. A sign-in gives way to a later sign-in, or to its own end, and never to one before it.
-    private mutating func judgeReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
+    /// G9. A sign-in is replaced by a later sign-in, or by its own end, and never by an earlier one.
+    private mutating func checkReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
         guard let new, Int(named: new.rawValue) < Int(named: left.rawValue) else { return }
         let family = server.families[Int(named: left.rawValue)]
         if !family.isRetired, !family.isDamaged {
@@ -34,8 +34,8 @@ extension World {
         }
     }
 
-    /// G8, G25. Every limit that may follow upon another, and the lateness of their alarms.
-    private mutating func judgeWaiting(_ process: Int) {
+    /// G8, G25. The sum of all limits that may follow each other, and the lateness of their timers.
+    private mutating func checkWaiting(_ process: Int) {
         for request in processes[process].requests where request.isWaiting {
             let waited = now - request.since
             guard waited > 2_000 else { continue }
@@ -46,7 +46,7 @@ extension World {
             case .signIn: limit = policy.storeDeadline.milliseconds
             case .restore, .signOut: limit = policy.storeDeadline.milliseconds * 2
             case .token, .replacement, .refresh:
-                limit = (policy.storeDeadline * 2 + policy.deadline + policy.patience).milliseconds
+                limit = (policy.storeDeadline * 2 + policy.deadline + policy.maximumPauseWait).milliseconds
             }
             if waited > limit + 10 * Self.lateness {
                 fail(.deadline, "p\(process + 1) #\(request.waiter) \(request.kind) has waited for \(waited) ms")
@@ -54,28 +54,28 @@ extension World {
         }
     }
 
-    /// How many alarms a machine may have set, and how much it may want of the store at once.
+    /// How many timers a machine may have set, and how much work of the store may be pending.
     private static let (timerLimit, jobLimit) = (12, 8)
 
-    private mutating func judgeGrowth(_ process: Int) {
+    private mutating func checkGrowth(_ process: Int) {
         // Each sign-in and sign-out may wait for the store, for as long as the store may take.
-        var alarms = 0
-        for alarm in processes[process].alarms { if case .writeDeadline = alarm.timer {} else { alarms += 1 } }
+        var timers = 0
+        for set in processes[process].timers { if case .writeDeadline = set.timer {} else { timers += 1 } }
         let jobs = processes[process].jobs.count
-        for call in calls where call.process == process && !call.isOrphan { alarms -= 1 }
-        if alarms > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(alarms)", "timers") }
+        for call in calls where call.process == process && !call.isOrphan { timers -= 1 }
+        if timers > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(timers)", "timers") }
         if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
     }
 
     // MARK: Reports
 
-    mutating func reported(_ process: Int, _ event: SessionEvent, _ before: View) {
+    mutating func reported(_ process: Int, _ event: SessionEvent, _ before: MachineSnapshot) {
         switch event {
         case .refreshStarted:
             processes[process].notes.knewServerDate = processes[process].notes.knowsServerDate
             processes[process].notes.isAttempting = true
             noteWish(process)
-            judgeStart(process, before)
+            checkStart(process, before)
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)
@@ -93,12 +93,12 @@ extension World {
         case .refusedAfterRefresh(_, _, let pause):
             guard let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
             else { break }
-            processes[process].notes.trips[request.endpoint] = now + pause.milliseconds
+            processes[process].notes.coolDowns[request.endpoint] = now + pause.milliseconds
         default: break
         }
     }
 
-    /// Notes that an attempt is wished for.
+    /// Notes that a caller has requested a refresh.
     private func noteWish(_ process: Int) {
         for request in processes[process].requests {
             if case .refresh = request.kind {
@@ -124,19 +124,19 @@ extension World {
         }
     }
 
-    /// What a refusal, or a question in a pause, must not start.
-    private mutating func judgeStart(_ process: Int, _ before: View) {
+    /// What a refusal, or a request in a pause, must not start.
+    private mutating func checkStart(_ process: Int, _ before: MachineSnapshot) {
         let notes = processes[process].notes
         if let failure = notes.failure, failure.session == before.session, now < failure.until {
             fail(.pause, "p\(process + 1) starts an attempt \(failure.until - now) ms too early,", "by its own pause")
         }
         guard let refused = before.refusal?.token else { return }
-        if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.story)") }
+        if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.traceText)") }
         guard processes[process].current?.bundle.accessToken == refused.value,
             let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
         else { return }
-        if notes.trips[request.endpoint] ?? 0 > now, before.urgency != .expired {
-            fail(.loop, "p\(process + 1) refreshes for e\(request.endpoint) and \(refused.story) again")
+        if notes.coolDowns[request.endpoint] ?? 0 > now, before.urgency != .expired {
+            fail(.loop, "p\(process + 1) refreshes for e\(request.endpoint) and \(refused.traceText) again")
         }
         if let failure = notes.failure, failure.session == refused.session, request.handedAt < failure.order,
             now < failure.at + plan.policy.failureSharing.milliseconds
@@ -145,14 +145,14 @@ extension World {
         }
     }
 
-    func isLateRefusal(_ before: View) -> Bool {
+    func isLateRefusal(_ before: MachineSnapshot) -> Bool {
         guard let refused = before.refusal?.token, refused.session == before.session else { return false }
         return refused.generation < before.generation && before.urgency == .none && !before.isActivating
     }
 
     // MARK: Endings
 
-    mutating func published(_ process: Int, _ state: SessionState, _ before: View) {
+    mutating func published(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
         guard case .signedOut(let reason) = state else { return }
         if case .signOut = before.event {
         } else if let session = before.session {
@@ -168,11 +168,13 @@ extension World {
             fail(.oneEnding, "p\(process + 1) ends \(session.rawValue) again")
         }
         if case .signOut(let own, _) = before.event, own == reason { return }
-        judgeEnding(process, session, reason, before)
+        checkEnding(process, session, reason, before)
     }
 
     /// G4, G5, G22. A session ends with its true reason.
-    private mutating func judgeEnding(_ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: View) {
+    private mutating func checkEnding(
+        _ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: MachineSnapshot
+    ) {
         let family = server.families[Int(named: session.rawValue)]
         if case .ended(let note)? = before.shown, note.session == session || note.reason == reason {
             // A session that was replaced may end with the session that has replaced it.
@@ -182,21 +184,21 @@ extension World {
             return
         }
         guard reason.isExpired else {
-            return fail(.verdict, "p\(process + 1) ends \(session.rawValue) as \(reason)")
+            return fail(.ending, "p\(process + 1) ends \(session.rawValue) as \(reason)")
         }
-        guard plan.server.givesRefreshTokens else { return judgeExpiry(process, session, before) }
-        if processes[process].notes.heardNo != session {
-            fail(.verdict, "no call for \(session.rawValue) was rejected")
+        guard plan.server.givesRefreshTokens else { return checkExpiry(process, session, before) }
+        if processes[process].notes.sawRejection != session {
+            fail(.ending, "no call for \(session.rawValue) was rejected")
         }
         guard !processes[process].notes.wasAmbiguous else { return }
         if plan.server.honoursKeys, family.isTakenForStolen, !family.isDamaged {
             fail(.keys, "p\(process + 1) loses \(session.rawValue) by a second use of a refresh token")
         }
-        judgeHealth(process, session, before)
+        checkHealth(process, session, before)
     }
 
     /// G22. Without a refresh token the server's clock, or a refusal that says so, ends a session.
-    private mutating func judgeExpiry(_ process: Int, _ session: SessionID, _ before: View) {
+    private mutating func checkExpiry(_ process: Int, _ session: SessionID, _ before: MachineSnapshot) {
         if before.refusal?.saysTokenIsInvalid == true { return }
         let family = Int(named: session.rawValue)
         let grant = server.grants[server.families[family].newest]
@@ -204,14 +206,14 @@ extension World {
         if !isOver { fail(.withoutRefreshToken, "p\(process + 1) ends \(session.rawValue)") }
     }
 
-    /// G13. What could still be refreshed is not given up.
-    private mutating func judgeHealth(_ process: Int, _ session: SessionID, _ before: View) {
+    /// G13. A session that can still be refreshed does not end.
+    private mutating func checkHealth(_ process: Int, _ session: SessionID, _ before: MachineSnapshot) {
         guard !server.families[Int(named: session.rawValue)].isDamaged else { return }
         if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken,
             !token.isEmpty,
             server.honours(Int(named: token))
         {
-            fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.story)")
+            fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.traceText)")
         }
         if let token = before.refreshToken, !token.isEmpty, server.honours(Int(named: token)) {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and holds \(token) itself")

@@ -2,71 +2,71 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-// How the events of a failing run are written down.
+// The texts of events and actions in the trace of a failing run.
 
 extension TokenBundle {
-    var story: String {
+    var traceText: String {
         let intent = pendingRefresh.map { " intent of \($0.owner)\($0.isAbandoned ? ", given up" : "")" } ?? ""
         return "\(session.rawValue) g\(generation) (\(accessToken), \(refreshToken ?? "no refresh token")\(intent))"
     }
 }
 
 extension SessionToken {
-    var story: String { "\(session.rawValue) g\(generation) (\(value))" }
+    var traceText: String { "\(session.rawValue) g\(generation) (\(value))" }
 }
 
 extension StoredSession {
-    var story: String {
+    var traceText: String {
         switch self {
         case .empty: "nothing"
-        case .active(let bundle): bundle.story
+        case .active(let bundle): bundle.traceText
         case .ended(let note): "the end of \(note.session.rawValue) as \(note.reason)"
         }
     }
 }
 
 extension Result<StoredSession, TokenStoreError> {
-    fileprivate var story: String {
+    fileprivate var traceText: String {
         switch self {
-        case .success(let found): found.story
+        case .success(let found): found.traceText
         case .failure(let error): "\(error.code)"
         }
     }
 }
 
 extension StoreContent {
-    fileprivate var story: String {
+    fileprivate var traceText: String {
         switch self {
-        case .bundle(let bundle, .exactly(let other)): "\(bundle.story) over exactly \(other.story)"
-        case .bundle(let bundle, let over): "\(bundle.story) over \(over)"
+        case .bundle(let bundle, .exactly(let other)): "\(bundle.traceText) over exactly \(other.traceText)"
+        case .bundle(let bundle, let over): "\(bundle.traceText) over \(over)"
         case .ended(let reason, _, let scope): "the end as \(reason) of \(scope)"
         }
     }
 }
 
 extension WriteOutcome {
-    var story: String {
+    var traceText: String {
         switch self {
-        case .written(let replaced): "written over \(replaced?.story ?? "nothing")"
-        case .superseded(let found): "superseded by \(found.story)"
+        case .written(let replaced): "written over \(replaced?.traceText ?? "nothing")"
+        case .superseded(let found): "superseded by \(found.traceText)"
         case .failed(let error): "failed: \(error.code)"
         }
     }
 }
 
-extension Wish {
-    fileprivate var story: String {
+extension CallerRequest {
+    fileprivate var traceText: String {
         if case .replacement(let refusal) = self {
-            return "was refused with \(refusal.token.story) by \(refusal.endpoint ?? "?")"
+            return "was refused with \(refusal.token.traceText) by \(refusal.endpoint ?? "?")"
         }
         return "asks: \(self)"
     }
 }
 
 extension RefreshEvent {
-    var story: String {
+    var traceText: String {
         switch self {
-        case .asked(let wish, let waiter): "#\(waiter.number) \(wish.story)"
+        case .requested(let request, let waiter): "#\(waiter.number) \(request.traceText)"
         case .waiterCancelled(let waiter): "#\(waiter.number) leaves"
         case .signIn(_, let session, let waiter): "#\(waiter.number) signs in as \(session.rawValue)"
         case .signOut(let reason, let waiter): "#\(waiter.number) signs out as \(reason)"
@@ -74,22 +74,22 @@ extension RefreshEvent {
         case .storeChanged: "the store has changed"
         case .suspensionNear: "a suspension is near"
         case .read(let purpose, let result, let mayCall):
-            "read for \(purpose): \(result.story)\(mayCall ? ", whose owner may be calling" : "")"
+            "read for \(purpose): \(result.traceText)\(mayCall ? ", whose owner may be calling" : "")"
         case .leased(let id): "leased for \(id.number)"
         case .leaseFailed(let id, let error): "no lease for \(id.number): \(error.code)"
         case .responded(let id, let base, .success(let tokens)):
-            "response \(id.number) from \(base.story): \(tokens.accessToken), \(tokens.refreshToken ?? "no refresh token")"
-        case .responded(let id, let base, .failure(let error)): "response \(id.number) from \(base.story): \(error)"
-        case .wrote(let version, let outcome): "write \(version): \(outcome.story)"
-        case .timerFired(let timer): "alarm \(timer)"
+            "response \(id.number) from \(base.traceText): \(tokens.accessToken), \(tokens.refreshToken ?? "no refresh token")"
+        case .responded(let id, let base, .failure(let error)): "response \(id.number) from \(base.traceText): \(error)"
+        case .wrote(let version, let outcome): "write \(version): \(outcome.traceText)"
+        case .timerFired(let timer): "timer \(timer)"
         }
     }
 }
 
 extension RefreshResponse {
-    var story: String {
+    var traceText: String {
         switch self {
-        case .token(let token): token.story
+        case .token(let token): token.traceText
         case .state(let state): "\(state)"
         case .done: "done"
         case .failed(let error): error.code.rawValue
@@ -99,18 +99,19 @@ extension RefreshResponse {
 }
 
 extension RefreshAction {
-    /// What the machine decided; `nil` for what only repeats something else.
-    var story: String? {
+    /// What the machine decided; `nil` for actions that repeat others.
+    var traceText: String? {
         switch self {
         case .read(let purpose): "read for \(purpose)"
         case .lease(let id): "lease \(id.number)"
-        case .write(let version, let content): "write \(version): \(content.story)"
+        case .write(let version, let content): "write \(version): \(content.traceText)"
         case .release(let id): "release \(id.number)"
         case .call(let id, let base, let request):
-            "call \(id.number) from \(base.story) with \(request.refreshToken), key \(request.idempotencyKey.prefix(4))"
+            "call \(id.number) from \(base.traceText) with \(request.refreshToken), key \(request.idempotencyKey.prefix(4))"
         case .cancelCall(let id): "cancel call \(id.number)"
-        case .revoke(let bundle, let besideAnother): "revoke \(bundle.story)\(besideAnother ? " beside another" : "")"
-        case .answer(let waiter, let answer): "#\(waiter.number) \(answer.story)"
+        case .revoke(let bundle, let besideAnother):
+            "revoke \(bundle.traceText)\(besideAnother ? " beside another" : "")"
+        case .respond(let waiter, let response): "#\(waiter.number) \(response.traceText)"
         case .publish(let state): "state \(state)"
         case .startTimer, .stopTimer: nil
         case .report(let event): "report \(event)"

@@ -1,7 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// What is believed of what servers and stores say. Arithmetic with anything else could stop the process.
+/// The limits within which values from servers and stores are used. Arithmetic with other values could stop the
+/// process.
 extension Date {
     /// Whether a clock can show this date: a number, from 1970 to the year 9999.
     var isPlausible: Bool { (0...253_402_300_799).contains(timeIntervalSince1970) }
@@ -17,11 +18,11 @@ extension TokenRefreshResult {
 }
 
 extension TokenBundle {
-    /// More refreshes than one session can have seen.
+    /// The upper bound of a plausible generation.
     private static let generationLimit = 1 << 48
 
-    /// Whether the bundle can be worked with: it has a token to send or one to refresh with, and has been refreshed a
-    /// number of times that can be. A store that holds any other bundle cannot say who is signed in.
+    /// Whether the bundle is usable: it has an access token that can be sent or a refresh token, and a plausible
+    /// generation. A store that holds any other bundle counts as unreadable.
     var isUsable: Bool {
         (accessToken.isHeaderSafe || refreshToken?.isEmpty == false)
             && (0..<Self.generationLimit).contains(generation)
@@ -29,6 +30,6 @@ extension TokenBundle {
 }
 
 extension TokenStoreError {
-    /// The store holds a bundle nobody can work with.
+    /// The store holds a bundle without a usable token.
     static let unusableBundle = TokenStoreError(.corrupt, reason: "the stored bundle has no usable token")
 }
