@@ -160,7 +160,8 @@ let targets: [Target] = {
     return all.filter { needed.contains($0.name) }
 }()
 
-/// Whether the root package is needed. With `LATCHKEY_MODULE` set to a target of this package it has no modules.
+/// The root package, when a target that is built uses it. Its manifest ignores a `LATCHKEY_MODULE` that is not one of
+/// its targets.
 let usesRoot = targets.contains { target in
     target.dependencies.contains { dependency in
         if case .productItem(_, package: "Latchkey", _, _) = dependency { true } else { false }
