@@ -11,7 +11,7 @@ extension TokenRefreshPolicy {
     /// A request during the pause after a failure fails at once, so that it is counted with those that waited.
     static let failingFast: TokenRefreshPolicy = {
         var policy = TokenRefreshPolicy()
-        policy.patience = .zero
+        policy.maximumPauseWait = .zero
         return policy
     }()
 }
