@@ -33,6 +33,15 @@ import Testing
         #expect(limit.map { $0 - script.uptime } == .seconds(115))
     }
 
+    @Test func `G8: callers are told when their call is abandoned, although the timer of their deadline is late`() {
+        var script = calling()
+        let id = AttemptID(number: 1)
+        script.uptime += .seconds(130)
+        #expect(script.tell(.timerFired(.callLimit(id))) == ["cancel call"])
+        #expect(script.tell(.timerFired(.abandonment(id))) == ["mark ada g0"])
+        #expect(script.wrote() == ["1: refreshUnavailable", "release"])
+    }
+
     @Test func `G27: an intent that could not be stored is not stored later`() {
         var script = recording()
         #expect(script.storeFails() == ["1: storeUnavailable", "release"])

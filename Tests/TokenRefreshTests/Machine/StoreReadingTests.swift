@@ -59,6 +59,16 @@ import Testing
 
     // MARK: Tokens of another process
 
+    @Test func `G13: a look during a call adopts nothing, so that its response is kept`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.tell(.storeChanged)
+        #expect(script.looked(.active(.stored("ada", 1))) == [])
+        #expect(script.answer() == ["save ada g1"])
+    }
+
     @Test func `G12: the key of a call is not used for the tokens of another process`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
