@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import Foundation
+import Storage
 import Testing
 
 @testable import TokenRefresh
@@ -30,5 +31,28 @@ import Testing
         let outcome = await StoreAccess(store: store).write(endOfAda)
         #expect(outcome == .written(replaced: nil))
         #expect(store.bundle == .stored("bob", 0))
+    }
+
+    @Test func `rule 3: a plain save is refused over the note of its session's end`() async throws {
+        let store = MemoryTokenStore()
+        let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
+        await store.update { _ in .ended(ended) }
+        let error = await #expect(throws: TokenStoreError.self) { try await store.save(.stored("ada", 1)) }
+        #expect(error?.code == .superseded)
+        #expect(await store.read() == .ended(ended))
+        try await store.save(.stored("bob", 0))
+        #expect(await store.load() == .stored("bob", 0))
+    }
+
+    @Test func `rule 3: a plain save is refused over other tokens of the same generation`() async throws {
+        let stored = TokenBundle.stored("ada", 1)
+        let store = MemoryTokenStore(holding: stored)
+        for (access, refresh) in [(stored.accessToken, "other"), ("other", stored.refreshToken)] {
+            let new = TokenBundle(accessToken: access, refreshToken: refresh, session: stored.session, generation: 1)
+            let error = await #expect(throws: TokenStoreError.self) { try await store.save(new) }
+            #expect(error?.code == .superseded)
+        }
+        try await store.save(stored)
+        #expect(await store.load() == stored)
     }
 }
