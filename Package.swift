@@ -149,14 +149,14 @@ let tests: [Target] = [
     ),
 ]
 
-/// `LATCHKEY_MODULE=NetworkCore swift test` builds one module, its tests and what they need, and nothing else: see
-/// `make test-NetworkCore`.
+/// `LATCHKEY_MODULE=NetworkCore swift test` builds one module, its tests and what they need, and nothing else. Several
+/// modules are separated by commas.
 let targets: [Target] = {
     let all = modules + systemLibraries + tests
-    guard let module = Context.environment["LATCHKEY_MODULE"] else { return all }
+    guard let chosen = Context.environment["LATCHKEY_MODULE"] else { return all }
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     var needed: Set<String> = []
-    var open = [module, module + "Tests"]
+    var open = chosen.split(separator: ",").flatMap { [String($0), $0 + "Tests"] }
     while let name = open.popLast() {
         guard let target = byName[name], needed.insert(name).inserted else { continue }
         for dependency in target.dependencies {
