@@ -33,6 +33,18 @@ import Testing
         #expect(store.bundle == .stored("bob", 0))
     }
 
+    @Test(arguments: [(TokenStoreError.Code.insecure, true), (.unsupportedVersion, true), (.unavailable, false)])
+    func `A sign-out empties a store that refuses to be read, and no store that is unavailable`(
+        code: TokenStoreError.Code, isEmptied: Bool
+    ) async {
+        let store = FaultyTokenStore(RecordingTokenStore(holding: .stored("ada", 1)))
+        let error = TokenStoreError(code, reason: "scripted")
+        store.fail(.delete, times: 1, with: error)
+        let outcome = await StoreAccess(store: store).write(endOfAda)
+        #expect(outcome == (isEmptied ? .written(replaced: nil) : .failed(error)))
+        #expect((store.base.bundle == nil) == isEmptied)
+    }
+
     @Test func `rule 3: a plain save is refused over the note of its session's end`() async throws {
         let store = MemoryTokenStore()
         let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
