@@ -88,6 +88,8 @@ extension Scenarios {
                 let failures = await stage.sendAll(100).compactMap(\.self)
                 var later: [NetworkError?] = []
                 for _ in 0..<5 { later.append(await stage.send(.me)) }
+                // Requests may be answered before the observer is notified.
+                await stage.events.wait(for: \.isSignedOut)
                 stage.report("S4", failures: failures.count + later.compactMap(\.self).count)
                 #expect(failures.count == 100)
                 #expect(later.allSatisfy { $0?.authentication?.code == .notSignedIn })

@@ -71,6 +71,8 @@ extension Scenarios {
                 clock.advance(by: .seconds(1))
                 #expect(await stage.send(.me)?.authentication?.code == .sessionEnded)
                 #expect(await stage.send(.me)?.authentication?.code == .notSignedIn)
+                // Requests may be answered before the observer is notified.
+                await stage.events.wait(for: \.isSignedOut)
                 stage.report("S10 with neither", failures: failures.count + 2)
                 #expect(stage.backend.statistics.refreshes == .init(received: 2, committed: 1, reuseDetected: 1))
                 #expect(stage.events.endings == [.expired()])
