@@ -1,12 +1,9 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 import Testing
 
-/// T1: what a bundle knows of itself.
 @Suite struct TokenBundleTests {
-    @Test("A bundle survives being encoded and decoded, whatever it lacks")
-    func coding() throws {
+    @Test func `a bundle survives being encoded and decoded, with and without optional fields`() throws {
         let bundles = [
             TokenBundle(accessToken: "access-1", refreshToken: nil),
             TokenBundle(
@@ -24,8 +21,7 @@ import Testing
         }
     }
 
-    @Test("A bundle has expired from its expiry on, and one without an expiry never has")
-    func expiry() {
+    @Test func `a bundle has expired from its expiry on, and one without an expiry never has`() {
         let end = Date(timeIntervalSince1970: 1_800_000_000)
         let bundle = TokenBundle(accessToken: "access-1", refreshToken: nil, expiresAt: end)
         #expect(!bundle.isExpired(at: end - 0.001))
@@ -33,8 +29,7 @@ import Testing
         #expect(!TokenBundle(accessToken: "access-1", refreshToken: nil).isExpired(at: .distantFuture))
     }
 
-    @Test("Only a later bundle of the same session supersedes another")
-    func supersedes() {
+    @Test func `only a later bundle of the same session supersedes another`() {
         let ada = SessionID(rawValue: "ada")
         let bob = SessionID(rawValue: "bob")
         func bundle(_ session: SessionID, _ generation: Int) -> TokenBundle {
@@ -46,26 +41,15 @@ import Testing
         #expect(!bundle(bob, 2).supersedes(bundle(ada, 1)))
     }
 
-    @Test("Every login is another session")
-    func sessions() {
+    @Test func `every login has its own session`() {
         #expect(Set((0..<100).map { _ in SessionID() }).count == 100)
         #expect(SessionID(rawValue: "0123456789").description == "01234567")
     }
 
-    @Test("A verdict is taken as it is; any other error is unavailable, with the error as its cause")
-    func verdicts() {
+    @Test func `an error of another type is unavailable, with that error as its cause`() {
         #expect(TokenRefreshError.verdict(of: TokenRefreshError.rejected).code == .rejected)
         let other = TokenRefreshError.verdict(of: CocoaError(.fileNoSuchFile))
         #expect(other.code == .unavailable)
         #expect(other.cause is CocoaError)
-    }
-
-    @Test("The system's clocks move forward, and a sleep until the past returns at once")
-    func systemTime() async throws {
-        let clock = SystemTimeSource()
-        let before = clock.uptime
-        try await clock.sleep(until: before - .seconds(10))
-        #expect(clock.uptime >= before)
-        #expect(abs(clock.date.timeIntervalSinceNow) < 60)
     }
 }
