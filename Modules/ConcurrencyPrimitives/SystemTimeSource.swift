@@ -7,7 +7,7 @@ public struct SystemTimeSource: TimeSource {
     /// Creates a view of the system's clocks. All views share one origin.
     public init() {}
 
-    /// The time since the first use in this process.
+    /// The time since the process first read it.
     public var uptime: Duration { ContinuousClock.now - Self.origin }
 
     /// The time of day.

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// The clocks that a rule may look at, so that a test can set them.
+/// The clocks that a rule may read, so that a test can set them.
 public protocol TimeSource: Sendable {
-    /// The time since an arbitrary instant, on a clock that cannot be set and that counts while the device sleeps.
+    /// The time since an arbitrary instant. It never goes back, and counts while the device sleeps.
     var uptime: Duration { get }
 
-    /// The time of day, on a clock that the user can set.
+    /// The time of day. The user may set it.
     var date: Date { get }
 
     /// Waits until an instant of ``uptime``.

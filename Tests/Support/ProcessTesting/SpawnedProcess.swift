@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Another process: the lines of its output, and how it ends.
+/// Another process, with its standard input and output.
 ///
-/// It is started with `posix_spawn`, and inherits its three standard files only. Foundation's `Process` counts a process
-/// as running until its children have ended too, lets a child inherit the pipes of another one that starts at the same
-/// time, and has crashed when many were started at once.
+/// It is started with `posix_spawn` and inherits only its arguments and environment. Foundation's `Process` does not end
+/// before its children do, lets a child inherit descriptors of another one that is started at the same time, and has
+/// crashed when many were started at once.
 package final class SpawnedProcess: Sendable {
-    /// How a process ended: by a signal, or with a status of its own.
+    /// How a process ended.
     package enum End: Sendable, Equatable {
         case signal(Int32)
         case status(Int32)
@@ -22,13 +22,13 @@ package final class SpawnedProcess: Sendable {
 
     package let identifier: pid_t
 
-    /// The writing end of its standard input, which is closed with this object.
+    /// The other end of its standard input. It is closed with this object.
     private let input: FileHandle
     private let outcome: Task<End?, Never>
 
-    /// One starts at a time: another child would inherit a pipe whose flags are not set yet.
+    /// Processes are started one at a time: another child would inherit a pipe whose flags are not set yet.
     private static let starting: NSLock = {
-        signal(SIGPIPE, SIG_IGN)  // writing to a process that has ended throws, and does not end this one
+        signal(SIGPIPE, SIG_IGN)  // a write to a process that has ended is an error
         return NSLock()
     }()
 
@@ -56,7 +56,7 @@ package final class SpawnedProcess: Sendable {
         self.lines = lines
         let (ends, ending) = AsyncStream<End>.makeStream()
         outcome = Task { await ends.first { _ in true } }
-        // A thread of its own: it blocks until the process writes or ends.
+        // A thread of its own: reading blocks.
         Thread.detachNewThread { [identifier] in
             Self.readLines(from: myOutput, to: continuation)
             var status: Int32 = 0
@@ -68,7 +68,7 @@ package final class SpawnedProcess: Sendable {
     }
 
     /// Writes to its standard input.
-    package func say(_ text: String) throws {
+    package func write(_ text: String) throws {
         try input.write(contentsOf: Data(text.utf8))
     }
 
@@ -77,25 +77,25 @@ package final class SpawnedProcess: Sendable {
         try input.close()
     }
 
-    /// Sends it a signal: by default the one that ends it at once.
+    /// Sends it a signal, by default SIGKILL.
     package func kill(_ signal: Int32 = SIGKILL) {
         Foundation.kill(identifier, signal)
     }
 
-    /// Stops it, and returns when all its threads have stopped: the signal alone lets them run for a while.
+    /// Stops it, and returns when all its threads have stopped. (The signal alone lets them run for a while.)
     package func stop() {
         kill(SIGSTOP)
         var information = siginfo_t()
-        // WNOWAIT: the thread that waits for its end still gets its status.
+        // WNOWAIT leaves its state to the thread that waits for its end.
         while waitid(P_PID, id_t(identifier), &information, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR {}
     }
 
-    /// Waits until it has ended, and until no child of it has its standard output open.
+    /// Waits until it has ended and no other process has its standard output open.
     package func end() async -> End? {
         await outcome.value
     }
 
-    /// Waits until it has ended, and returns the lines of its output that have not been read.
+    /// Waits until it has ended, and returns the lines that were not read yet.
     package func remainingLines() async -> [String] {
         var all: [String] = []
         for await line in lines { all.append(line) }
@@ -107,6 +107,9 @@ package final class SpawnedProcess: Sendable {
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         return bundle?.deletingLastPathComponent() ?? Bundle.main.bundleURL
     }
+
+    /// The executable for the tests of several processes, with its kinds as first argument.
+    package static var peer: String { buildFolder.appendingPathComponent("Peer").path }
 
     private static func makePipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
@@ -138,7 +141,7 @@ package final class SpawnedProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         #if canImport(Glibc)
-        // Closing a number that is not open does no harm.
+        // Closing a descriptor that is not open does no harm.
         for number in 3..<Int32(1_024) { posix_spawn_file_actions_addclose(&actions, number) }
         #else
         posix_spawn_file_actions_addinherit_np(&actions, 2)

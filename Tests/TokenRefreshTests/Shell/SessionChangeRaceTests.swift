@@ -61,9 +61,9 @@ import Testing
         #expect(bench.store.base.bundle?.session == bob.session)
     }
 
-    @Test(arguments: Bench.StoreKind.allCases, [StoreMoment.before, .after])
+    @Test(arguments: Bench.StoreKind.allCases, [StoreOperation.Moment.before, .after])
     func `G9: a sign-out while the new tokens are being stored leaves the store empty`(
-        kind: Bench.StoreKind, moment: StoreMoment
+        kind: Bench.StoreKind, moment: StoreOperation.Moment
     ) async throws {
         let bench = try await Bench.signedIn(kind)
         let gate = Gate()
@@ -80,9 +80,9 @@ import Testing
         #expect(bench.revocation.revoked == ["ada1 g1"], "the newest, for the server has rotated")
     }
 
-    @Test(arguments: Bench.StoreKind.allCases, [StoreMoment.before, .after])
+    @Test(arguments: Bench.StoreKind.allCases, [StoreOperation.Moment.before, .after])
     func `G9: a sign-in while the last user's tokens are being stored leaves its own in the store`(
-        kind: Bench.StoreKind, moment: StoreMoment
+        kind: Bench.StoreKind, moment: StoreOperation.Moment
     ) async throws {
         let bench = try await Bench.signedIn(kind)
         let gate = Gate()

@@ -15,7 +15,7 @@ final class PeerHost: Sendable {
     private let folder = TemporaryFolder()
 
     init(isOpen: Bool = true, hasGraceWindow: Bool = false) async throws {
-        server = RotatingTokenServer(hasGraceWindow: hasGraceWindow)
+        server = RotatingTokenServer(tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)
         door = Gate(isOpen: isOpen)
         try await FileTokenStore(folder: folder.url).save(.fixture())
     }
@@ -61,9 +61,11 @@ final class PeerProcess: Sendable {
     private let state = Locked(State())
 
     init(folder: URL, host: PeerHost) throws {
-        // SwiftPM builds the executable beside the tests because they depend on it.
-        let executable = SpawnedProcess.buildFolder.appendingPathComponent("RefreshPeer").path
-        process = try SpawnedProcess(executable, [folder.path], environment: ProcessInfo.processInfo.environment)
+        process = try SpawnedProcess(
+            SpawnedProcess.peer,
+            ["refresh", folder.path],
+            environment: ProcessInfo.processInfo.environment
+        )
         Task { [weak self, weak host, lines = process.lines] in
             for await line in lines { self?.heard(line, host) }
         }
@@ -73,7 +75,7 @@ final class PeerProcess: Sendable {
 
     /// Sends a command to the process.
     func tell(_ line: String) {
-        try? process.say("\(line)\n")
+        try? process.write("\(line)\n")
     }
 
     /// What the process said that begins with a word, the oldest first; waits for it.

@@ -31,7 +31,8 @@ final class Bench: Sendable {
         policy: TokenRefreshPolicy = TokenRefreshPolicy()
     ) {
         let clock = ManualTimeSource()
-        server = RotatingTokenServer(lifetime: lifetime, hasGraceWindow: hasGraceWindow)
+        server = RotatingTokenServer(
+            lifetime: lifetime, tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)
         handler = ScriptedRefreshHandler(server: server)
         store = FaultyTokenStore(RecordingTokenStore(holding: bundle, clock: clock))
         self.clock = clock
