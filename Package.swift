@@ -1,24 +1,48 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Latchkey ships libraries only, and nothing from outside: every dependency below belongs to a trait that is off by
-// default, so `swift package show-dependencies` prints "No external dependencies found".
+// Latchkey ships libraries only. Every package below belongs to a trait that is off by default, so
+// `swift package show-dependencies` prints "No external dependencies found".
 
-/// The modules in dependency order: each names all it may import. `Tests/ArchitectureTests` holds the code against
-/// the same picture, so an arrow that turns back fails twice.
+/// The modules, in dependency order. A list of dependencies is complete: the module imports these and no others.
+/// `Tests/RepositoryTests` compares each list with `AllowTable.swift`, and every import with both.
 let modules: [Target] = [
-    // The words and the seams. Must depend on nothing of ours, for ever: everyone depends on it.
-    .target(name: "AuthInterface", path: "Modules/AuthInterface"),
+    // Locks, clocks, backoff. A leaf: it must never depend on another module.
+    .target(name: "ConcurrencyPrimitives", path: "Modules/ConcurrencyPrimitives"),
 
-    .target(name: "TokenRefresh", dependencies: ["AuthInterface"], path: "Modules/TokenRefresh"),
-    .target(name: "NetworkCore", dependencies: ["AuthInterface"], path: "Modules/NetworkCore"),
-    .target(name: "DataAPI", dependencies: ["NetworkCore", "AuthInterface"], path: "Modules/DataAPI"),
-    .target(name: "Storage", dependencies: ["AuthInterface"], path: "Modules/Storage"),
-    // Empty without its trait: no phone compiles it.
+    // Token values, and the protocols to implement. Only ConcurrencyPrimitives may be added: all others depend on it.
+    .target(name: "AuthInterface", dependencies: ["ConcurrencyPrimitives"], path: "Modules/AuthInterface"),
+
+    .target(
+        name: "TokenRefresh",
+        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/TokenRefresh"
+    ),
+    .target(
+        name: "NetworkCore",
+        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/NetworkCore"
+    ),
+    .target(
+        name: "DataAPI",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/DataAPI"
+    ),
+    .target(
+        name: "OAuth2Flows",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/OAuth2Flows"
+    ),
+    .target(
+        name: "Storage",
+        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/Storage"
+    ),
+    // Empty unless the trait is on.
     .target(
         name: "PostgreSQLStorage",
         dependencies: [
-            "Storage", "AuthInterface",
+            "Storage", "AuthInterface", "ConcurrencyPrimitives",
             .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
         ],
         path: "Modules/PostgreSQLStorage"
@@ -34,85 +58,115 @@ let modules: [Target] = [
     .target(
         name: "NetworkCombine",
         dependencies: [
-            "NetworkCore",
+            "NetworkCore", "ConcurrencyPrimitives",
             .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
         ],
         path: "Modules/NetworkCombine"
     ),
-    .target(name: "AuthTesting", dependencies: ["AuthInterface"], path: "Modules/AuthTesting"),
-    .target(name: "NetworkTesting", dependencies: ["NetworkCore"], path: "Modules/NetworkTesting"),
+    .target(
+        name: "AuthTesting",
+        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/AuthTesting"
+    ),
+    .target(
+        name: "NetworkTesting", dependencies: ["NetworkCore", "ConcurrencyPrimitives"], path: "Modules/NetworkTesting"),
 ]
 
-/// Headers of C libraries the system provides. Needed only while their trait is on.
+/// C libraries of the system. Their headers are needed only when the trait is on.
 let systemLibraries: [Target] = [
     .systemLibrary(
         name: "CTurboJPEG",
-        path: "Modules/CTurboJPEG",
+        path: "Modules/SystemLibraries/CTurboJPEG",
         pkgConfig: "libturbojpeg",
         providers: [.apt(["libturbojpeg0-dev"])]
     ),
-    .systemLibrary(name: "CPNG", path: "Modules/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(
+        name: "CPNG", path: "Modules/SystemLibraries/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(
         name: "CPostgreSQL",
-        path: "Modules/CPostgreSQL",
+        path: "Modules/SystemLibraries/CPostgreSQL",
         pkgConfig: "libpq",
         providers: [.apt(["libpq-dev"])]
     ),
 ]
 
-/// One folder a module, mirrored. A test target sees its module, the doubles, and nothing else.
+/// One test target for each module, and the programs that tests start as processes of their own.
 let tests: [Target] = [
-    // Other processes, for the tests that need them.
-    .target(name: "ProcessTesting", dependencies: ["AuthInterface", "AuthTesting"], path: "Tests/ProcessTesting"),
-    .testTarget(name: "AuthInterfaceTests", dependencies: ["AuthInterface"], path: "Tests/AuthInterfaceTests"),
+    // Starts processes, reads their output and stops them.
+    .target(name: "ProcessTesting", path: "Tests/Support/ProcessTesting"),
+    .testTarget(
+        name: "AuthInterfaceTests", dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        path: "Tests/AuthInterfaceTests"),
     // A process for the tests of several processes over one store; no product.
     .executableTarget(
         name: "RefreshPeer",
-        dependencies: ["TokenRefresh", "AuthInterface", "Storage"],
-        path: "Tests/RefreshPeer"
+        dependencies: ["TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "Storage"],
+        path: "Tests/Support/RefreshPeer"
     ),
     .testTarget(
         name: "TokenRefreshTests",
-        dependencies: ["TokenRefresh", "AuthInterface", "AuthTesting", "Storage", "ProcessTesting", "RefreshPeer"],
+        dependencies: [
+            "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "Storage", "ProcessTesting",
+            "RefreshPeer",
+        ],
         path: "Tests/TokenRefreshTests"
     ),
     .testTarget(
         name: "NetworkCoreTests",
-        dependencies: ["NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting"],
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
         path: "Tests/NetworkCoreTests"
+    ),
+    // Cases and fixtures for the tests of refresh handlers.
+    .target(
+        name: "HandlerTesting",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
+        path: "Tests/Support/HandlerTesting"
     ),
     .testTarget(
         name: "DataAPITests",
-        dependencies: ["DataAPI", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting"],
+        dependencies: [
+            "DataAPI", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting",
+            "HandlerTesting",
+        ],
         path: "Tests/DataAPITests"
+    ),
+    .testTarget(
+        name: "OAuth2FlowsTests",
+        dependencies: [
+            "OAuth2Flows", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting", "HandlerTesting",
+        ],
+        path: "Tests/OAuth2FlowsTests"
     ),
     // A process that saves and takes leases until the storage tests kill it.
     .executableTarget(
         name: "StorageTorture",
-        dependencies: ["Storage", "AuthInterface", "AuthTesting"],
-        path: "Tests/StorageTorture"
+        dependencies: ["Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting"],
+        path: "Tests/Support/StorageTorture"
     ),
     .testTarget(
         name: "StorageTests",
-        dependencies: ["Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "StorageTorture"],
+        dependencies: [
+            "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting", "StorageTorture",
+        ],
         path: "Tests/StorageTests"
     ),
     // A process of a fleet that shares one session in a database. Of use under the trait PostgreSQL only.
     .executableTarget(
         name: "FleetPeer",
-        dependencies: ["PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface"],
-        path: "Tests/FleetPeer"
+        dependencies: ["PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Tests/Support/FleetPeer"
     ),
     // A process that refreshes the sessions of many accounts in a database, without the engine.
     .executableTarget(
         name: "AccountsPeer",
-        dependencies: ["PostgreSQLStorage", "Storage", "AuthInterface"],
-        path: "Tests/AccountsPeer"
+        dependencies: ["PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Tests/Support/AccountsPeer"
     ),
     .testTarget(
         name: "PostgreSQLStorageTests",
         dependencies: [
-            "PostgreSQLStorage", "Storage", "AuthInterface", "AuthTesting", "ProcessTesting", "AccountsPeer",
+            "PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting",
+            "AccountsPeer",
             "FleetPeer",
         ],
         path: "Tests/PostgreSQLStorageTests"
@@ -128,40 +182,38 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "AuthTestingTests",
-        dependencies: ["AuthTesting", "AuthInterface"],
+        dependencies: ["AuthTesting", "AuthInterface", "ConcurrencyPrimitives"],
         path: "Tests/AuthTestingTests"
     ),
     .testTarget(
         name: "NetworkTestingTests",
-        dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface"],
+        dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
         path: "Tests/NetworkTestingTests"
     ),
+    // Architecture, house rules, README. It reads the sources as text, and needs no module.
     .testTarget(
-        name: "ReadmeTests",
-        dependencies: ["AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage"],
-        path: "Tests/ReadmeTests"
-    ),
-    .testTarget(
-        name: "ArchitectureTests",
+        name: "RepositoryTests",
         dependencies: ["ProcessTesting"],
-        path: "Tests/ArchitectureTests",
+        path: "Tests/RepositoryTests",
         exclude: ["Fixtures"]
     ),
 ]
 
-/// `LATCHKEY_MODULE=NetworkCore swift test` builds one module, its tests and what they need, and nothing else. Several
-/// modules are separated by commas.
+/// `LATCHKEY_MODULE=NetworkCore swift test` builds that module, its tests and what they need: see
+/// `make test-NetworkCore`. Several names are separated by commas. A name that is not a target here changes nothing:
+/// `App/Package.swift` reads the same variable for targets of its own.
 let targets: [Target] = {
     let all = modules + systemLibraries + tests
-    guard let chosen = Context.environment["LATCHKEY_MODULE"] else { return all }
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    let names = (Context.environment["LATCHKEY_MODULE"] ?? "").split(separator: ",").map(String.init)
+    var pending = names.flatMap { [$0, $0 + "Tests"] }.filter { byName[$0] != nil }
+    if pending.isEmpty { return all }
     var needed: Set<String> = []
-    var open = chosen.split(separator: ",").flatMap { [String($0), $0 + "Tests"] }
-    while let name = open.popLast() {
+    while let name = pending.popLast() {
         guard let target = byName[name], needed.insert(name).inserted else { continue }
         for dependency in target.dependencies {
             switch dependency {
-            case .byNameItem(let name, _), .targetItem(let name, _): open.append(name)
+            case .byNameItem(let name, _), .targetItem(let name, _): pending.append(name)
             default: break
             }
         }
@@ -176,7 +228,7 @@ let package = Package(
         .library(name: $0.name, targets: [$0.name])
     },
     traits: [
-        .trait(name: "OpenCombine", description: "NetworkCombine where Combine is absent, over OpenCombine."),
+        .trait(name: "OpenCombine", description: "NetworkCombine on Linux, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
         .trait(name: "PostgreSQL", description: "PostgreSQLStorage: a store for a fleet of hosts, over libpq."),
     ],
@@ -190,13 +242,13 @@ let package = Package(
 for target in package.targets where target.type != .system {
     target.swiftSettings = [
         .treatAllWarnings(as: .error),
-        // SE-0335: `any` is written where a value is boxed.
+        // SE-0335: a boxed value is written `any`.
         .enableUpcomingFeature("ExistentialAny"),
-        // SE-0444: a file sees the members of the modules it imports itself.
+        // SE-0444: a file sees members only of modules that it imports.
         .enableUpcomingFeature("MemberImportVisibility"),
-        // SE-0409: an import is internal unless it says `public`.
+        // SE-0409: an import is internal unless it is marked `public`.
         .enableUpcomingFeature("InternalImportsByDefault"),
-        // SE-0461: a nonisolated async function runs where its caller runs.
+        // SE-0461: a nonisolated async function runs on its caller's actor.
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 }

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// One rule of a contract: a sentence, and an experiment that shows whether it holds.
 package struct ContractRule<Subject: Sendable>: Sendable {

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// What all accounts of a process in one table share: the connections, and the feed of changes.

@@ -1,5 +1,6 @@
 #if PostgreSQL
 public import AuthInterface
+import ConcurrencyPrimitives
 
 /// The times and numbers a ``PostgreSQLTokenStore`` works with. Every one has a name, a default and a reason.
 public struct PostgreSQLLimits: Sendable, Hashable {

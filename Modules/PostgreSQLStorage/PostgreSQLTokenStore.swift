@@ -1,5 +1,6 @@
 #if PostgreSQL
 public import AuthInterface
+public import ConcurrencyPrimitives
 import Foundation
 public import Storage
 

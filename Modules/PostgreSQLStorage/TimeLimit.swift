@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// Runs work that is not ours and may hang.
 ///

@@ -1,4 +1,5 @@
-public import AuthInterface
+import AuthInterface
+public import ConcurrencyPrimitives
 
 /// The times and limits the refresh engine works with. Every one has a name, a default and a reason.
 public struct TokenRefreshPolicy: Sendable, Hashable {

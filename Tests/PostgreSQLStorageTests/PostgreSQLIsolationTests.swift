@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 import Foundation
 import Storage
 import Testing

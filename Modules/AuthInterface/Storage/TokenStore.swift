@@ -1,3 +1,5 @@
+import ConcurrencyPrimitives
+
 /// Keeps the tokens of one session across launches.
 ///
 /// A store answers a read in three ways, and the third is what keeps users signed in (G14): a bundle; *none*, which

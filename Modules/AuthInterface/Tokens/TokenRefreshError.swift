@@ -1,3 +1,5 @@
+import ConcurrencyPrimitives
+
 /// Why a refresh brought no tokens: the verdict that decides whether the session goes on.
 public struct TokenRefreshError: Error, Sendable {
     /// What the failure means for the session.

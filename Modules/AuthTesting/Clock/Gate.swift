@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// A place where tasks wait until a test lets them through.
 ///

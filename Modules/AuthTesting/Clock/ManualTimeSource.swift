@@ -1,4 +1,5 @@
-public import AuthInterface
+import AuthInterface
+public import ConcurrencyPrimitives
 public import Foundation
 
 /// Clocks that stand still until a test moves them.

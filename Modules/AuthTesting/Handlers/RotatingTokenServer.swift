@@ -1,4 +1,5 @@
 public import AuthInterface
+import ConcurrencyPrimitives
 
 /// An authorization server in memory that rotates refresh tokens, and takes one that is used twice for a theft.
 ///

@@ -1,4 +1,5 @@
 public import AuthInterface
+import ConcurrencyPrimitives
 
 /// A handler that responses as a test has written down, in order, and then as a rotating server does.
 ///

@@ -1,4 +1,5 @@
 public import AuthInterface
+import ConcurrencyPrimitives
 
 /// A store that fails and hangs on demand, over one that works.
 ///

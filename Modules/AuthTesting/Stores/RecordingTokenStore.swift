@@ -1,4 +1,5 @@
 public import AuthInterface
+public import ConcurrencyPrimitives
 
 /// A store in memory that works, and remembers what was asked of it, in order.
 ///

@@ -1,4 +1,5 @@
 public import AuthInterface
+import NetworkCore
 
 /// The tokens in a response of the server: to a login, or to a refresh.
 ///
@@ -22,7 +23,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     /// Reads tokens: `accessToken`, and where they are there `refreshToken`, `expiresIn` (seconds from the response) and
     /// `expiresAt` (an ISO 8601 date, or seconds or milliseconds since 1970, on the server's clock).
     ///
-    /// - Parameter decoder: The decoder. ``DatedFormat`` adds the time of the response.
+    /// - Parameter decoder: The decoder. `DatedFormat` adds the time of the response.
     /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
@@ -32,7 +33,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
             refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
             expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt),
-            serverDate: decoder.answeredAt
+            serverDate: decoder.responseDate
         )
     }
 }

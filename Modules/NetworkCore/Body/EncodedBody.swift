@@ -1,6 +1,6 @@
 import Foundation
 
-/// A body made ready to be sent, once for all attempts of a call.
+/// A body in the form in which all attempts of a call send it.
 struct EncodedBody: Sendable {
     let content: HTTPTransportBody
     let contentType: String?
@@ -23,7 +23,7 @@ struct EncodedBody: Sendable {
             case .encoded(let encode):
                 content = .data(try encode(coding))
             case .file(let url):
-                try FileProblem.check(url)
+                try BodyFileError.check(url)
                 content = .file(url)
             case .multipart(let form):
                 let encoder = try MultipartEncoder(form)
@@ -41,8 +41,8 @@ struct EncodedBody: Sendable {
             }
         } catch let error as NetworkError {
             throw error
-        } catch let problem as FileProblem {
-            throw NetworkError(.encodingFailed, reason: problem.reason)
+        } catch let error as BodyFileError {
+            throw NetworkError(.encodingFailed, reason: error.reason)
         } catch {
             // An `EncodingError` quotes the value.
             throw NetworkError(.encodingFailed, reason: "the body cannot be encoded (\(type(of: error)))")
@@ -50,32 +50,10 @@ struct EncodedBody: Sendable {
         self.temporaryFile = temporaryFile
     }
 
-    /// Removes what was written for the call. Nothing may be sent afterwards.
+    /// Removes the temporary file, if there is one. The body cannot be sent afterwards.
     func discard() {
         guard let temporaryFile else { return }
-        // The system clears its temporary folder; a file that cannot be removed now does no harm.
+        // The system clears its temporary folder, so a file that cannot be removed now does no harm.
         try? FileManager.default.removeItem(at: temporaryFile)
-    }
-}
-
-/// A file that cannot be sent.
-struct FileProblem: Error {
-    let reason: String
-
-    /// Throws when a file cannot be read. It says so before anything is sent, and without the path, which may hold
-    /// a user's name.
-    static func check(_ url: URL) throws {
-        var isFolder: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
-        guard url.isFileURL, exists, !isFolder.boolValue, FileManager.default.isReadableFile(atPath: url.path) else {
-            throw FileProblem(reason: "the file to send cannot be read")
-        }
-    }
-
-    /// The size of a file in bytes.
-    static func size(of url: URL) throws -> Int64 {
-        try check(url)
-        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
-        return (attributes[.size] as? NSNumber)?.int64Value ?? 0
     }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
 extension MultipartForm {
-    /// The largest form encoded in memory: 1 MiB. A larger one is written to a temporary file first, because only
-    /// then its length is known to the server on every platform, and attempts after the first cost no memory either.
+    /// The largest form encoded in memory: 1 MiB. A larger form is written to a temporary file, because only then every
+    /// platform sends its length, and later attempts cost no memory either.
     static let memoryLimit: Int64 = 1_024 * 1_024
 }
 
-/// Writes a form as `multipart/form-data` (RFC 7578 §4, with the quoting that browsers agreed on).
+/// Encodes a form as `multipart/form-data` (RFC 7578 §4, quoted as WHATWG HTML defines it).
 struct MultipartEncoder {
     private struct Piece {
         let header: Data
@@ -22,10 +22,10 @@ struct MultipartEncoder {
     /// The length of the encoded form in bytes.
     let length: Int64
 
-    /// Looks at the parts, and at the size of their files.
+    /// Encodes the headers of the parts and adds up the length, which includes the files.
     ///
-    /// - Throws: ``FileProblem`` when a file cannot be read; ``NetworkError`` with code `encodingFailed` when a media
-    ///   type is not fit for a header field.
+    /// - Throws: ``BodyFileError`` when a file cannot be read; ``NetworkError`` with code `encodingFailed` when a media
+    ///   type is not a valid field value.
     init(_ form: MultipartForm) throws {
         pieces = try form.parts.map { part in
             Piece(header: try Self.header(of: part, boundary: form.boundary), content: part.content)
@@ -35,7 +35,7 @@ struct MultipartEncoder {
             let content =
                 switch piece.content {
                 case .data(let data): Int64(data.count)
-                case .file(let url): try FileProblem.size(of: url)
+                case .file(let url): try BodyFileError.size(of: url)
                 }
             return sum + Int64(piece.header.count) + content + Int64(Self.lineEnd.count)
         }
@@ -48,12 +48,12 @@ struct MultipartEncoder {
         return result
     }
 
-    /// The form in a new file that only this user can read.
+    /// The form in a new file that only the current user can read.
     func temporaryFile() throws -> URL {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-form-\(UUID().uuidString)")
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: attributes) else {
-            throw FileProblem(reason: "the temporary folder cannot be written to")
+            throw BodyFileError(reason: "the temporary folder cannot be written to")
         }
         do {
             let file = try FileHandle(forWritingTo: url)
@@ -91,7 +91,7 @@ struct MultipartEncoder {
         if let filename = part.filename { lines += "; filename=\"\(filename.formQuoted)\"" }
         if let contentType = part.contentType {
             guard contentType.isFieldValue else {
-                throw NetworkError(.encodingFailed, reason: "a part's media type has a control character in it")
+                throw NetworkError(.encodingFailed, reason: "the media type of a part contains a control character")
             }
             lines += "\r\nContent-Type: \(contentType)"
         }
@@ -100,8 +100,8 @@ struct MultipartEncoder {
 }
 
 extension String {
-    /// The text made fit for quotation marks in a part's header: a quotation mark and line ends are percent-encoded,
-    /// everything else, UTF-8 and backslashes included, stays (WHATWG HTML, "multipart form data").
+    /// The text for a quoted string in a part's header: quotation marks and line ends are percent-encoded, other
+    /// characters, UTF-8 and backslashes included, are kept (WHATWG HTML, "multipart form data").
     fileprivate var formQuoted: String {
         var text = ""
         for scalar in unicodeScalars {

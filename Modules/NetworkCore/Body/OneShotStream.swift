@@ -1,7 +1,7 @@
 import Foundation
 
-/// A stream that is handed out once.
-final class OneShotStream: @unchecked Sendable {  // `stream` is only touched under `lock`, and leaves for good
+/// A stream that can be taken once.
+final class OneShotStream: @unchecked Sendable {  // `stream` is accessed under `lock`, and taken once
     private let lock = NSLock()
     private var stream: InputStream?
 
@@ -9,15 +9,14 @@ final class OneShotStream: @unchecked Sendable {  // `stream` is only touched un
         self.stream = stream
     }
 
-    /// Hands out the stream.
+    /// Takes the stream.
     ///
-    /// - Returns: The stream.
     /// - Throws: ``NetworkError`` with code `bodyNotReplayable` from the second call on.
     func take() throws -> InputStream {
         lock.lock()
         defer { lock.unlock() }
         guard let stream else {
-            throw NetworkError(.bodyNotReplayable, reason: "the body is a one-shot stream and has been sent before")
+            throw NetworkError(.bodyNotReplayable, reason: "the body is a one-shot stream, which has been sent before")
         }
         self.stream = nil
         return stream

@@ -1,74 +1,75 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
-// One attempt on the wire: exchange, redirects, body, status.
+// One attempt: exchange, redirects, body, status.
 extension RequestLoop {
-    /// A redirect's body is read to its end if it is no longer than this, so that the connection can be used again.
-    private static let longestDrainedBody = 16 * 1_024
+    /// The body of a redirect up to this size is read to its end, so that the connection can be used again.
+    private static let maximumDrainedSize = 16 * 1_024
 
     func exchange(
         _ request: URLRequest,
-        _ draft: Draft,
-        for call: inout Call,
+        _ prepared: PreparedRequest,
+        for call: inout CallState,
         authentication: AuthenticationInterceptor?
     ) async throws -> HTTPResponse {
         let policy = RedirectPolicy(cleartextExceptions: configuration.cleartextExceptions)
-        var hop = RedirectPolicy.Hop(request: request, keepsBody: true, leavesOrigin: false)
-        var visited: Set<RequestSummary.Exact> = []
+        var outgoing = RedirectPolicy.OutgoingRequest(request: request, keepsBody: true, leavesOrigin: false)
+        var visited: Set<RequestIdentity> = []
         while true {
-            call.request = RequestSummary(hop.request)
-            guard visited.insert(RequestSummary.Exact(hop.request)).inserted else {
-                throw NetworkError(.tooManyRedirects, reason: "the redirects go in a circle")
+            call.request = RequestSummary(outgoing.request)
+            guard visited.insert(RequestIdentity(outgoing.request)).inserted else {
+                throw NetworkError(.tooManyRedirects, reason: "the redirects form a loop")
             }
             guard visited.count <= configuration.maximumRedirects + 1 else {
                 throw NetworkError(.tooManyRedirects, reason: "more than \(configuration.maximumRedirects) redirects")
             }
-            let response = try await perform(hop, draft, for: call)
+            let response = try await perform(outgoing, prepared, for: call)
             if call.carriesToken { authentication?.note(response.head) }
-            let body = hop.keepsBody ? draft.body.content : .none
+            let body = outgoing.keepsBody ? prepared.body.content : .none
             let decision = policy.decision(
                 for: response.head,
-                to: hop.request,
+                to: outgoing.request,
                 hasBody: !body.isEmpty,
-                isReplayable: draft.body.isReplayable
+                isReplayable: prepared.body.isReplayable
             )
             switch decision {
             case .none:
-                return try await finish(response, to: hop.request)
+                return try await finish(response, to: outgoing.request)
             case .refuse(let code, let reason):
                 throw NetworkError(code, reason: "the redirect was not followed: \(reason)", response: response.head)
             case .follow(let next):
-                try await drain(response, to: hop.request)
+                try await drain(response, to: outgoing.request)
                 let target = RequestSummary(next.request)
                 notify(call.event(.redirected(status: response.head.status, to: target)))
                 if next.leavesOrigin { call.carriesToken = false }
-                hop = next
+                outgoing = next
             }
         }
     }
 
     private func perform(
-        _ hop: RedirectPolicy.Hop,
-        _ draft: Draft,
-        for call: Call
+        _ outgoing: RedirectPolicy.OutgoingRequest,
+        _ prepared: PreparedRequest,
+        for call: CallState
     ) async throws -> HTTPTransportResponse {
         notify(call.event(.sent))
         let request = HTTPTransportRequest(
-            head: hop.request,
-            body: hop.keepsBody ? draft.body.content : .none,
-            timeout: call.endpoint.timeout,
-            isIdempotent: call.endpoint.isIdempotent,
-            progress: draft.progress
+            head: outgoing.request,
+            body: outgoing.keepsBody ? prepared.body.content : .none,
+            timeout: call.timeout,
+            isIdempotent: call.isIdempotent,
+            progress: prepared.progress
         )
         let response: HTTPTransportResponse
         do {
             response = try await transport.perform(request)
         } catch {
-            // A transport of any make may report cancellation as an error of its own.
+            // A transport may report cancellation as an error of its own.
             try Task.checkCancellation()
             throw error
         }
-        notify(call.event(.answered(status: response.head.status)))
+        notify(call.event(.responded(status: response.head.status)))
         return response
     }
 
@@ -78,7 +79,7 @@ extension RequestLoop {
             let body = try await collect(response, to: request, limit: limit)
             return HTTPResponse(head: response.head, body: body)
         }
-        // The status is the news. An error page too long to keep, or cut off, must not hide it.
+        // The status must be reported, even if the error page is too long to keep, or incomplete.
         var body = Data()
         do {
             body = try await collect(response, to: request, limit: limit)
@@ -94,7 +95,8 @@ extension RequestLoop {
         limit: Int
     ) async throws -> Data {
         func tooLarge() -> NetworkError {
-            NetworkError(.responseTooLarge, reason: "the answer has more than \(limit) bytes", response: response.head)
+            let reason = "the response has more than \(limit) bytes"
+            return NetworkError(.responseTooLarge, reason: reason, response: response.head)
         }
         if let length = response.head.bodyLength(to: request), length > limit { throw tooLarge() }
         var body = Data()
@@ -111,15 +113,17 @@ extension RequestLoop {
     }
 
     private func drain(_ response: HTTPTransportResponse, to request: URLRequest) async throws {
-        guard let length = response.head.bodyLength(to: request), length <= Self.longestDrainedBody else { return }
+        guard let length = response.head.bodyLength(to: request), length <= Self.maximumDrainedSize else { return }
         do {
-            _ = try await collect(response, to: request, limit: Self.longestDrainedBody)
+            _ = try await collect(response, to: request, limit: Self.maximumDrainedSize)
         } catch {
             try Task.checkCancellation()
         }
     }
 
-    /// Reads an answer: the value, or the error it stands for.
+    /// Reads the value of a response.
+    ///
+    /// - Throws: ``NetworkError``, if the status is not accepted or the body is not the value.
     func read<Response>(_ response: HTTPResponse, as endpoint: Endpoint<Response>) throws -> Response {
         let format = endpoint.format ?? configuration.format
         let decoder = configuration.coding.makeDecoder()
@@ -144,21 +148,14 @@ extension RequestLoop {
     }
 }
 
-extension HTTPTransportBody {
-    var isEmpty: Bool {
-        if case .none = self { true } else { false }
-    }
-}
+/// The method and unredacted URL of a request, to detect loops of redirects: two URLs that differ in a secret only are
+/// not a loop. It is never shown.
+private struct RequestIdentity: Hashable {
+    private let method: String?
+    private let url: String?
 
-extension RequestSummary {
-    /// Where a redirect leads, unredacted: two addresses that differ in a secret only are not a circle. Never shown.
-    struct Exact: Hashable {
-        private let method: String?
-        private let url: String?
-
-        init(_ request: URLRequest) {
-            method = request.httpMethod
-            url = request.url?.absoluteString
-        }
+    init(_ request: URLRequest) {
+        method = request.httpMethod
+        url = request.url?.absoluteString
     }
 }

@@ -1,6 +1,7 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
-/// The one loop that drives every call of both clients.
+/// Performs the calls of both clients.
 ///
 /// ```
 /// endpoint → request → adapt (interceptors in order, then authentication) → exchange → accept status → decode
@@ -8,8 +9,8 @@ import AuthInterface
 ///                        └──────────── retry? (authentication, then interceptors in order) ◄┘
 /// ```
 ///
-/// Authentication is the last to adapt, so that nothing after it sees or moves a token, and the first to hear of a
-/// failure, because it alone knows whether that was the token's fault.
+/// Authentication adapts last, so that no interceptor sees or moves a token. It is asked about a retry first, because it
+/// knows whether the failure was a refusal of the token.
 struct RequestLoop: Sendable {
     let configuration: NetworkConfiguration
     let transport: any HTTPTransport
@@ -17,23 +18,23 @@ struct RequestLoop: Sendable {
     let observers: [any NetworkObserver]
     let clock: any TimeSource
 
-    // Off the caller's actor: a screen that sends a request must not encode, read files and decode on the main one.
+    // Off the caller's actor: encoding, reading files and decoding must not run on the main actor.
     @concurrent
     func send<Response>(
         _ endpoint: Endpoint<Response>,
         authentication: AuthenticationInterceptor?,
         progress: ProgressHandler?
     ) async throws -> Response {
-        var call = begin(endpoint, isAuthenticated: authentication != nil)
+        var call = CallState(
+            endpoint, configuration: configuration, clock: clock, isAuthenticated: authentication != nil)
         do {
             try Task.checkCancellation()
             let request = try configuration.request(for: endpoint)
-            call.request = RequestSummary(request)
             notify(call.event(.started))
             let body = try EncodedBody(endpoint.body, coding: configuration.coding)
             defer { body.discard() }
-            let draft = Draft(request: request, body: body, progress: progress)
-            return try await attempt(draft, of: &call, authentication: authentication) { response in
+            let prepared = PreparedRequest(request: request, body: body, progress: progress)
+            return try await attempt(prepared, of: &call, authentication: authentication) { response in
                 try self.read(response, as: endpoint)
             }
         } catch {
@@ -41,34 +42,16 @@ struct RequestLoop: Sendable {
         }
     }
 
-    /// What every attempt starts from.
-    struct Draft {
+    /// The request that every attempt starts from.
+    struct PreparedRequest {
         let request: URLRequest
         let body: EncodedBody
         let progress: ProgressHandler?
     }
 
-    private func begin<Response>(_ endpoint: Endpoint<Response>, isAuthenticated: Bool) -> Call {
-        let facts = Call.Facts(
-            method: endpoint.method,
-            requiresAuthentication: endpoint.requiresAuthentication,
-            isIdempotent: endpoint.isIdempotent,
-            isReplayable: endpoint.body.isReplayable,
-            timeout: endpoint.timeout ?? configuration.timeout
-        )
-        return Call(
-            endpoint: facts,
-            clock: clock,
-            startedAt: clock.uptime,
-            // The one attempt with a better token does not count against the others.
-            maximumAttempts: configuration.maximumAttempts + (isAuthenticated ? 1 : 0),
-            request: RequestSummary(method: endpoint.method, url: configuration.baseURL)
-        )
-    }
-
     private func attempt<Response>(
-        _ draft: Draft,
-        of call: inout Call,
+        _ prepared: PreparedRequest,
+        of call: inout CallState,
         authentication: AuthenticationInterceptor?,
         read: (HTTPResponse) throws -> Response
     ) async throws -> Response {
@@ -76,8 +59,8 @@ struct RequestLoop: Sendable {
             call.attempt += 1
             let failure: NetworkError
             do {
-                let request = try await adapt(draft.request, for: &call, authentication: authentication)
-                let response = try await exchange(request, draft, for: &call, authentication: authentication)
+                let request = try await adapt(prepared.request, for: &call, authentication: authentication)
+                let response = try await exchange(request, prepared, for: &call, authentication: authentication)
                 let value = try read(response)
                 notify(call.event(.succeeded(status: response.status, bytes: response.body.count)))
                 return value
@@ -92,7 +75,7 @@ struct RequestLoop: Sendable {
 
     private func adapt(
         _ request: URLRequest,
-        for call: inout Call,
+        for call: inout CallState,
         authentication: AuthenticationInterceptor?
     ) async throws -> URLRequest {
         var request = request
@@ -115,13 +98,13 @@ struct RequestLoop: Sendable {
         return request
     }
 
-    /// Asks who wants to send a failed request again.
+    /// Asks authentication and the interceptors whether a failed request is sent again.
     ///
     /// - Returns: The pause before the next attempt.
-    /// - Throws: The failure, when nobody wants to or the body cannot be sent again.
+    /// - Throws: The failure, if it is not sent again or its body cannot be.
     private func pauseBeforeRetry(
         after failure: NetworkError,
-        of call: Call,
+        of call: CallState,
         authentication: AuthenticationInterceptor?
     ) async throws -> Duration {
         guard call.attempt < call.maximumAttempts else { throw failure }
@@ -138,11 +121,11 @@ struct RequestLoop: Sendable {
             }
         }
         guard case .retry(let pause) = decision else { throw failure }
-        guard call.endpoint.isReplayable else { throw failure.becauseOfOneShotBody() }
+        guard call.isReplayable else { throw failure.becauseOfOneShotBody() }
         return pause
     }
 
-    private func end(_ call: Call, with error: any Error) -> any Error {
+    private func end(_ call: CallState, with error: any Error) -> any Error {
         do {
             let failure = try call.failure(error)
             notify(call.event(.failed(failure.code, status: failure.status)))
@@ -155,33 +138,5 @@ struct RequestLoop: Sendable {
 
     func notify(_ event: NetworkEvent) {
         for observer in observers { observer.receive(event) }
-    }
-}
-
-extension NetworkConfiguration {
-    /// Keeps a request from going over plain http to another machine. It holds for every request and not only for
-    /// those with tokens in a header field: a login's answer and a refresh's body hold tokens too (G16).
-    func refuseCleartext(_ request: URLRequest) throws {
-        guard let origin = request.url.flatMap(Origin.init) else { return }
-        guard origin.mayBeSpokenTo(exceptions: cleartextExceptions) else {
-            throw NetworkError(
-                .cleartextRefused,
-                reason: "\(origin) is plain http; use https, or name the origin in cleartextExceptions"
-            )
-        }
-    }
-}
-
-extension NetworkError {
-    /// The failure of a request that would be sent again, were its body not a one-shot stream (G21).
-    func becauseOfOneShotBody() -> NetworkError {
-        NetworkError(
-            .bodyNotReplayable,
-            reason: "the request failed (\(code)) and its body is a one-shot stream, which cannot be sent again",
-            response: response,
-            envelope: envelope,
-            retryAfter: retryAfter,
-            cause: self
-        )
     }
 }

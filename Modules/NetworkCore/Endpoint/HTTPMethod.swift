@@ -10,28 +10,28 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConv
         self.rawValue = rawValue
     }
 
-    /// Reads (RFC 9110 §9.3.1).
+    /// Reads a resource (RFC 9110 §9.3.1).
     public static let get = HTTPMethod(rawValue: "GET")
 
-    /// Reads the head only (RFC 9110 §9.3.2).
+    /// Reads the header fields of a resource, without its body (RFC 9110 §9.3.2).
     public static let head = HTTPMethod(rawValue: "HEAD")
 
-    /// Processes what it carries (RFC 9110 §9.3.3).
+    /// Has the server process the body (RFC 9110 §9.3.3).
     public static let post = HTTPMethod(rawValue: "POST")
 
-    /// Replaces (RFC 9110 §9.3.4).
+    /// Replaces a resource (RFC 9110 §9.3.4).
     public static let put = HTTPMethod(rawValue: "PUT")
 
-    /// Changes a part (RFC 5789).
+    /// Changes a part of a resource (RFC 5789).
     public static let patch = HTTPMethod(rawValue: "PATCH")
 
-    /// Removes (RFC 9110 §9.3.5).
+    /// Removes a resource (RFC 9110 §9.3.5).
     public static let delete = HTTPMethod(rawValue: "DELETE")
 
-    /// Asks what is possible (RFC 9110 §9.3.7).
+    /// Lists the methods that a resource allows (RFC 9110 §9.3.7).
     public static let options = HTTPMethod(rawValue: "OPTIONS")
 
-    /// Whether several identical requests mean the same as one (RFC 9110 §9.2.2), so that one may be sent again.
+    /// Whether several identical requests have the effect of one (RFC 9110 §9.2.2), so that one may be sent again.
     public var isIdempotent: Bool {
         switch self {
         case .get, .head, .put, .delete, .options: true

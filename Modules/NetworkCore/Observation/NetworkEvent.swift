@@ -1,56 +1,58 @@
-/// One thing that happened to a call.
+public import struct Foundation.UUID
+
+/// One event of a call. Events contain no secret (G17).
 public struct NetworkEvent: Sendable, Hashable {
-    /// What can happen.
+    /// What happened.
     public enum Kind: Sendable, Hashable {
-        /// The call began.
+        /// The call started.
         case started
 
-        /// An attempt is adapted and goes to the transport.
+        /// The interceptors have adapted a request, and the transport sends it.
         case sent
 
-        /// The head of an answer is there.
-        case answered(status: Int)
+        /// The head of a response has arrived.
+        case responded(status: Int)
 
-        /// The answer sends the request elsewhere, and it goes there.
+        /// The response is a redirect, which is followed.
         case redirected(status: Int, to: RequestSummary)
 
-        /// The attempt failed and there will be another one.
+        /// The attempt failed, and another one follows after a pause.
         case retrying(after: Duration, because: NetworkError.Code, status: Int?)
 
-        /// The call is done and its value read.
+        /// The call succeeded, and its value has been read.
         case succeeded(status: Int, bytes: Int)
 
         /// The call failed.
         case failed(NetworkError.Code, status: Int?)
 
-        /// The caller cancelled.
+        /// The call was cancelled.
         case cancelled
     }
 
     /// What happened.
     public let kind: Kind
 
-    /// The call it happened to. All its attempts share the name.
-    public let id: RequestID
+    /// The identifier of the call, which all its attempts share. It is random and not sent.
+    public let id: UUID
 
-    /// The number of the attempt, from 1.
+    /// The number of the attempt, from 1. 0: before the first.
     public let attempt: Int
 
-    /// What was asked.
+    /// The request of the attempt.
     public let request: RequestSummary
 
-    /// When it happened, on the uptime of the client's clock: differences mean something, values do not.
+    /// When it happened, on the uptime of the client's clock. Only differences are meaningful.
     public let uptime: Duration
 
     /// Creates an event.
     ///
     /// - Parameters:
     ///   - kind: What happened.
-    ///   - id: The call it happened to.
+    ///   - id: The identifier of the call.
     ///   - attempt: The number of the attempt, from 1.
-    ///   - request: What was asked.
-    ///   - uptime: When it happened.
-    public init(kind: Kind, id: RequestID, attempt: Int, request: RequestSummary, uptime: Duration) {
+    ///   - request: The request of the attempt.
+    ///   - uptime: When it happened, on the uptime of the client's clock.
+    public init(kind: Kind, id: UUID, attempt: Int, request: RequestSummary, uptime: Duration) {
         self.kind = kind
         self.id = id
         self.attempt = attempt

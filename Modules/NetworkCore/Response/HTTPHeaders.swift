@@ -1,6 +1,7 @@
-/// Header fields: names compared without regard to case (RFC 9110 §5.1), in the order they were written.
+public import AuthInterface
+/// Header fields in the order in which they were added. The case of names is ignored (RFC 9110 §5.1).
 ///
-/// Descriptions and dumps show names only: a value may be a secret (G17).
+/// Descriptions and dumps show names only, because a value may be a secret (G17).
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     private var fields: [Field] = []
 
@@ -11,14 +12,14 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// Creates header fields.
     ///
-    /// - Parameter elements: Names and values. Of one name given twice, the last value stays.
+    /// - Parameter elements: Names and values. If a name occurs twice, the last value is kept.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements {
             self[name] = value
         }
     }
 
-    /// Creates header fields from names and values. Values of one name are combined with a comma (RFC 9110 §5.3).
+    /// Creates header fields from names and values. Values of the same name are joined with a comma (RFC 9110 §5.3).
     ///
     /// - Parameter fields: Names and values.
     public init(_ fields: some Sequence<(String, String)>) {
@@ -27,11 +28,11 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The value of a field; `nil` where there is none.
+    /// The value of a field. `nil`: there is no such field.
     ///
     /// - Complexity: O(*n*) in the number of fields.
     ///
-    /// - Parameter name: The field's name, in any case.
+    /// - Parameter name: The name of the field, in any case.
     public subscript(name: String) -> String? {
         get { fields.first { $0.name.equalsIgnoringASCIICase(name) }?.value }
         set {
@@ -45,33 +46,14 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The fields' names, in order.
+    /// The names of the fields, in order.
     public var names: [String] { fields.map(\.name) }
 
     /// Whether there are no fields.
     public var isEmpty: Bool { fields.isEmpty }
 }
 
-extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The names; never a value.
+extension HTTPHeaders: RedactedDescription {
+    /// The names, never a value.
     public var description: String { "[\(names.joined(separator: ", "))]" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
-}
-
-extension String {
-    /// Whether two texts are equal but for the case of ASCII letters, as names in HTTP are.
-    package func equalsIgnoringASCIICase(_ other: String) -> Bool {
-        utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
-    }
-}
-
-extension UInt8 {
-    fileprivate var asciiLowercased: UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
-    }
 }

@@ -1,16 +1,18 @@
 import Foundation
 
-/// How the answer to one endpoint becomes its `Response`.
+/// How the response to an endpoint becomes its `Response`.
 struct ResponseReading<Response: Sendable>: Sendable {
-    /// What to ask for in the `Accept` field.
+    /// The value of the `Accept` field.
     let accept: String
 
     let read: @Sendable (HTTPResponse, any ResponseFormat, JSONDecoder) throws -> Response
 }
 
 extension ResponseReading where Response: Decodable {
+    /// Decodes the body. `Data` is the body itself, in generic code too.
     static var decoded: Self {
-        Self(accept: "application/json") { response, format, decoder in
+        if let bytes = ResponseReading<Data>.bytes as? Self { return bytes }
+        return Self(accept: "application/json") { response, format, decoder in
             try format.value(Response.self, from: response, using: decoder)
         }
     }

@@ -1,31 +1,31 @@
-public import Foundation
+public import AuthInterface
 
-/// One request, ready to be sent.
+/// The request of one exchange.
 public struct HTTPTransportRequest: Sendable {
-    /// Method, address and header fields. It has no body, and its own time-out means nothing.
+    /// Method, URL and header fields. Its body and its timeout are ignored.
     public let head: URLRequest
 
-    /// What to send after the head.
+    /// The body.
     public let body: HTTPTransportBody
 
-    /// The longest silence to bear: the time in which nothing is sent and nothing received.
+    /// The idle timeout: how long nothing may be sent or received.
     public let timeout: Duration
 
-    /// Whether the exchange may happen twice without harm. If not, the transport must not use a connection on which
-    /// it could have to send the request again.
+    /// Whether the exchange may happen twice without harm. If not, the transport must not use a connection on which it may
+    /// have to send the request again.
     public let isIdempotent: Bool
 
-    /// Hears how much of the body is sent.
+    /// Called as the body is sent.
     public let progress: ProgressHandler?
 
     /// Creates a request.
     ///
     /// - Parameters:
-    ///   - head: Method, address and header fields.
-    ///   - body: What to send after the head.
-    ///   - timeout: The longest silence to bear.
+    ///   - head: Method, URL and header fields.
+    ///   - body: The body.
+    ///   - timeout: The idle timeout.
     ///   - isIdempotent: Whether the exchange may happen twice without harm.
-    ///   - progress: Hears how much of the body is sent.
+    ///   - progress: Called as the body is sent.
     public init(
         head: URLRequest,
         body: HTTPTransportBody = .none,
@@ -41,50 +41,7 @@ public struct HTTPTransportRequest: Sendable {
     }
 }
 
-/// What a transport sends after the head: the four forms every ``RequestBody`` comes down to.
-///
-/// `Content-Type` is already among the header fields; the length is the transport's to write.
-public enum HTTPTransportBody: Sendable {
-    /// Nothing.
-    case none
-
-    /// Bytes in memory.
-    case data(Data)
-
-    /// A file, to be read in pieces.
-    case file(URL)
-
-    /// A stream, to be made once for this exchange. The length is `nil` where it is not known.
-    case stream(length: Int64?, make: @Sendable () throws -> InputStream)
-}
-
-extension HTTPTransportRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Method and address, with the values of token-like query items left out; never a header value or a body (G17).
+extension HTTPTransportRequest: RedactedDescription {
+    /// The method and URL without secrets, never a header value or a body (G17).
     public var description: String { RequestSummary(head).description }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["head": description, "body": body.description], displayStyle: .struct)
-    }
-}
-
-extension HTTPTransportBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind of body; never its content.
-    public var description: String {
-        switch self {
-        case .none: "none"
-        case .data(let data): "\(data.count) bytes"
-        case .file: "file"
-        case .stream: "stream"
-        }
-    }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["kind": description], displayStyle: .enum) }
 }

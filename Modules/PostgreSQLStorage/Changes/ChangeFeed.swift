@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// Tells the stores of a process about changes of rows and releases of leases, by any process.
 ///

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// The streams of a ``ChangeFeed``, by the accounts they are about.
 final class ChangeSubscribers: Sendable {

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 import Storage
 
 /// Listens for changes while that is possible, and looks for them otherwise.

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// The claim of one process to the lease of one account, renewed until it is released.
 ///

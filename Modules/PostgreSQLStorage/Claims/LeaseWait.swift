@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// The wait for a lease that another process has. It holds no connection.
 ///

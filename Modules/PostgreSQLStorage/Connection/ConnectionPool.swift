@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// The few connections that all accounts of a process share.
 ///

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// Spaces the attempts to reach a database that cannot be reached, for all connections to it together.
 final class ReconnectBackoff: Sendable {

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 import Storage
 
 /// Reads and changes the session of one account.

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 import Storage
 

@@ -1,4 +1,5 @@
 public import AuthInterface
+public import ConcurrencyPrimitives
 public import Foundation
 
 /// Keeps the session of one account in a file that only its owner can read, shared by all processes of that user.

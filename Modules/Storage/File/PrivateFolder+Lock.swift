@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// An exclusive `flock` on a file of its own, until ``release()`` or the death of the process.

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// The folder of a ``FileTokenStore``, which is never taken for empty when it is only away (G14).

@@ -1,4 +1,5 @@
 public import AuthInterface
+public import ConcurrencyPrimitives
 public import Foundation
 
 /// Keeps the tokens of one account in the Keychain of an Apple device.

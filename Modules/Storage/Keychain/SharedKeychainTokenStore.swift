@@ -1,4 +1,5 @@
 public import AuthInterface
+import ConcurrencyPrimitives
 public import Foundation
 
 /// A ``KeychainTokenStore`` for an application and its extensions: one refresh for all of them (G13).

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// The item of one account: the rules of ``KeychainTokenStore``, for a thread that may be blocked.

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// The wait for a lock that another process has: no system reports its release, so the waiter tries again and again.
 struct LeasePolling {

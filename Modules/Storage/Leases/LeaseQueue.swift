@@ -1,4 +1,5 @@
-package import AuthInterface
+import AuthInterface
+package import ConcurrencyPrimitives
 
 /// Hands one thing from holder to holder, in the order in which they asked for it.
 ///

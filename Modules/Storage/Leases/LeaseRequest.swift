@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// One wait for a lease that is a lock on a file: attempts, from the first to the one that takes it.
 ///

@@ -1,4 +1,5 @@
 public import AuthInterface
+public import ConcurrencyPrimitives
 
 /// Keeps the tokens as long as the process lives.
 ///

@@ -1,5 +1,6 @@
 #if os(Linux)
 public import AuthInterface
+public import ConcurrencyPrimitives
 public import Foundation
 
 /// Keeps the tokens of one account in the desktop's keyring (the Secret Service of GNOME Keyring, KWallet and others),

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Dispatch
 
 /// A thread for calls to a service that can hang: each call is answered within a limit, whether it has ended or not.

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// Does with a store what the machine asks for.
 struct StoreAccess: Sendable {

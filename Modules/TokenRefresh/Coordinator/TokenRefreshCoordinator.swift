@@ -1,4 +1,5 @@
 public import AuthInterface
+public import ConcurrencyPrimitives
 
 public import struct Foundation.Date
 

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// The time on the server's clock, once an answer has told it.

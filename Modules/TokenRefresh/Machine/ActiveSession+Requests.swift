@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// Requests: a token for one that starts, a better one for one that was refused.

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// Callers who wait, and the first read of the store (G14).

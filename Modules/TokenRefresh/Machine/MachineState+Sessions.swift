@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// Signing in and out, and the end of a session (G5, G9).
@@ -81,6 +82,9 @@ extension MachineState {
             answerStoreWaiters(nil)
         } else {
             _ = context.write(.ended(reason, at: context.now.date, of: session.endScope))
+            if let call = session.call {
+                endedCalls[call.id] = EndedCall(session: session.bundle.session, generation: call.generation)
+            }
         }
         failWaiters()
         finish(reason)
@@ -165,6 +169,7 @@ extension MachineState {
         base: TokenBundle,
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
+        if endedCalls.removeValue(forKey: id) != nil { context.emit(.stopTimer(.abandonment(id))) }
         if case .signedIn(let session) = state, session.bundle.session == base.session {
             return withSession { $0.responded(id, base: base, result, &$1) }
         }

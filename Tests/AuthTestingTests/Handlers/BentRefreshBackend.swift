@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 
 /// A token endpoint as it looks from the client: a status, a body, or nothing.
 final class TokenEndpoint: Sendable {

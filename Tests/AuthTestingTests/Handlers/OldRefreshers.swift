@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 
 /// The refresher of many tutorials: an actor, which is thought to be enough. It awaits without storing its task, so
 /// every caller enters it while the first one waits; and any error is a logout.

@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 
 /// A handler that breaks one rule of ``TokenRefreshHandlerContract`` on purpose.
 struct RefreshHandlerMutant: Sendable, CustomStringConvertible {

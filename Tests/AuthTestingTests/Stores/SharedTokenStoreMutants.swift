@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 
 extension Mutant {
     /// Stores that each break a rule of ``SharedTokenStoreContract``.

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// A session that begins and ends as it is told, and remembers what was asked of it.
 final class SessionDouble: AuthSession {

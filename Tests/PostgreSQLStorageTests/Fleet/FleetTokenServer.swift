@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 
 /// The authorization server of a fleet: rotates, honours idempotency keys, counts, and does at certain refreshes what a
 /// test has planned.

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// What processes say, line by line, for a test to wait for.
 final class Journal: Sendable {

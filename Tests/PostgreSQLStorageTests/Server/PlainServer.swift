@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// A server that offers no TLS, on an address of this host that is not loopback. It keeps what it is sent.

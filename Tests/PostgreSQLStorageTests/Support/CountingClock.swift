@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// The clocks of the system, and how often they were slept on.

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 @testable import TokenRefresh
 

@@ -1,5 +1,7 @@
 import NetworkCore
 
+import struct Foundation.UUID
+
 /// One call from its begin to its end, as far as a picture needs it.
 struct CallSpan: Hashable, Sendable {
     /// One try.
@@ -56,7 +58,7 @@ struct CallSpan: Hashable, Sendable {
     /// - Returns: The calls in the order in which they began. A call without an end is still under way.
     static func spans(of events: [NetworkEvent], baseURL: String) -> [CallSpan] {
         var spans: [CallSpan] = []
-        var places: [RequestID: Int] = [:]
+        var places: [UUID: Int] = [:]
         for event in events {
             if let place = places[event.id] {
                 spans[place].note(event)
@@ -94,7 +96,7 @@ struct CallSpan: Hashable, Sendable {
             break
         case .sent:
             attempts.append(Attempt(start: event.uptime))
-        case .answered(let status):
+        case .responded(let status):
             endAttempt(event, status: status)
         case .redirected:
             break

@@ -1,9 +1,11 @@
 import ArgumentParser
 import AuthInterface
+import ConcurrencyPrimitives
 import DataAPI
 import Foundation
 import NIOConcurrencyHelpers
 import NetworkCore
+import OAuth2Flows
 import Storage
 import TokenRefresh
 import UnixSignals

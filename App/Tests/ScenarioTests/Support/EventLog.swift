@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import NIOConcurrencyHelpers
 import TokenRefresh
 

@@ -1,4 +1,5 @@
 public import AuthInterface
+import ConcurrencyPrimitives
 
 /// What is put through the races: anything that hands out access tokens and refreshes them, old code included.
 ///

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// One run of a race: the world, the subject in it, and the words for what happens.
 final class RaceTrial: Sendable {

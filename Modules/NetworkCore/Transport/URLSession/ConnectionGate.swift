@@ -1,12 +1,12 @@
-import AuthInterface
+import ConcurrencyPrimitives
 
-/// Lets a limited number in at a time, first come, first served.
+/// Limits the number of exchanges at a time, in order of arrival.
 final class ConnectionGate: Sendable {
     private struct State {
         var free: Int
         var waiters: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
         var nextID = 0
-        /// Who was cancelled before they could wait.
+        /// Waiters that were cancelled before they started to wait.
         var cancelled: Set<Int> = []
     }
 
@@ -16,9 +16,9 @@ final class ConnectionGate: Sendable {
         state = Locked(State(free: limit))
     }
 
-    /// Waits to be let in. Whoever is must leave.
+    /// Waits for a free place. The caller must then call ``leave()``.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first; then there is nothing to leave.
+    /// - Throws: `CancellationError` when the task is cancelled first. No place is taken then.
     func enter() async throws {
         let id = state.withLock { state in
             state.nextID += 1
@@ -50,7 +50,7 @@ final class ConnectionGate: Sendable {
         }
     }
 
-    /// Lets the next one in.
+    /// Frees a place for the next waiter.
     func leave() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, any Error>? in
             guard !state.waiters.isEmpty else {

@@ -1,7 +1,7 @@
-import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
-/// One exchange under way: what has arrived, who waits for it, and when it has been silent for too long.
+/// One exchange: the response so far, its waiters, and its idle timeout.
 final class URLSessionExchange: Sendable {
     private struct State {
         var task: URLSessionTask?
@@ -12,7 +12,7 @@ final class URLSessionExchange: Sendable {
         var headWaiter: CheckedContinuation<HTTPResponseHead, any Error>?
         var pieces: [Data] = []
         var pieceWaiter: CheckedContinuation<Data?, any Error>?
-        /// How the exchange ended: `.some(nil)` well. What has arrived by then is still read.
+        /// How the exchange ended: `.some(nil)` is success. Pieces that have arrived can still be read.
         var end: (any Error)??
     }
 
@@ -34,9 +34,9 @@ final class URLSessionExchange: Sendable {
         state = Locked(State(lastActivity: clock.uptime))
     }
 
-    /// Starts the task and waits for the head of the answer.
+    /// Starts the task and waits for the head of the response.
     func start(_ task: URLSessionTask) async throws -> HTTPResponseHead {
-        let watch = Task { await self.watchSilence() }
+        let watch = Task { await self.watchIdleTimeout() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isOver = state.withLock { state in
@@ -45,7 +45,7 @@ final class URLSessionExchange: Sendable {
                     return false
                 }
                 guard isOver else { return task.resume() }
-                // Cancelled before it began. The task still has to end, so that its session can.
+                // Cancelled before it started. The task must end, so that its session can.
                 continuation.resume(throwing: CancellationError())
                 watch.cancel()
                 task.cancel()
@@ -76,13 +76,13 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Ends the exchange from this side, unless it has ended. What has arrived and was not read is thrown away.
+    /// Ends the exchange with an error, unless it has ended. Unread pieces are discarded.
     func fail(_ error: any Error) {
         let task = finish(error, keepsPieces: false)
         task?.cancel()
     }
 
-    /// - Returns: The task, if this is what ended the exchange.
+    /// - Returns: The task, if this call ended the exchange.
     @discardableResult
     private func finish(_ error: (any Error)?, keepsPieces: Bool) -> URLSessionTask? {
         let before: State? = state.withLock { state in
@@ -94,20 +94,21 @@ final class URLSessionExchange: Sendable {
             return before
         }
         guard let before else { return nil }
-        // Not when URLSession reports the end: of a cancelled task it may never do so, and others wait for their turn.
+        // Not when URLSession reports the end: it may never do so for a cancelled task, and others wait in the queue.
         onEnd()
         before.watch?.cancel()
-        let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without an answer")
+        let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
         before.headWaiter?.resume(throwing: error ?? noResponse)
         before.pieceWaiter?.resume(with: error.map { .failure($0) } ?? .success(nil))
         return before.task
     }
 
-    private func watchSilence() async {
+    private func watchIdleTimeout() async {
         while true {
             let deadline = state.withLock { $0.lastActivity } + timeout
             guard clock.uptime < deadline else {
-                return fail(HTTPTransportError(.timedOut, reason: "nothing was sent or received for \(timeout)"))
+                let reason = "nothing was sent or received for \(timeout.inWords)"
+                return fail(HTTPTransportError(.timedOut, reason: reason))
             }
             do {
                 try await clock.sleep(until: deadline)
@@ -118,12 +119,12 @@ final class URLSessionExchange: Sendable {
     }
 }
 
-// What the delegate reports.
+// Called by the delegate.
 extension URLSessionExchange {
     func receive(_ head: HTTPResponseHead) {
         let waiter = state.withLock { state in
             state.lastActivity = clock.uptime
-            // Of an informational answer (1xx) nobody wants to know.
+            // An informational response (1xx) is not the response to the call.
             guard head.status >= 200 else { return nil as CheckedContinuation<HTTPResponseHead, any Error>? }
             defer { state.headWaiter = nil }
             return state.headWaiter
@@ -164,7 +165,7 @@ extension URLSessionExchange {
         }
     }
 
-    /// The answer has arrived in full, whatever is reported after this.
+    /// The response is complete. Later reports are ignored.
     func noteWhole() {
         finish(nil, keepsPieces: true)
     }
@@ -174,7 +175,7 @@ extension URLSessionExchange {
     }
 }
 
-/// The one reader of an exchange's body. With it goes the exchange: nobody would read on.
+/// The reader of an exchange's body. The exchange ends when it is released.
 final class URLSessionBodyReader: Sendable {
     private let exchange: URLSessionExchange
 
@@ -188,17 +189,5 @@ final class URLSessionBodyReader: Sendable {
 
     func next() async throws -> Data? {
         try await exchange.next()
-    }
-}
-
-extension HTTPTransportBody {
-    /// The number of bytes, where it is known.
-    fileprivate var length: Int64? {
-        switch self {
-        case .none: 0
-        case .data(let data): Int64(data.count)
-        case .file(let url): try? FileProblem.size(of: url)
-        case .stream(let length, _): length
-        }
     }
 }

@@ -1,33 +1,33 @@
-public import AuthInterface
+public import ConcurrencyPrimitives
 import Foundation
 
 /// Performs exchanges with URLSession, in the same way on every platform.
 ///
-/// It follows no redirect and keeps no cookie, credential or cached answer. Its time-outs are its own: on Linux
-/// URLSession counts whole seconds only.
+/// It follows no redirect and keeps no cookie, credential or cached response. It counts timeouts itself, because URLSession
+/// on Linux counts whole seconds only.
 ///
-/// **Cold connections.** Where URLSession is libcurl (everywhere but on Apple platforms), a request with a body on a
-/// re-used connection that the server then closes without answering keeps a core busy until the time-out, and its
-/// head is sent a second time; one without a body is sent twice without a word. So a request that has a body, or must
-/// not happen twice, goes through a session of its own there, whose connection is new and used once. `Connection:
-/// close` would be less work, but helps only with servers that heed it. A new session costs a few threads and files,
-/// so only ``coldConnectionLimit`` of them exist at a time. 1,000 such requests take 0.7 s on loopback and two cores.
+/// **Cold connections.** On platforms other than Apple's, URLSession uses libcurl. When the server closes a re-used
+/// connection without a response, a request with a body keeps a core busy until the timeout and its head is sent a second
+/// time; a request without a body is silently sent twice. So there a request that has a body, or must not happen twice,
+/// has a session of its own, whose connection is new and used once. `Connection: close` would cost less, but some servers
+/// ignore it. A new session costs a few threads and files, so at most ``coldConnectionLimit`` of them exist at a time.
+/// 1,000 such requests take 0.7 s on loopback and two cores.
 ///
-/// **Turns.** Requests wait here and not inside URLSession, where waiting for a connection counts as silence: a burst
-/// at a slow server would time out without having been sent. Time-outs count from a request's turn.
+/// **Queue.** Requests wait in this transport and not inside URLSession, where waiting for a connection counts as idle
+/// time: a burst to a slow server would time out unsent. The idle timeout counts from the end of the wait.
 ///
-/// **Memory.** URLSession on Linux cannot be slowed down: an answer that is read more slowly than it arrives piles up.
+/// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is buffered.
 public final class URLSessionTransport: HTTPTransport {
     /// The most cold connections at a time.
     public static let coldConnectionLimit = 32
 
-    /// The most warm connections to one host at a time, unless told otherwise.
+    /// The default of ``connectionsPerHost``.
     public static let defaultConnectionsPerHost = 6
 
-    /// The most requests under way to an `https` origin, where HTTP/2 carries many on one connection.
+    /// The most requests at a time to an `https` origin, where one HTTP/2 connection carries many.
     public static let multiplexedRequestsPerOrigin = 64
 
-    /// The most warm connections to one host at a time, and so the most requests under way to an `http` origin.
+    /// The most warm connections to one host at a time, and so the most requests at a time to an `http` origin.
     public let connectionsPerHost: Int
 
     private let clock: any TimeSource
@@ -47,9 +47,9 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - connectionsPerHost: The most warm connections to one host at a time. At least one.
-    ///   - clock: The clocks that time-outs go by.
+    ///   - clock: The clock for the idle timeout.
     ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
-    ///     Caches, cookies, credentials, connections and time-outs are set afterwards and stay ours.
+    ///     The transport then sets caches, cookies, credentials, connections and timeouts itself.
     public init(
         connectionsPerHost: Int = defaultConnectionsPerHost,
         clock: any TimeSource = SystemTimeSource(),
@@ -67,17 +67,17 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // A session keeps its delegate until told that there will be no more tasks; those under way end first.
+        // A session retains its delegate until it is invalidated. Its tasks end first.
         warm.finishTasksAndInvalidate()
     }
 
-    /// Sends one request and returns as soon as the head of its answer is there.
+    /// Sends one request and returns when the head of the response has arrived.
     ///
-    /// - Parameter request: What to send.
-    /// - Returns: The answer.
-    /// - Throws: ``HTTPTransportError``: `timedOut` after a silence of the request's time-out, `connectionFailed`,
-    ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the stream of a body
-    ///   cannot be made. `CancellationError` at once when the task is cancelled.
+    /// - Parameter request: The request.
+    /// - Returns: The response.
+    /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout, `connectionFailed`, `tlsFailed` (Apple
+    ///   platforms only; elsewhere `transportFailed`), `encodingFailed` when the stream of a body cannot be created.
+    ///   `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         guard Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty else {
             let gate = warmGate(for: request.head)
@@ -102,7 +102,7 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    // `onEnd` is called once, when the connection is no longer needed, whatever became of the exchange.
+    // `onEnd` is called once, when the exchange has ended and its connection is no longer needed.
     private func perform(
         _ request: HTTPTransportRequest,
         in session: URLSession,
@@ -140,7 +140,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     private static func task(for request: HTTPTransportRequest, in session: URLSession) throws -> URLSessionTask {
         var head = request.head
-        // Ours ends first; this one is for the case that ours cannot.
+        // The idle timeout of the exchange ends first. This one applies if that fails.
         head.timeoutInterval = (request.timeout / .seconds(1) * 2).rounded(.up) + 60
         head.httpShouldHandleCookies = false
         switch request.body {
@@ -152,13 +152,13 @@ public final class URLSessionTransport: HTTPTransport {
             return session.uploadTask(with: head, fromFile: url)
         case .stream(_, let make):
             do {
-                // No Content-Length beside a stream: on Linux there would be two lengths. It is sent in chunks.
+                // No Content-Length with a stream: Linux would send two lengths. The body is sent in chunks.
                 head.setValue(nil, forHTTPHeaderField: "Content-Length")
                 head.httpBodyStream = try make()
             } catch let error as NetworkError {
                 throw error
             } catch {
-                throw HTTPTransportError(.encodingFailed, reason: "the body's stream cannot be made")
+                throw HTTPTransportError(.encodingFailed, reason: "the stream of the body cannot be created")
             }
             return session.dataTask(with: head)
         }

@@ -1,5 +1,6 @@
 #if os(Linux)
 import AuthInterface
+import ConcurrencyPrimitives
 import Dispatch
 import Foundation
 

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// The rules that a reader relies on.
+@Suite struct HouseRulesTests {
+    private static let folders = ["Modules", "App/Sources", "App/Tests", "Tests"]
+
+    @Test(arguments: folders)
+    func `no file is longer than 400 lines`(folder: String) throws {
+        for file in try SourceFile.all(in: folder) {
+            #expect(file.source.split(separator: "\n", omittingEmptySubsequences: false).count <= 401, "\(file)")
+        }
+    }
+
+    @Test(arguments: ["Tests", "App/Tests"])
+    func `no test sleeps`(folder: String) throws {
+        for file in try SourceFile.all(in: folder) {
+            let code = CodeToken.tokens(in: file.source).map(\.text)
+            for (index, word) in code.enumerated() {
+                let owner = index >= 2 && code[index - 1] == "." ? code[index - 2] : ""
+                let sleeps = word == "sleep" && ["Task", "Thread"].contains(owner)
+                if sleeps || ["usleep", "nanosleep"].contains(word) {
+                    Issue.record("\(file): \(word) makes a test slow, or wrong under load. Use a Gate, a clock.")
+                }
+            }
+        }
+    }
+
+    @Test func `nothing that ships prints`() throws {
+        for file in try SourceFile.all(in: "Modules") {
+            let words = CodeToken.tokens(in: file.source)
+            for (word, next) in zip(words, words.dropFirst()) where word.text == "print" && next.text == "(" {
+                Issue.record("\(file):\(word.line): output belongs to the application.")
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// What the README says is so.
+@Suite struct ReadmeTests {
+    private static func text(of path: String) throws -> String {
+        try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    @Test func `the Swift samples of the README, in order, are the program that the consumers compile`() throws {
+        let samples = blocks(of: "swift", in: try Self.text(of: "README.md"))
+        let program = try Self.text(of: "Tests/Consumers/Sources/Plain/main.swift")
+        let note = "// swift-format-ignore-file: NeverForceUnwrap, OrderedImports"
+        #expect(samples.count >= 10)
+        let shown = lines(of: ([note] + samples).joined(separator: "\n\n") + "\n")
+        let compiled = lines(of: program)
+        for (index, (shown, compiled)) in zip(shown, compiled).enumerated() where shown != compiled {
+            Issue.record("main.swift:\(index + 1): \(compiled). The README has: \(shown)")
+        }
+        #expect(shown.count == compiled.count)
+    }
+
+    @Test func `the first Swift of the README has at most twelve lines, and the picture stands by line 60`() throws {
+        let lines = try lines(of: Self.text(of: "README.md"))
+        let first = try #require(lines.firstIndex(of: "```swift"))
+        let end = try #require(lines[first...].firstIndex(of: "```"))
+        #expect(end - first - 1 <= 12)
+        let picture = try #require(lines.firstIndex { $0.contains("TokenRefresh   Storage") })
+        #expect(first < picture && picture < 60)
+        let drawing = lines[picture...].prefix { $0 != "```" }.joined() + lines[(picture - 3)..<picture].joined()
+        for module in AllowTable.system.keys { #expect(drawing.contains(module), "\(module) is not in the picture") }
+    }
+
+    @Test func `every module that the first sample imports is a product that the README depends on`() throws {
+        let readme = try Self.text(of: "README.md")
+        let first = try #require(blocks(of: "swift", in: readme).first)
+        let manifest = try #require(blocks(of: "swift manifest", in: readme).first)
+        for module in ImportScanner.imports(in: first).map(\.module) where module != "Foundation" {
+            #expect(manifest.contains("\"\(module)\""), "\(module)")
+        }
+    }
+
+    @Test func `every make target that the documents name exists`() throws {
+        let makefile = try Self.text(of: "Makefile")
+        let documents = try Self.text(of: "README.md") + Self.text(of: "CONTRIBUTING.md")
+        let named = documents.matches(of: /make ([a-z][A-Za-z-]*)/).map { String($0.1) }
+        #expect(named.count >= 8)
+        for target in Set(named) {
+            let isOfOneModule = target.hasPrefix("test-") && makefile.contains("\ntest-%:")
+            #expect(isOfOneModule || makefile.contains("\n\(target):"), "make \(target)")
+        }
+    }
+
+    @Test func `every file and folder that the documents name exists`() throws {
+        for document in ["README.md", "CONTRIBUTING.md"] {
+            let text = try Self.text(of: document)
+            let linked = text.matches(of: /\]\(([A-Z][^)#]*)\)/).map { String($0.1) }
+            let quoted = text.matches(of: /`((?:Modules|App|Tests)\/[A-Za-z0-9\/+._-]+)`/).map { String($0.1) }
+            for path in linked + quoted {
+                let url = SourceFile.root.appendingPathComponent(path)
+                #expect(FileManager.default.fileExists(atPath: url.path), "\(document): \(path)")
+            }
+        }
+    }
+
+    @Test func `the module table of the README names every module and no other`() throws {
+        let readme = try Self.text(of: "README.md")
+        let section = readme.components(separatedBy: "\n## The modules\n").last?.components(separatedBy: "\n###").first
+        let rows = try #require(section).matches(of: /(?m)^\| `([A-Za-z0-9]+)` \|/).map { String($0.1) }
+        #expect(rows.sorted() == AllowTable.system.keys.sorted())
+    }
+
+    @Test func `every trait is in the README`() async throws {
+        let readme = try Self.text(of: "README.md")
+        for trait in try await Manifest.root.value.traits {
+            #expect(readme.contains("| `\(trait.name)` |"), "\(trait.name)")
+        }
+    }
+
+    private func lines(of text: String) -> [Substring] {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// The contents of the code blocks of one language.
+    private func blocks(of language: String, in text: String) -> [String] {
+        var blocks: [String] = []
+        var block: (language: Substring, lines: [Substring])?
+        for line in lines(of: text) {
+            guard line.hasPrefix("```") else {
+                block?.lines.append(line)
+                continue
+            }
+            if let block, block.language == language { blocks.append(block.lines.joined(separator: "\n")) }
+            block = block == nil ? (line.dropFirst(3), []) : nil
+        }
+        return blocks
+    }
+}
