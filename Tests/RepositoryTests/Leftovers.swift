@@ -3,27 +3,24 @@ enum Leftovers {
     /// Words that the glossary replaces.
     static let words = [
         "App/", "Modules/AuthInterface/", "Modules/AuthTesting/", "Modules/DataAPI/", "Modules/Imaging/",
-        "Modules/Storage/", "Modules/TokenRefresh/", "Tests/AuthTestingTests/", "Tests/ImagingTests/",
-        "Tests/PostgreSQLStorageTests/", "Tests/StorageTests/", "Tests/Support/StorageTorture/",
-        "Tests/TokenRefreshTests/",
+        "Modules/Storage/", "Tests/AuthTestingTests/", "Tests/ImagingTests/", "Tests/PostgreSQLStorageTests/",
+        "Tests/StorageTests/", "Tests/Support/StorageTorture/",
     ]
 
     /// References to documents that are not in the repository.
     static let references = [
-        "App/", "Modules/DataAPI/", "Modules/TokenRefresh/", "Tests/PostgreSQLStorageTests/", "Tests/StorageTests/",
-        "Tests/TokenRefreshTests/",
+        "App/", "Modules/DataAPI/", "Modules/TokenRefresh/TokenRefresh.docc/", "Tests/PostgreSQLStorageTests/",
+        "Tests/StorageTests/",
     ]
 
     /// Files that are not named for a type.
     static let fileNames = [
         "App/", "Modules/AuthTesting/", "Modules/DataAPI/", "Modules/PostgreSQLStorage/", "Modules/Storage/",
-        "Modules/TokenRefresh/",
     ]
 
     /// Public types in the file of another type.
     static let types = [
-        "Modules/AuthInterface/", "Modules/AuthTesting/", "Modules/ConcurrencyPrimitives/", "Modules/DataAPI/",
-        "Modules/Imaging/", "Modules/Storage/", "Modules/TokenRefresh/",
+        "Modules/AuthInterface/", "Modules/AuthTesting/", "Modules/DataAPI/", "Modules/Imaging/", "Modules/Storage/",
     ]
 
     static func contains(_ path: String, in leftovers: [String]) -> Bool {
