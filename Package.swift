@@ -124,8 +124,7 @@ let tests: [Target] = [
     ),
     // Cases and fixtures for the tests of refresh handlers.
     .target(
-        name: "HandlerTesting",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
+        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting"],
         path: "Tests/Support/HandlerTesting"
     ),
     .testTarget(
@@ -187,13 +186,13 @@ let tests: [Target] = [
 ]
 
 /// `LATCHKEY_MODULE=NetworkCore swift test` builds that module, its tests and what they need: see
-/// `make test-NetworkCore`. A name that is not a target here changes nothing: `App/Package.swift` reads the same
-/// variable for targets of its own.
+/// `make test-NetworkCore`. Several are separated by commas. Names that are not targets here change nothing:
+/// `App/Package.swift` reads the same variable for targets of its own.
 let targets: [Target] = {
     let all = modules + systemLibraries + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
-    let module = Context.environment["LATCHKEY_MODULE"] ?? ""
-    var pending = [module, module + "Tests"].filter { byName[$0] != nil }
+    let chosen = (Context.environment["LATCHKEY_MODULE"] ?? "").split(separator: ",")
+    var pending = chosen.flatMap { ["\($0)", "\($0)Tests"] }.filter { byName[$0] != nil }
     if pending.isEmpty { return all }
     var needed: Set<String> = []
     while let name = pending.popLast() {

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 import Testing
 
@@ -29,6 +30,33 @@ import Testing
         #expect(!TokenBundle(accessToken: "access-1", refreshToken: nil).isExpired(at: .distantFuture))
     }
 
+    @Test func `G3: a lifetime is the time between two instants that can be one, and else is not known`() {
+        let start = Date(timeIntervalSince1970: 1_800_000_000)
+        func lifetime(_ seconds: TimeInterval?, from receivedAt: Date?) -> Duration? {
+            let end = seconds.map { start + $0 }
+            return TokenBundle(accessToken: "a", refreshToken: nil, expiresAt: end, receivedAt: receivedAt).lifetime
+        }
+        #expect(lifetime(3_600, from: start) == .seconds(3_600))
+        for seconds in [0, -1, 4e9, 1e300, .infinity, .nan] { #expect(lifetime(seconds, from: start) == nil) }
+        #expect(lifetime(3_600, from: nil) == nil)
+        #expect(lifetime(nil, from: start) == nil)
+    }
+
+    @Test func `Another access or refresh token is not the same tokens, and another record of a call is`() {
+        let bundle = TokenBundle(accessToken: "access", refreshToken: "refresh")
+        func with(access: String = "access", refresh: String? = "refresh", generation: Int = 0) -> TokenBundle {
+            TokenBundle(
+                accessToken: access, refreshToken: refresh, session: bundle.session, generation: generation
+            )
+        }
+        let intent = RefreshIntent(idempotencyKey: "key", owner: .current, date: Date())
+        #expect(bundle.hasSameTokens(as: bundle.with(pendingRefresh: intent)))
+        #expect(bundle.hasSameTokens(as: with()))
+        for other in [with(access: "other"), with(refresh: "other"), with(refresh: nil), with(generation: 1)] {
+            #expect(!bundle.hasSameTokens(as: other))
+        }
+    }
+
     @Test func `only a later bundle of the same session supersedes another`() {
         let ada = SessionID(rawValue: "ada")
         let bob = SessionID(rawValue: "bob")
@@ -51,5 +79,13 @@ import Testing
         let other = TokenRefreshError.verdict(of: CocoaError(.fileNoSuchFile))
         #expect(other.code == .unavailable)
         #expect(other.cause is CocoaError)
+    }
+
+    @Test func `The system's clocks move forward, and a sleep until the past returns at once`() async throws {
+        let clock = SystemTimeSource()
+        let before = clock.uptime
+        try await clock.sleep(until: before - .seconds(10))
+        #expect(clock.uptime >= before)
+        #expect(abs(clock.date.timeIntervalSinceNow) < 60)
     }
 }

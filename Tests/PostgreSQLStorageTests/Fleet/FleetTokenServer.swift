@@ -20,7 +20,7 @@ final class FleetTokenServer: Sendable {
         var mostAtOnce = 0
     }
 
-    let server = RotatingTokenServer(honoursKeys: true)
+    let server = RotatingTokenServer(tolerating: .sameKey)
 
     /// The most refreshes that were under way at one time.
     var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }

@@ -118,7 +118,8 @@ struct FileTokenStoreFormatTests {
         "{\"format\":\"latchkey-tokens\",\"version\":1}",
         "{\"format\":\"latchkey-tokens\",\"version\":2}",
         "{\"format\":\"latchkey-tokens\",\"version\":1,\"bundle\":{\"accessToken\":\"access-1\"}}",
-        version1 + version1, "\u{0}\u{0}\u{0}\u{0}",
+        version1 + version1, version1.replacingOccurrences(of: "latchkey-tokens", with: "other-tokens"),
+        "\u{0}\u{0}\u{0}\u{0}",
     ]
 
     @Test(arguments: garbage)

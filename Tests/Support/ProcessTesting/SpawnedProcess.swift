@@ -102,7 +102,7 @@ package final class SpawnedProcess: Sendable {
         return all
     }
 
-    /// The folder of the executables that are built beside the tests.
+    /// The folder of the executables that are built with the tests.
     package static var buildFolder: URL {
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         return bundle?.deletingLastPathComponent() ?? Bundle.main.bundleURL
