@@ -5,22 +5,23 @@ import Testing
 /// Common refreshers in the races. `TokenRefreshTests` shows that the engine passes them all.
 @Suite struct RaceKitTests {
     @Test func `an actor that awaits without storing its task fails the races`() async {
-        let report = await RaceKit.run(timeLimit: .seconds(1)) { RaceSubject(AwaitingRefresher($0)) }
-        #expect(report.entries.map(\.scenario) == RaceScenario.all)
         // Without tokens it reads the store, and finds the second user's.
-        let spared: Set = [RaceScenario.rejectionOfThePast]
-        #expect(Set(report.failures.map(\.scenario)).union(spared) == Set(RaceScenario.all), "\(report)")
-        #expect(report.outcome(of: .singleFlight) == .broken("the handler was called 1000 times instead of 1"))
+        let failing = RaceScenario.all.filter { $0 != .rejectionOfThePast }
+        let report = await RaceKit.run(failing, timeLimit: .seconds(1)) { RaceSubject(AwaitingRefresher($0)) }
+        #expect(report.failures.map(\.scenario) == failing, "\(report)")
         #expect(report.outcome(of: .hungRefresh) == .hung("waiting for 10 callers to fail"))
+        let burst = await RaceKit.run([.singleFlight]) { RaceSubject(AwaitingRefresher($0)) }
+        #expect(burst.outcome(of: .singleFlight) == .broken("the handler was called 1000 times instead of 1"))
     }
 
     @Test func `an actor that stores its task passes a burst, and fails other races`() async {
-        let report = await RaceKit.run(timeLimit: .seconds(1)) { RaceSubject(TaskStoringRefresher($0)) }
-        let held = Set(report.entries.filter { $0.outcome == .holds }.map(\.scenario))
-        let expected: Set<RaceScenario> = [
-            .singleFlight, .expiredTogether, .lateRefusal, .oneEnding, .failureShared, .tooManyRequests,
-        ]
-        #expect(held == expected, "\(report)")
+        let passing: [RaceScenario] = [.singleFlight, .expiredTogether, .lateRefusal, .oneEnding, .tooManyRequests]
+        let passed = await RaceKit.run(passing) { RaceSubject(TaskStoringRefresher($0)) }
+        #expect(passed.isClean, "\(passed)")
+        // It has no pause: on a busy machine, a caller that comes after the shared failure starts another refresh.
+        let failing = RaceScenario.all.filter { !passing.contains($0) && $0 != .failureShared }
+        let report = await RaceKit.run(failing, timeLimit: .seconds(1)) { RaceSubject(TaskStoringRefresher($0)) }
+        #expect(report.failures.map(\.scenario) == failing, "\(report)")
     }
 
     @Test func `the race that the first actor passes fails with the second`() async {

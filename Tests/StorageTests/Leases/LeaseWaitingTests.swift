@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 import Foundation
 import Testing
 

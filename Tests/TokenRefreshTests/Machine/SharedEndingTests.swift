@@ -16,6 +16,14 @@ import Testing
         return script
     }
 
+    /// A session whose new tokens could not be stored: the lease stays, and the call has ended.
+    private func unsaved() -> MachineScript {
+        var script = calling()
+        _ = script.answer()
+        #expect(script.storeFails() == ["1: ada g1"])
+        return script
+    }
+
     @Test func `rule 2: a sign-out keeps the lease until its note is stored`() {
         var script = calling()
         #expect(script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser"])
@@ -23,13 +31,13 @@ import Testing
     }
 
     @Test func `a sign-out whose note cannot be stored releases the lease`() {
-        var script = calling()
+        var script = unsaved()
         _ = script.signOut(2)
         #expect(script.storeFails().last == "release")
     }
 
     @Test func `a sign-out whose note is not stored in time releases the lease`() {
-        var script = calling()
+        var script = unsaved()
         _ = script.signOut(2)
         #expect(script.pass(.seconds(9)) == [])
         #expect(script.pass(.seconds(1)).last == "release")
@@ -53,9 +61,7 @@ import Testing
     }
 
     @Test func `G9: tokens that could not be stored are not wanted any more when another user is found signed in`() {
-        var script = calling()
-        _ = script.answer()
-        #expect(script.storeFails() == ["1: ada g1"])
+        var script = unsaved()
         #expect(script.refresh(2) == ["reread"], "the lease is still held")
         #expect(script.reread(.stored("bob", 0)) == ["signed in bob", "2: signed in bob", "release"])
         #expect(script.pass(.seconds(300)) == [])

@@ -21,11 +21,6 @@ import Testing
 
     // MARK: A session that was never stored
 
-    @Test func `rule 1: a session that was never stored is refreshed although there is no lease`() {
-        var script = unstored()
-        #expect(script.leaseFailed().last == "call g0")
-    }
-
     @Test func `G5: the note of another session's end does not end a session that was never stored`() {
         var script = unstored()
         _ = script.leased()
