@@ -60,7 +60,7 @@ public struct AppGraph: Sendable {
         coordinator = session
         unauthenticatedNetwork = unauthenticated
         self.network = network
-        auth = AuthService(open: unauthenticated, network: network, session: session)
+        auth = AuthService(unauthenticated: unauthenticated, network: network, session: session)
         articles = ArticleService(network: network)
     }
 

@@ -64,6 +64,7 @@ final class EventLog: Sendable {
 }
 
 extension SessionEvent {
+    var isSignedOut: Bool { if case .signedOut = self { true } else { false } }
     var isRefreshStarted: Bool { if case .refreshStarted = self { true } else { false } }
     var isRefreshed: Bool { if case .refreshed = self { true } else { false } }
     var isAdopted: Bool { if case .adopted = self { true } else { false } }
