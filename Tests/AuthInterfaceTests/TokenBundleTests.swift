@@ -3,9 +3,8 @@ import ConcurrencyPrimitives
 import Foundation
 import Testing
 
-/// T1: what a bundle knows of itself.
 @Suite struct TokenBundleTests {
-    @Test func `A bundle survives being encoded and decoded, whatever it lacks`() throws {
+    @Test func `a bundle survives being encoded and decoded, with and without optional fields`() throws {
         let bundles = [
             TokenBundle(accessToken: "access-1", refreshToken: nil),
             TokenBundle(
@@ -23,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `A bundle has expired from its expiry on, and one without an expiry never has`() {
+    @Test func `a bundle has expired from its expiry on, and one without an expiry never has`() {
         let end = Date(timeIntervalSince1970: 1_800_000_000)
         let bundle = TokenBundle(accessToken: "access-1", refreshToken: nil, expiresAt: end)
         #expect(!bundle.isExpired(at: end - 0.001))
@@ -58,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `Only a later bundle of the same session supersedes another`() {
+    @Test func `only a later bundle of the same session supersedes another`() {
         let ada = SessionID(rawValue: "ada")
         let bob = SessionID(rawValue: "bob")
         func bundle(_ session: SessionID, _ generation: Int) -> TokenBundle {
@@ -70,12 +69,12 @@ import Testing
         #expect(!bundle(bob, 2).supersedes(bundle(ada, 1)))
     }
 
-    @Test func `Every login is another session`() {
+    @Test func `every login has its own session`() {
         #expect(Set((0..<100).map { _ in SessionID() }).count == 100)
         #expect(SessionID(rawValue: "0123456789").description == "01234567")
     }
 
-    @Test func `A verdict is taken as it is; any other error is unavailable, with the error as its cause`() {
+    @Test func `an error of another type is unavailable, with that error as its cause`() {
         #expect(TokenRefreshError.verdict(of: TokenRefreshError.rejected).code == .rejected)
         let other = TokenRefreshError.verdict(of: CocoaError(.fileNoSuchFile))
         #expect(other.code == .unavailable)
