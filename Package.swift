@@ -186,7 +186,7 @@ let tests: [Target] = [
 ]
 
 /// `LATCHKEY_MODULE=NetworkCore swift test` builds that module, its tests and what they need: see
-/// `make test-NetworkCore`. Several are separated by commas. A name that is not a target here changes nothing:
+/// `make test-NetworkCore`. Several are separated by commas. Names that are not targets here change nothing:
 /// `App/Package.swift` reads the same variable for targets of its own.
 let targets: [Target] = {
     let all = modules + systemLibraries + tests

@@ -1,4 +1,5 @@
 public import AuthInterface
+
 /// Header fields in the order in which they were added. The case of names is ignored (RFC 9110 §5.1).
 ///
 /// Descriptions and dumps show names only, because a value may be a secret (G17).

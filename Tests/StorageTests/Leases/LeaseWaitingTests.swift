@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-/// ST9: waiters of a lease, their order, and what they leave behind.
+/// Waiters of a lease, their order, and what they leave behind.
 @Suite(.timeLimit(.minutes(10))) struct LeaseWaitingTests {
     private static let lease = "default.json.lease"
     private static let queue = "default.json.lease.queue"
@@ -81,7 +81,7 @@ import Testing
             let taken = try attempt(second)
             taken?.release()
             // A machine that stands still for longer than the waiter's patience proves nothing.
-            guard ContinuousClock.now - start < LeaseRequest.patience else { continue }
+            guard ContinuousClock.now - start < LeaseRequest.stalledWaiterLimit else { continue }
             #expect(taken == nil)
             #expect(try attempt(first) != nil)
             return

@@ -19,7 +19,7 @@ import Testing
     /// A session whose new tokens could not be stored: the lease stays, and the call has ended.
     private func unsaved() -> MachineScript {
         var script = calling()
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         return script
     }
@@ -57,7 +57,7 @@ import Testing
         let call = try #require(script.call)
         _ = script.signOut(2)
         let tokens = TokenRefreshResult(accessToken: "access-ada-1", refreshToken: "refresh-ada-0")
-        #expect(script.tell(.responded(call.id, base: call.base, .success(tokens))) == [])
+        #expect(script.send(.responded(call.id, base: call.base, .success(tokens))) == [])
     }
 
     @Test func `G9: tokens that could not be stored are not wanted any more when another user is found signed in`() {
@@ -75,21 +75,21 @@ import Testing
         #expect(script.refresh(2) == ["lease"])
         _ = script.leased()
         #expect(script.reread(.stored("ada", 0)) == ["call g0"])
-        #expect(script.tell(.leased(AttemptID(number: 1))) == ["release"])
+        #expect(script.send(.leased(AttemptID(number: 1))) == ["release"])
     }
 
     @Test func `a change that is reported during a look causes another look`() {
         var script = MachineScript.signedIn(isShared: true)
-        #expect(script.tell(.storeChanged) == ["look"])
-        #expect(script.tell(.storeChanged) == [])
-        #expect(script.looked(.active(.stored("ada", 0))) == ["look"])
-        #expect(script.looked(.active(.stored("ada", 0))) == [])
+        #expect(script.send(.storeChanged) == ["check"])
+        #expect(script.send(.storeChanged) == [])
+        #expect(script.checked(.active(.stored("ada", 0))) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 0))) == [])
     }
 
     @Test func `the report of a write that is not under way changes nothing`() {
         var script = MachineScript.signedIn()
         #expect(script.signOut(1).first == "delete")
-        #expect(script.tell(.wrote(version: 1, .written(replaced: nil))) == [])
+        #expect(script.send(.wrote(version: 1, .written(replaced: nil))) == [])
         #expect(script.wrote() == ["1: done"])
     }
 

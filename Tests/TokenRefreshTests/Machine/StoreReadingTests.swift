@@ -59,9 +59,9 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.tell(.storeChanged)
-        #expect(script.looked(.active(.stored("ada", 1))) == [])
-        #expect(script.answer() == ["save ada g1"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(.stored("ada", 1))) == [])
+        #expect(script.respond() == ["save ada g1"])
     }
 
     @Test func `G12: the key of a call is not used for the tokens of another process`() {
@@ -70,9 +70,9 @@ import Testing
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
         let key = script.lastRequest?.idempotencyKey
-        _ = script.answer(.unavailable)
-        _ = script.tell(.storeChanged)
-        _ = script.looked(.active(.stored("ada", 1)))
+        _ = script.respond(.unavailable)
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(.stored("ada", 1)))
         #expect(script.refresh(2) == ["lease"])
         _ = script.leased()
         #expect(script.reread(.stored("ada", 1)) == ["call g1"])
@@ -85,17 +85,17 @@ import Testing
             accessToken: "access-ada-2", refreshToken: "refresh-ada-2", session: SessionID(rawValue: "ada"),
             generation: 2, receivedAt: script.date - 60
         )
-        _ = script.tell(.storeChanged)
-        _ = script.looked(.active(adopted))
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(adopted))
         #expect(script.refused(1, generation: 2) == ["lease"])
     }
 
     @Test func `G19: the first server date corrects the expiry of an adopted token`() {
         var script = MachineScript.signedIn(isShared: true)
-        _ = script.tell(.storeChanged)
-        _ = script.looked(.active(.stored("ada", 1, expiresAt: script.date + 3_600, clockSkew: 0.5)))
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(.stored("ada", 1, expiresAt: script.date + 3_600, clockSkew: 0.5)))
         #expect(script.ask(1) == ["1: ada g1"])
-        _ = script.tell(.serverDateNoted(script.date + 2 * 86_400))
+        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
         #expect(script.ask(2) == ["lease"])
     }
 }

@@ -13,7 +13,7 @@ import Testing
         policy.backoff = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(60))
         var script = MachineScript.signedIn(policy: policy)
         _ = script.refresh(1)
-        _ = script.answer(.unavailable)
+        _ = script.respond(.unavailable)
         _ = script.refresh(2)
         return script
     }
@@ -26,12 +26,12 @@ import Testing
         return deadlines.min().map { $0 - script.uptime }
     }
 
-    @Test func `G6: callers who wait for a pause to end share the next attempt, whoever starts it`() {
+    @Test func `G6: callers who wait for a pause to end share the next attempt`() {
         var script = pausing()
         // The timer of the pause is late.
         script.uptime += .seconds(1)
         #expect(script.refresh(3) == ["call g0"])
-        #expect(script.answer(.unavailable) == ["2: refreshUnavailable", "3: refreshUnavailable"])
+        #expect(script.respond(.unavailable) == ["2: refreshUnavailable", "3: refreshUnavailable"])
     }
 
     @Test func `G25: the deadline of an attempt includes the pause that its callers have waited for`() {
@@ -52,7 +52,7 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.pass(.seconds(3_540))
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
-        _ = script.answer(TokenRefreshError(.unavailable, retryAfter: .seconds(30)))
+        _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(30)))
         #expect(script.machine.readyToken(at: script.uptime + .seconds(29))?.generation == 0)
         #expect(script.machine.readyToken(at: script.uptime + .seconds(30)) == nil)
     }
