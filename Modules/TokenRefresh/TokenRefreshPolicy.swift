@@ -42,8 +42,8 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// in place of a new attempt (G6). At least as long as the pause.
     public var failureSharing: Duration = .seconds(2)
 
-    /// How long a token that came from a refresh counts as *just refreshed*. A refusal in that time causes no other
-    /// refresh (G10).
+    /// How long a token that came from a refresh counts as *just refreshed*, but at most for a quarter of its lifetime. A
+    /// refusal in that time causes no other refresh (G10).
     public var freshness: Duration = .seconds(10)
 
     /// How long an endpoint that refused a token which was just refreshed causes no refresh (G10). It doubles, up to

@@ -126,8 +126,10 @@ extension ActiveSession {
         let (uptime, policy) = (context.now.uptime, context.policy)
         guard expiry.urgency(at: uptime) != .expired else { return nil }
         if let pause = loops.pause(of: refusal.endpoint, at: uptime) { return pause }
-        let isReplacement = refusal.token.handout.replacedAt.map { uptime < $0 + policy.freshness } ?? false
-        let isFresh = refreshedAt.map { uptime < $0 + policy.freshness } ?? false
+        // A token that lives for seconds is old sooner.
+        let freshness = bundle.lifetime.map { min(policy.freshness, $0 / 4) } ?? policy.freshness
+        let isReplacement = refusal.token.handout.replacedAt.map { uptime < $0 + freshness } ?? false
+        let isFresh = refreshedAt.map { uptime < $0 + freshness } ?? false
         guard isReplacement || isFresh else { return nil }
         let outcome = loops.refused(
             by: refusal.endpoint, isReplacement: isReplacement, at: uptime, cooldown: policy.refusalCooldown
@@ -166,8 +168,14 @@ extension ActiveSession {
             // The attempt under way uses what the check has found.
             waiting.add(waiter)
         } else {
-            let pause = loops.pause(of: refusal.endpoint, at: context.now.uptime)
-            refuse(waiter, .unauthorized, retryAfter: pause ?? .zero, &context)
+            let uptime = context.now.uptime
+            // The check may have lasted longer than the cool-down, as in a process that was suspended meanwhile.
+            guard let pause = loops.pause(of: refusal.endpoint, at: uptime), expiry.urgency(at: uptime) != .expired
+            else {
+                waitForRefresh(waiter, &context)
+                return .continues
+            }
+            refuse(waiter, .unauthorized, retryAfter: pause, &context)
         }
         return .continues
     }

@@ -72,6 +72,26 @@ import Testing
         #expect(script.checked(.active(.stored("ada", 2))) == ["2: ada g2"])
     }
 
+    @Test func `A check that lasts longer than the cool-down is followed by a refresh`() {
+        var script = MachineScript.refreshedOnce(isShared: true)
+        #expect(script.refused(1, generation: 1) == ["check"])
+        #expect(script.pass(.seconds(9)) == [])
+        #expect(script.pass(.seconds(1)) == ["lease"])
+    }
+
+    @Test func `A token is fresh for a quarter of its lifetime at most`() {
+        for (age, isFresh) in [(1, true), (3, false)] {
+            var script = MachineScript.signedIn()
+            _ = script.refused(1, generation: 0)
+            _ = script.wrote()
+            _ = script.respond(lifetime: .seconds(8))
+            _ = script.wrote()
+            _ = script.pass(.seconds(age))
+            let isRefused = script.refused(2, generation: 1).contains("2: unauthorized")
+            #expect(isRefused == isFresh, "\(age)")
+        }
+    }
+
     @Test func `The number of remembered endpoints is bounded`() {
         var breaker = LoopBreaker()
         for number in 0..<1_000 {
