@@ -24,8 +24,8 @@ final class Recorder: HTTPTransport, @unchecked Sendable {  // every access to `
     var lines: [String] { lock.withLock { kept } }
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let (method, path) = (request.head.httpMethod ?? "", request.head.url?.path ?? "")
-        let authorization = request.head.value(forHTTPHeaderField: "Authorization")
+        let (method, path) = (request.head.method.rawValue, request.head.url.path)
+        let authorization = request.head.headers["Authorization"]
         lock.withLock { kept.append("\(method) \(path) \(authorization ?? "-")") }
         switch (path.split(separator: "/").last, authorization) {
         case ("me", "Bearer \(Self.expired)"):
@@ -34,7 +34,7 @@ final class Recorder: HTTPTransport, @unchecked Sendable {  // every access to `
             return response(200, #"{"success":true,"data":{"id":1,"name":"Ada"}}"#)
         case ("refresh", _):
             let isLost = lock.withLock {
-                keptKeys.append(request.head.value(forHTTPHeaderField: "Idempotency-Key") ?? "")
+                keptKeys.append(request.head.headers["Idempotency-Key"] ?? "")
                 responsesToLose -= 1
                 return responsesToLose >= 0
             }

@@ -35,10 +35,10 @@ struct AuthenticationInterceptor: RequestInterceptor {
     /// Whether the attempt under way began with a token.
     var carriesToken: Bool { state.withLock { $0.carried != nil } }
 
-    func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+    func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
         state.withLock { $0.carried = nil }
-        guard context.requiresAuthentication, let url = request.url else { return request }
-        switch origins.decision(for: url) {
+        guard context.requiresAuthentication else { return request }
+        switch origins.decision(for: request.url) {
         case .foreign:
             return request
         case .cleartext:

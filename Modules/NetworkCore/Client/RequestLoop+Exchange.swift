@@ -8,7 +8,7 @@ extension RequestLoop {
     private static let longestDrainedBody = 16 * 1_024
 
     func exchange(
-        _ request: URLRequest,
+        _ request: HTTPRequestHead,
         _ draft: Draft,
         for call: inout Call,
         authentication: AuthenticationInterceptor?
@@ -70,10 +70,11 @@ extension RequestLoop {
             throw error
         }
         notify(call.event(.answered(status: response.head.status)))
+        try response.head.validate()
         return response
     }
 
-    private func finish(_ response: HTTPTransportResponse, to request: URLRequest) async throws -> HTTPResponse {
+    private func finish(_ response: HTTPTransportResponse, to request: HTTPRequestHead) async throws -> HTTPResponse {
         let limit = configuration.maximumResponseSize
         if configuration.acceptedStatuses.contains(response.head.status) {
             let body = try await collect(response, to: request, limit: limit)
@@ -91,7 +92,7 @@ extension RequestLoop {
 
     private func collect(
         _ response: HTTPTransportResponse,
-        to request: URLRequest,
+        to request: HTTPRequestHead,
         limit: Int
     ) async throws -> Data {
         func tooLarge() -> NetworkError {
@@ -111,7 +112,7 @@ extension RequestLoop {
         return body
     }
 
-    private func drain(_ response: HTTPTransportResponse, to request: URLRequest) async throws {
+    private func drain(_ response: HTTPTransportResponse, to request: HTTPRequestHead) async throws {
         guard let length = response.head.bodyLength(to: request), length <= Self.longestDrainedBody else { return }
         do {
             _ = try await collect(response, to: request, limit: Self.longestDrainedBody)
@@ -154,12 +155,12 @@ extension HTTPTransportBody {
 extension RequestSummary {
     /// Where a redirect leads, unredacted: two addresses that differ in a secret only are not a circle. Never shown.
     struct Exact: Hashable {
-        private let method: String?
-        private let url: String?
+        private let method: HTTPMethod
+        private let url: String
 
-        init(_ request: URLRequest) {
-            method = request.httpMethod
-            url = request.url?.absoluteString
+        init(_ request: HTTPRequestHead) {
+            method = request.method
+            url = request.url.absoluteString
         }
     }
 }

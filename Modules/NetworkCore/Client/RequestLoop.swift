@@ -44,7 +44,7 @@ struct RequestLoop: Sendable {
 
     /// What every attempt starts from.
     struct Draft {
-        let request: URLRequest
+        let request: HTTPRequestHead
         let body: EncodedBody
         let progress: ProgressHandler?
     }
@@ -92,10 +92,10 @@ struct RequestLoop: Sendable {
     }
 
     private func adapt(
-        _ request: URLRequest,
+        _ request: HTTPRequestHead,
         for call: inout Call,
         authentication: AuthenticationInterceptor?
-    ) async throws -> URLRequest {
+    ) async throws -> HTTPRequestHead {
         var request = request
         let context = call.context
         for interceptor in interceptors {
@@ -162,8 +162,8 @@ struct RequestLoop: Sendable {
 extension NetworkConfiguration {
     /// Keeps a request from going over plain http to another machine. It holds for every request and not only for
     /// those with tokens in a header field: a login's answer and a refresh's body hold tokens too (G16).
-    func refuseCleartext(_ request: URLRequest) throws {
-        guard let origin = request.url.flatMap(Origin.init) else { return }
+    func refuseCleartext(_ request: HTTPRequestHead) throws {
+        guard let origin = Origin(request.url) else { return }
         guard origin.mayBeSpokenTo(exceptions: cleartextExceptions) else {
             throw NetworkError(
                 .cleartextRefused,

@@ -5,15 +5,15 @@
 ///
 /// ```swift
 /// struct PreferredLanguage: RequestInterceptor {
-///     func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-///         request.setting("Accept-Language", to: code)
+///     func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+///         try request.setting("Accept-Language", to: code)
 ///     }
 /// }
 /// ```
 public protocol RequestInterceptor: Sendable {
     /// Changes a request before an attempt. The default changes nothing.
     ///
-    /// The body is not part of the request here; setting one fails the request with code `invalidRequest`.
+    /// A field that cannot be sent, or that belongs to the transport, fails the request with code `invalidRequest`.
     ///
     /// - Parameters:
     ///   - request: The request: method, address, header fields.
@@ -21,7 +21,7 @@ public protocol RequestInterceptor: Sendable {
     /// - Returns: The request to send.
     /// - Throws: Anything: the request is not sent and fails with code `interceptorFailed`, or as the
     ///   ``NetworkError`` that was thrown. `CancellationError` when the task is cancelled.
-    func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest
+    func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead
 
     /// Says whether a failed request is sent again. The default says no.
     ///
@@ -43,7 +43,7 @@ extension RequestInterceptor {
     ///   - request: The request.
     ///   - context: What is known of the call.
     /// - Returns: The request.
-    public func adapt(_ request: URLRequest, context: RequestContext) -> URLRequest { request }
+    public func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead { request }
 
     /// Says no.
     ///
@@ -61,18 +61,4 @@ public enum RetryDecision: Sendable, Hashable {
 
     /// Again, after a pause. `.zero` means at once.
     case retry(after: Duration)
-}
-
-extension URLRequest {
-    /// The request with a header field, in place of one of that name.
-    ///
-    /// - Parameters:
-    ///   - name: The field's name.
-    ///   - value: The field's value; `nil` removes it.
-    /// - Returns: The changed request.
-    public func setting(_ name: String, to value: String?) -> URLRequest {
-        var copy = self
-        copy.setValue(value, forHTTPHeaderField: name)
-        return copy
-    }
 }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// One request, ready to be sent.
 public struct HTTPTransportRequest: Sendable {
-    /// Method, address and header fields. It has no body, and its own time-out means nothing.
-    public let head: URLRequest
+    /// Method, URL and header fields.
+    public let head: HTTPRequestHead
 
     /// What to send after the head.
     public let body: HTTPTransportBody
@@ -27,7 +27,7 @@ public struct HTTPTransportRequest: Sendable {
     ///   - isIdempotent: Whether the exchange may happen twice without harm.
     ///   - progress: Hears how much of the body is sent.
     public init(
-        head: URLRequest,
+        head: HTTPRequestHead,
         body: HTTPTransportBody = .none,
         timeout: Duration = NetworkConfiguration.defaultTimeout,
         isIdempotent: Bool = false,

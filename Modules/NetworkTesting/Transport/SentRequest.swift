@@ -21,9 +21,9 @@ public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomRe
     public let timeout: Duration
 
     init(_ request: HTTPTransportRequest) throws {
-        method = HTTPMethod(rawValue: request.head.httpMethod ?? "GET")
+        method = request.head.method
         url = request.head.url
-        headers = HTTPHeaders((request.head.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) })
+        headers = request.head.headers
         body = try request.body.read()
         timeout = request.timeout
     }

@@ -31,7 +31,7 @@ final class TokenServer: HTTPTransport {
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let body: String = if case .data(let data) = request.body { String(decoding: data, as: UTF8.self) } else { "" }
-        let key = request.head.value(forHTTPHeaderField: "Idempotency-Key")
+        let key = request.head.headers["Idempotency-Key"]
         keys.withLock { $0.append(key) }
         let way = way.withLock { $0 }
         if let status = Self.pages[way] {

@@ -28,10 +28,10 @@ struct RequestLoopTests {
         var decides = RetryDecision.retry(after: .zero)
         let log: Recorder<String>
 
-        func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
             log.record("\(name) adapts \(context.attempt)")
-            let path = (request.value(forHTTPHeaderField: "X-Path") ?? "") + name
-            return request.setting("X-Path", to: path)
+            let path = (request.headers["X-Path"] ?? "") + name
+            return try request.setting("X-Path", to: path)
         }
 
         func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
@@ -126,7 +126,7 @@ struct RequestLoopTests {
     @Test func anInterceptorThatThrowsEndsTheCall() async throws {
         struct Broken: RequestInterceptor {
             struct Mishap: Error {}
-            func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest { throw Mishap() }
+            func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead { throw Mishap() }
         }
         let transport = StubTransport()
         let error = try await failure(of: .article(7), through: client(transport, interceptors: [Broken()]))
@@ -176,7 +176,7 @@ struct RequestLoopTests {
     struct Witness: RequestInterceptor {
         let look: @Sendable () -> Void
 
-        func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
             look()
             return request
         }
@@ -205,5 +205,40 @@ struct RequestLoopTests {
         try await client.send(Endpoint<Void>.get("x"))
         try await client.send(Endpoint<Void>.get("x").timeout(.seconds(2)))
         #expect(transport.requests.map(\.timeout) == [.seconds(30), .seconds(2)])
+    }
+
+    @Test(arguments: [("X-A", "b\r\nX-Injected: 1"), ("X-A", "b\nc"), ("Content-Length", "3"), ("Host", "evil.net")])
+    func `a field that an interceptor may not set fails the request`(name: String, value: String) async throws {
+        struct Setter: RequestInterceptor {
+            let name: String
+            let value: String
+
+            func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+                var request = request
+                request.headers[name] = value
+                return request
+            }
+        }
+        let transport = StubTransport()
+        let client = client(transport, interceptors: [Setter(name: name, value: value)])
+        let error = try await failure(of: .article(7), through: client)
+        #expect(error.code == .invalidRequest && "\(error)".contains(name) && !"\(error)".contains("Injected"))
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func `two lengths and two locations in a response are an error`() async throws {
+        let responses: [(Int, HTTPHeaders)] = [
+            (200, HTTPHeaders([("Content-Length", "1"), ("Content-Length", "2")])),
+            (200, ["Content-Length": "1, 2"]),
+            (302, HTTPHeaders([("Location", "/a"), ("Location", "/b")])), (302, ["Location": "/a, /b"]),
+        ]
+        for (status, headers) in responses {
+            let transport = StubTransport(.any ~> .status(status, headers: headers))
+            let error = try await failure(of: Endpoint<Void>.get("x"), through: client(transport))
+            #expect(error.code == .invalidResponse)
+            #expect(transport.requests.count == 1)
+        }
+        let same = StubTransport(.any ~> .status(200, headers: ["Content-Length": "1, 1"], body: Data("x".utf8)))
+        #expect(try await client(same).send(Endpoint<Data>.get("x")).count == 1)
     }
 }

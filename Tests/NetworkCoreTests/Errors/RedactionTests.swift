@@ -61,9 +61,9 @@ struct RedactionTests {
         Self.isSilent(EndpointPath.url(link))
     }
 
-    @Test func requestsAndResponsesOfATransport() {
-        var head = URLRequest(url: url("https://x.net/a?access_token=\(Self.canary)"))
-        head.setValue(Self.canary, forHTTPHeaderField: "Authorization")
+    @Test func requestsAndResponsesOfATransport() throws {
+        var head = HTTPRequestHead(url: url("https://x.net/a?access_token=\(Self.canary)"))
+        try head.set("Authorization", to: Self.canary)
         let bodies: [HTTPTransportBody] = [
             .data(Data(Self.canary.utf8)), .file(url("file:///tmp/\(Self.canary)")),
             .stream(length: nil) { InputStream(data: Data(Self.canary.utf8)) },

@@ -13,14 +13,14 @@ struct URLSessionExchangeTests {
     @Test func progressNeverFalls() {
         let heard = Recorder<TransferProgress>()
         let body = HTTPTransportBody.data(Data(repeating: 7, count: 10))
-        let request = HTTPTransportRequest(head: URLRequest(url: baseURL), body: body, progress: heard.record)
+        let request = HTTPTransportRequest(head: HTTPRequestHead(url: baseURL), body: body, progress: heard.record)
         let exchange = exchange(request)
         for sent in [4, 2, 4, 10, 0] as [Int64] { exchange.noteSent(sent) }
         #expect(heard.values == [4, 10].map { TransferProgress(completed: $0, total: 10) })
     }
 
     @Test func whatHasArrivedIsReadBeforeAnErrorIsHeard() async throws {
-        let exchange = exchange(HTTPTransportRequest(head: URLRequest(url: baseURL)))
+        let exchange = exchange(HTTPTransportRequest(head: HTTPRequestHead(url: baseURL)))
         exchange.receive(Data("a".utf8))
         exchange.receive(Data("b".utf8))
         exchange.complete(with: URLError(.networkConnectionLost))
@@ -31,7 +31,7 @@ struct URLSessionExchangeTests {
 
     @Test func endsOnce() async throws {
         let ends = Recorder<Bool>()
-        let exchange = exchange(HTTPTransportRequest(head: URLRequest(url: baseURL)), ends: ends)
+        let exchange = exchange(HTTPTransportRequest(head: HTTPRequestHead(url: baseURL)), ends: ends)
         exchange.noteWhole()
         exchange.fail(CancellationError())
         exchange.complete(with: URLError(.cancelled))

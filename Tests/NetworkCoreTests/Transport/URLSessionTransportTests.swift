@@ -12,14 +12,12 @@ struct URLSessionTransportTests {
         _ method: String = "GET",
         _ url: URL,
         body: HTTPTransportBody = .none,
-        headers: [String: String] = [:],
+        headers: HTTPHeaders = [:],
         timeout: Duration = .seconds(20),
         isIdempotent: Bool? = nil,
         progress: ProgressHandler? = nil
     ) async throws -> HTTPResponse {
-        var head = URLRequest(url: url)
-        head.httpMethod = method
-        for (name, value) in headers { head.setValue(value, forHTTPHeaderField: name) }
+        let head = HTTPRequestHead(method: HTTPMethod(rawValue: method), url: url, headers: headers)
         let request = HTTPTransportRequest(
             head: head,
             body: body,
@@ -57,7 +55,7 @@ struct URLSessionTransportTests {
         let server = try LoopbackServer { _ in .respond(200) }
         defer { server.stop() }
         let progress = Recorder<TransferProgress>()
-        let headers = ["Content-Type": "x/y"]
+        let headers: HTTPHeaders = ["Content-Type": "x/y"]
         _ = try await perform("POST", server.url, body: body, headers: headers, progress: progress.record)
         let request = try #require(server.requests.first)
         #expect(request.body == content)
@@ -115,7 +113,7 @@ struct URLSessionTransportTests {
             return .respond(204)
         }
         defer { server.stop() }
-        let head = URLRequest(url: server.url)
+        let head = HTTPRequestHead(url: server.url)
         let request = HTTPTransportRequest(head: head, timeout: .milliseconds(500), isIdempotent: true)
         let call = Task { try await transport.perform(request).head.status }
         await clock.sleepers(atLeast: 1)
@@ -165,7 +163,7 @@ struct URLSessionTransportTests {
         defer { server.stop() }
         let limit = URLSessionTransport.defaultConnectionsPerHost
         let request = HTTPTransportRequest(
-            head: URLRequest(url: server.url),
+            head: HTTPRequestHead(url: server.url),
             timeout: .seconds(30),
             isIdempotent: true
         )

@@ -67,7 +67,7 @@ extension URLSessionRouter: URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        if let head = HTTPResponseHead(response) { exchange(of: dataTask)?.receive(head) }
+        if let response = response as? HTTPURLResponse { exchange(of: dataTask)?.receive(HTTPResponseHead(response)) }
         completionHandler(.allow)
     }
 
@@ -78,17 +78,9 @@ extension URLSessionRouter: URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
         // A refused redirect may be reported here only.
-        if error == nil, let head = task.response.flatMap(HTTPResponseHead.init) { exchange?.receive(head) }
-        exchange?.complete(with: error)
-    }
-}
-
-extension HTTPResponseHead {
-    fileprivate init?(_ response: URLResponse) {
-        guard let response = response as? HTTPURLResponse else { return nil }
-        let fields = response.allHeaderFields.compactMap { name, value in
-            (name as? String).map { ($0, "\(value)") }
+        if error == nil, let response = task.response as? HTTPURLResponse {
+            exchange?.receive(HTTPResponseHead(response))
         }
-        self.init(status: response.statusCode, headers: HTTPHeaders(fields), url: response.url)
+        exchange?.complete(with: error)
     }
 }

@@ -92,8 +92,8 @@ public final class URLSessionTransport: HTTPTransport {
         return try await perform(request, in: session, router: router) { [coldGate] in coldGate.leave() }
     }
 
-    private func warmGate(for request: URLRequest) -> ConnectionGate {
-        guard let origin = request.url.flatMap(Origin.init) else { return ConnectionGate(limit: 1) }
+    private func warmGate(for request: HTTPRequestHead) -> ConnectionGate {
+        guard let origin = Origin(request.url) else { return ConnectionGate(limit: 1) }
         return warmGates.withLock { gates in
             if let gate = gates[origin] { return gate }
             let limit = origin.isCleartext ? connectionsPerHost : Self.multiplexedRequestsPerOrigin
@@ -140,7 +140,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     private static func task(for request: HTTPTransportRequest, in session: URLSession) throws -> URLSessionTask {
-        var head = request.head
+        var head = URLRequest(request.head)
         // Ours ends first; this one is for the case that ours cannot.
         head.timeoutInterval = (request.timeout / .seconds(1) * 2).rounded(.up) + 60
         head.httpShouldHandleCookies = false
@@ -154,7 +154,6 @@ public final class URLSessionTransport: HTTPTransport {
         case .stream(_, let make):
             do {
                 // No Content-Length beside a stream: on Linux there would be two lengths. It is sent in chunks.
-                head.setValue(nil, forHTTPHeaderField: "Content-Length")
                 head.httpBodyStream = try make()
             } catch let error as NetworkError {
                 throw error
