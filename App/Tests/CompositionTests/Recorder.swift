@@ -48,6 +48,6 @@ final class Recorder: HTTPTransport, @unchecked Sendable {  // every access to `
     }
 
     private func response(_ status: Int, _ body: String) -> HTTPTransportResponse {
-        HTTPTransportResponse(head: HTTPResponseHead(status: status), body: HTTPResponseBody(Data(body.utf8)))
+        HTTPTransportResponse(head: HTTPResponseHead(status: status), body: HTTPBody(Data(body.utf8)))
     }
 }

@@ -32,8 +32,8 @@ struct AuthenticationInterceptor: RequestInterceptor {
         self.origins = origins
     }
 
-    /// Whether the attempt under way began with a token.
-    var carriesToken: Bool { state.withLock { $0.carried != nil } }
+    /// The session whose token the attempt under way began with.
+    var carriedSession: SessionID? { state.withLock { $0.carried?.session } }
 
     func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
         state.withLock { $0.carried = nil }

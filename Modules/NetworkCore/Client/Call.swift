@@ -18,6 +18,9 @@ struct Call {
     /// Whether the request asked last carried a token.
     var carriesToken = false
 
+    /// The session of that token.
+    var session: SessionID?
+
     /// What the loop knows of an endpoint, whatever its `Response`.
     struct Facts {
         let method: HTTPMethod
@@ -35,6 +38,7 @@ struct Call {
             requiresAuthentication: endpoint.requiresAuthentication,
             isIdempotent: endpoint.isIdempotent,
             isReplayable: endpoint.isReplayable,
+            session: session,
             clock: clock,
             startedAt: startedAt
         )
@@ -67,6 +71,7 @@ extension NetworkError {
         case let error as CancellationError: throw error
         case let error as AuthenticationError: self.init(error)
         case let error as HTTPTransportError: self.init(error.code, cause: error)
+        case let error as HTTPBodyError: self.init(error)
         case let error as DecodingError: self.init(.decodingFailed, cause: DecodingFailure(error))
         default: self.init(code, cause: error)
         }

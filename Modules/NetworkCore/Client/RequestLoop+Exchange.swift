@@ -26,7 +26,7 @@ extension RequestLoop {
             }
             let response = try await perform(hop, draft, for: call)
             if call.carriesToken { authentication?.note(response.head) }
-            let body = hop.keepsBody ? draft.body.content : .none
+            let body = hop.keepsBody ? draft.body : .none
             let decision = policy.decision(
                 for: response.head,
                 to: hop.request,
@@ -56,10 +56,11 @@ extension RequestLoop {
         notify(call.event(.sent))
         let request = HTTPTransportRequest(
             head: hop.request,
-            body: hop.keepsBody ? draft.body.content : .none,
-            timeout: call.endpoint.timeout,
+            body: hop.keepsBody ? draft.body : HTTPBody.none,
+            idleTimeout: call.endpoint.timeout,
             isIdempotent: call.endpoint.isIdempotent,
-            progress: draft.progress
+            context: call.context,
+            onEvent: draft.progress.map(Self.report)
         )
         let response: HTTPTransportResponse
         do {
@@ -72,6 +73,12 @@ extension RequestLoop {
         notify(call.event(.answered(status: response.head.status)))
         try response.head.validate()
         return response
+    }
+
+    private static func report(_ progress: @escaping ProgressHandler) -> @Sendable (HTTPTransportEvent) -> Void {
+        { event in
+            if event.kind == .sent, let sent = event.progress { progress(sent) }
+        }
     }
 
     private func finish(_ response: HTTPTransportResponse, to request: HTTPRequestHead) async throws -> HTTPResponse {
@@ -99,17 +106,14 @@ extension RequestLoop {
             NetworkError(.responseTooLarge, reason: "the answer has more than \(limit) bytes", response: response.head)
         }
         if let length = response.head.bodyLength(to: request), length > limit { throw tooLarge() }
-        var body = Data()
         do {
-            for try await piece in response.body {
-                guard body.count + piece.count <= limit else { throw tooLarge() }
-                body.append(piece)
-            }
+            return try await response.body.collect(upTo: limit)
+        } catch let error as HTTPBodyError where error.code == .tooLong {
+            throw tooLarge()
         } catch let error as HTTPTransportError {
             try Task.checkCancellation()
             throw NetworkError(error.code, reason: error.reason, response: response.head, cause: error)
         }
-        return body
     }
 
     private func drain(_ response: HTTPTransportResponse, to request: HTTPRequestHead) async throws {
@@ -143,12 +147,6 @@ extension RequestLoop {
         } catch {
             throw NetworkError(.decodingFailed, response: response.head, cause: error)
         }
-    }
-}
-
-extension HTTPTransportBody {
-    var isEmpty: Bool {
-        if case .none = self { true } else { false }
     }
 }
 

@@ -31,8 +31,7 @@ struct RequestLoop: Sendable {
             let request = try configuration.request(for: endpoint)
             call.request = RequestSummary(request)
             notify(call.event(.started))
-            let body = try EncodedBody(endpoint.body, coding: configuration.coding)
-            defer { body.discard() }
+            let body = try endpoint.body.encoded(by: configuration.coding)
             let draft = Draft(request: request, body: body, progress: progress)
             return try await attempt(draft, of: &call, authentication: authentication) { response in
                 try self.read(response, as: endpoint)
@@ -45,7 +44,7 @@ struct RequestLoop: Sendable {
     /// What every attempt starts from.
     struct Draft {
         let request: HTTPRequestHead
-        let body: EncodedBody
+        let body: HTTPBody
         let progress: ProgressHandler?
     }
 
@@ -111,7 +110,8 @@ struct RequestLoop: Sendable {
         call.carriesToken = false
         if let authentication {
             request = try await authentication.adapt(request, context: context)
-            call.carriesToken = authentication.carriesToken
+            call.session = authentication.carriedSession
+            call.carriesToken = call.session != nil
         }
         return request
     }

@@ -1,4 +1,4 @@
-import AuthInterface
+public import AuthInterface
 public import ConcurrencyPrimitives
 
 public import struct Foundation.UUID
@@ -23,6 +23,13 @@ public struct RequestContext: Sendable {
     /// Whether its body can be sent more than once (G21).
     public let isReplayable: Bool
 
+    /// The session whose token the request carries. `nil`: it carries none, or not yet. A transport that keeps responses
+    /// must not show one session's responses to another.
+    public internal(set) var session: SessionID?
+
+    /// The caller's tags, for interceptors, transports and observers.
+    public let tags: [String: String]
+
     /// The clocks to go by.
     public let clock: any TimeSource
 
@@ -38,6 +45,8 @@ public struct RequestContext: Sendable {
     ///   - requiresAuthentication: Whether the endpoint wants tokens.
     ///   - isIdempotent: Whether the call may be done more than once.
     ///   - isReplayable: Whether its body can be sent more than once.
+    ///   - session: The session whose token the request carries.
+    ///   - tags: The caller's tags.
     ///   - clock: The clocks to go by.
     ///   - startedAt: When the call began, on the clock's uptime.
     public init(
@@ -47,6 +56,8 @@ public struct RequestContext: Sendable {
         requiresAuthentication: Bool = true,
         isIdempotent: Bool = true,
         isReplayable: Bool = true,
+        session: SessionID? = nil,
+        tags: [String: String] = [:],
         clock: any TimeSource = SystemTimeSource(),
         startedAt: Duration = .zero
     ) {
@@ -56,6 +67,8 @@ public struct RequestContext: Sendable {
         self.requiresAuthentication = requiresAuthentication
         self.isIdempotent = isIdempotent
         self.isReplayable = isReplayable
+        self.session = session
+        self.tags = tags
         self.clock = clock
         self.startedAt = startedAt
     }

@@ -7,7 +7,9 @@ extension HTTPResponseHead {
     /// The length of the body that follows, where the head says (RFC 9110 §8.6). The answer to a `HEAD` says how
     /// long a body would be, and sends none.
     func bodyLength(to request: HTTPRequestHead) -> Int? {
-        request.method == .head ? 0 : headers.values(of: "Content-Length").first.flatMap { Int($0.prefix { $0 != "," }) }
+        guard request.method != .head else { return 0 }
+        // Equal lengths may be repeated; see `validate()`.
+        return headers.values(of: "Content-Length").first.flatMap { Int($0.prefix { $0 != "," }) }
     }
 
     /// How long the server asked to be left alone (`Retry-After`, RFC 9110 §10.2.3), as seconds or as a date.

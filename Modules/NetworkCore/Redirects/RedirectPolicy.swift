@@ -53,7 +53,9 @@ struct RedirectPolicy: Sendable {
         guard [301, 302, 303, 307, 308].contains(response.status),
             let location = response.headers["Location"], let origin = Origin(request.url)
         else { return .none }
-        guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL, let targetOrigin = Origin(target) else {
+        guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
+            let targetOrigin = Origin(target)
+        else {
             return .refuse(.redirectRefused, reason: "it leads to no http or https address")
         }
         guard target.user == nil, target.password == nil else {

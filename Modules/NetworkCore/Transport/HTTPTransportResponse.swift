@@ -1,74 +1,55 @@
-import AuthInterface
-import ConcurrencyPrimitives
-
-public import struct Foundation.Data
-
-/// One answer: its head, and its body as it arrives.
+/// One response: its head, and its body as it arrives.
 public struct HTTPTransportResponse: Sendable {
-    /// Status, header fields and address.
-    public let head: HTTPResponseHead
+    /// Status, header fields and URL.
+    public var head: HTTPResponseHead
 
-    /// The body, piece by piece. Whoever lets go of it before its end ends the exchange.
-    public let body: HTTPResponseBody
+    /// The body. One reader reads it, once; releasing it before its end ends the exchange. It throws
+    /// ``HTTPTransportError`` when it breaks off.
+    public var body: HTTPBody
 
-    /// Creates an answer.
+    private let end: @Sendable () async throws -> HTTPTransportCompletion
+
+    /// Creates a response.
     ///
     /// - Parameters:
-    ///   - head: Status, header fields and address.
+    ///   - head: Status, header fields and URL.
     ///   - body: The body.
-    public init(head: HTTPResponseHead, body: HTTPResponseBody = HTTPResponseBody()) {
+    ///   - completion: Waits for the end of the body and says what came with it.
+    public init(
+        head: HTTPResponseHead,
+        body: HTTPBody = .none,
+        completion: @escaping @Sendable () async throws -> HTTPTransportCompletion = { HTTPTransportCompletion() }
+    ) {
         self.head = head
         self.body = body
+        end = completion
+    }
+
+    /// Waits for the end of the body. It does not read the body: something else must.
+    ///
+    /// - Returns: What came with the end.
+    /// - Throws: ``HTTPTransportError`` when the body broke off; `CancellationError` when the task is cancelled, or the
+    ///   body was released before its end.
+    public func completion() async throws -> HTTPTransportCompletion {
+        try await end()
     }
 }
 
-/// The body of an answer, piece by piece, to be read once and by one reader.
-///
-/// It throws ``HTTPTransportError`` when the body breaks off, and `CancellationError` when the task that reads is
-/// cancelled.
-public struct HTTPResponseBody: AsyncSequence, Sendable {
-    /// A piece of the body.
-    public typealias Element = Data
+/// What came with the end of a response.
+public struct HTTPTransportCompletion: Sendable, Hashable {
+    /// The fields after the body (RFC 9110 §6.5). Empty where the transport cannot see them.
+    public var trailers: HTTPHeaders
 
-    private let pull: @Sendable () async throws -> Data?
+    /// What the exchange took.
+    public var metrics: HTTPTransportMetrics
 
-    /// A body whose pieces are asked for one by one, so that a slow reader can slow the sender down.
+    /// Creates a completion.
     ///
-    /// - Parameter pull: Waits for the next piece; `nil` is the end of the body, and only its real end. When it is
-    ///   let go of, nobody will read on.
-    public init(pull: @escaping @Sendable () async throws -> Data?) {
-        self.pull = pull
-    }
-
-    /// A body that is in memory already.
-    ///
-    /// - Parameter data: The body.
-    public init(_ data: Data = Data()) {
-        let rest = Locked<Data?>(data.isEmpty ? nil : data)
-        self.init {
-            rest.withLock { rest in
-                defer { rest = nil }
-                return rest
-            }
-        }
-    }
-
-    /// Starts reading.
-    ///
-    /// - Returns: The iterator.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pull: pull) }
-
-    /// Reads the pieces.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let pull: @Sendable () async throws -> Data?
-
-        /// Waits for the next piece.
-        ///
-        /// - Returns: The piece, or `nil` at the end of the body.
-        /// - Throws: ``HTTPTransportError`` when the body breaks off; `CancellationError`.
-        public mutating func next() async throws -> Data? {
-            try Task.checkCancellation()
-            return try await pull()
-        }
+    /// - Parameters:
+    ///   - trailers: The fields after the body.
+    ///   - metrics: What the exchange took.
+    public init(trailers: HTTPHeaders = [:], metrics: HTTPTransportMetrics = HTTPTransportMetrics()) {
+        self.trailers = trailers
+        self.metrics = metrics
     }
 }

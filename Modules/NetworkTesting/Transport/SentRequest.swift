@@ -4,7 +4,7 @@ public import NetworkCore
 /// A request as a double saw it.
 ///
 /// It is for tests and holds what was sent as it was, secrets included; the description shows method and address only.
-public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+public struct SentRequest: Sendable, CustomStringConvertible, CustomReflectable {
     /// The method.
     public let method: HTTPMethod
 
@@ -14,18 +14,26 @@ public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomRe
     /// The header fields.
     public let headers: HTTPHeaders
 
-    /// The body, a stream or file read to its end. `nil` where there was none.
+    /// The body, a sequence or file read to its end. `nil` where there was none.
     public let body: Data?
 
-    /// The longest silence to bear.
-    public let timeout: Duration
+    /// The longest time in which nothing is sent and nothing is received.
+    public let idleTimeout: Duration
 
-    init(_ request: HTTPTransportRequest) throws {
+    /// The longest time to the head of the response.
+    public let timeToHead: Duration?
+
+    /// The call the request is part of.
+    public let context: RequestContext
+
+    init(_ request: HTTPTransportRequest) async throws {
         method = request.head.method
         url = request.head.url
         headers = request.head.headers
-        body = try request.body.read()
-        timeout = request.timeout
+        body = request.body.isEmpty ? nil : try await request.body.collect(upTo: .max)
+        idleTimeout = request.idleTimeout
+        timeToHead = request.timeToHead
+        context = request.context
     }
 
     /// The path, percent-encoded, without the slash it begins with.
@@ -45,30 +53,5 @@ public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomRe
     /// Shows `dump` and debuggers what ``description`` shows.
     public var customMirror: Mirror {
         Mirror(self, children: ["request": description], displayStyle: .struct)
-    }
-}
-
-extension HTTPTransportBody {
-    fileprivate func read() throws -> Data? {
-        switch self {
-        case .none: nil
-        case .data(let data): data
-        case .file(let url): try Data(contentsOf: url)
-        case .stream(_, let make): try make().readToEnd()
-        }
-    }
-}
-
-extension InputStream {
-    fileprivate func readToEnd() -> Data {
-        open()
-        defer { close() }
-        var result = Data()
-        var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
-        while true {
-            let count = read(&buffer, maxLength: buffer.count)
-            guard count > 0 else { return result }
-            result.append(contentsOf: buffer[..<count])
-        }
     }
 }

@@ -22,7 +22,7 @@ public struct StubResponse: Sendable {
     public static func status(_ status: Int, headers: HTTPHeaders = [:], body: Data = Data()) -> StubResponse {
         StubResponse { request in
             let head = HTTPResponseHead(status: status, headers: headers, url: request.url)
-            return HTTPTransportResponse(head: head, body: HTTPResponseBody(body))
+            return HTTPTransportResponse(head: head, body: HTTPBody(body))
         }
     }
 
@@ -43,7 +43,7 @@ public struct StubResponse: Sendable {
             headers["Content-Type"] = "application/json"
             let head = HTTPResponseHead(status: status, headers: headers, url: request.url)
             let body = try JSONCoding.standard.makeEncoder().encode(value)
-            return HTTPTransportResponse(head: head, body: HTTPResponseBody(body))
+            return HTTPTransportResponse(head: head, body: HTTPBody(body))
         }
     }
 

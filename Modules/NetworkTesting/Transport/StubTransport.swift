@@ -54,9 +54,10 @@ public final class StubTransport: HTTPTransport, @unchecked Sendable {  // the l
     ///   `CancellationError` when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try Task.checkCancellation()
-        let arrived = try SentRequest(request)
+        let arrived = try await SentRequest(request)
         if let total = arrived.body.map({ Int64($0.count) }) {
-            request.progress?(TransferProgress(completed: total, total: total))
+            let progress = TransferProgress(completed: total, total: total)
+            request.onEvent?(HTTPTransportEvent(.sent, progress: progress))
         }
         return try await take(for: arrived).answer.respond(arrived)
     }

@@ -54,7 +54,7 @@ extension StubResponse {
     /// A head, and a body that breaks off.
     static func cutOff(status: Int) -> StubResponse {
         StubResponse { request in
-            let body = HTTPResponseBody { throw HTTPTransportError(.connectionFailed, reason: "the body was cut off") }
+            let body = HTTPBody { throw HTTPTransportError(.connectionFailed, reason: "the body was cut off") }
             return HTTPTransportResponse(head: HTTPResponseHead(status: status, url: request.url), body: body)
         }
     }

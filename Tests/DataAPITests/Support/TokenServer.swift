@@ -30,7 +30,7 @@ final class TokenServer: HTTPTransport {
     func signIn() -> TokenRefreshResult { tokens.signIn() }
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let body: String = if case .data(let data) = request.body { String(decoding: data, as: UTF8.self) } else { "" }
+        let body: String = String(decoding: request.body.data ?? Data(), as: UTF8.self)
         let key = request.head.headers["Idempotency-Key"]
         keys.withLock { $0.append(key) }
         let way = way.withLock { $0 }
@@ -75,7 +75,7 @@ final class TokenServer: HTTPTransport {
 
     private func response(_ status: Int, _ body: String, headers: HTTPHeaders = [:]) -> HTTPTransportResponse {
         HTTPTransportResponse(
-            head: HTTPResponseHead(status: status, headers: headers), body: HTTPResponseBody(Data(body.utf8)))
+            head: HTTPResponseHead(status: status, headers: headers), body: HTTPBody(Data(body.utf8)))
     }
 
     private func success(_ tokens: TokenRefreshResult) -> HTTPTransportResponse {

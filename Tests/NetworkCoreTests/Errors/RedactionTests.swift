@@ -35,8 +35,8 @@ struct RedactionTests {
         let file = url("file:///tmp/\(canary)")
         return [
             .data(Data(canary.utf8)), .json(["password": canary]), .form(["password": canary]), .multipart(form),
-            .file(file), .stream { InputStream(data: Data(canary.utf8)) },
-            .oneShot(InputStream(data: Data(canary.utf8))),
+            .file(file), .sequence { Data(canary.utf8).pieces },
+            .oneShot(Data(canary.utf8).pieces),
         ]
     }
 
@@ -64,9 +64,10 @@ struct RedactionTests {
     @Test func requestsAndResponsesOfATransport() throws {
         var head = HTTPRequestHead(url: url("https://x.net/a?access_token=\(Self.canary)"))
         try head.set("Authorization", to: Self.canary)
-        let bodies: [HTTPTransportBody] = [
-            .data(Data(Self.canary.utf8)), .file(url("file:///tmp/\(Self.canary)")),
-            .stream(length: nil) { InputStream(data: Data(Self.canary.utf8)) },
+        let file = try TemporaryFile(Data(), named: Self.canary)
+        let bodies: [HTTPBody] = [
+            HTTPBody(Data(Self.canary.utf8)), try HTTPBody(file: file.url),
+            HTTPBody { Data(Self.canary.utf8).pieces }, HTTPBody(once: Data(Self.canary.utf8).pieces),
         ]
         for body in bodies { Self.isSilent(HTTPTransportRequest(head: head, body: body)) }
         let answer = HTTPResponseHead(
@@ -76,7 +77,7 @@ struct RedactionTests {
         )
         Self.isSilent(answer)
         Self.isSilent(HTTPResponse(head: answer, body: Data(Self.canary.utf8)))
-        Self.isSilent(HTTPTransportResponse(head: answer, body: HTTPResponseBody(Data(Self.canary.utf8))))
+        Self.isSilent(HTTPTransportResponse(head: answer, body: HTTPBody(Data(Self.canary.utf8))))
     }
 
     /// What the server does to a call that is full of canaries.

@@ -7,13 +7,22 @@ import Testing
 @Suite("URLSessionExchange")
 struct URLSessionExchangeTests {
     func exchange(_ request: HTTPTransportRequest, ends: Recorder<Bool> = Recorder()) -> URLSessionExchange {
-        URLSessionExchange(request, clock: ManualTimeSource()) { ends.record(true) }
+        var request = request
+        let report = request.onEvent
+        request.onEvent = { event in
+            report?(event)
+            if event.kind == .metrics { ends.record(true) }
+        }
+        let upload = request.body.data.map { URLSessionUpload.data($0) } ?? .none
+        return URLSessionExchange(request, upload: upload, clock: ManualTimeSource())
     }
 
     @Test func progressNeverFalls() {
         let heard = Recorder<TransferProgress>()
-        let body = HTTPTransportBody.data(Data(repeating: 7, count: 10))
-        let request = HTTPTransportRequest(head: HTTPRequestHead(url: baseURL), body: body, progress: heard.record)
+        let body = HTTPBody(Data(repeating: 7, count: 10))
+        let request = HTTPTransportRequest(head: HTTPRequestHead(url: baseURL), body: body) { event in
+            if let sent = event.progress { heard.record(sent) }
+        }
         let exchange = exchange(request)
         for sent in [4, 2, 4, 10, 0] as [Int64] { exchange.noteSent(sent) }
         #expect(heard.values == [4, 10].map { TransferProgress(completed: $0, total: 10) })

@@ -11,7 +11,7 @@ struct URLSessionTransportTests {
     func perform(
         _ method: String = "GET",
         _ url: URL,
-        body: HTTPTransportBody = .none,
+        body: HTTPBody = .none,
         headers: HTTPHeaders = [:],
         timeout: Duration = .seconds(20),
         isIdempotent: Bool? = nil,
@@ -21,9 +21,9 @@ struct URLSessionTransportTests {
         let request = HTTPTransportRequest(
             head: head,
             body: body,
-            timeout: timeout,
+            idleTimeout: timeout,
             isIdempotent: isIdempotent ?? HTTPMethod(rawValue: method).isIdempotent,
-            progress: progress
+            onEvent: { event in if event.kind == .sent, let sent = event.progress { progress?(sent) } }
         )
         let response = try await transport.perform(request)
         var content = Data()
@@ -42,15 +42,16 @@ struct URLSessionTransportTests {
         #expect(server.requests.map(\.target) == ["/tea"])
     }
 
-    @Test(arguments: ["data", "file", "stream"])
+    @Test(arguments: ["data", "file", "sequence", "sequence of known length"])
     func sendsABodyWholeAndWithOneLength(kind: String) async throws {
         let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
         let file = try TemporaryFile(content)
-        let body: HTTPTransportBody =
+        let body: HTTPBody =
             switch kind {
-            case "data": .data(content)
-            case "file": .file(file.url)
-            default: .stream(length: Int64(content.count)) { InputStream(data: content) }
+            case "data": HTTPBody(content)
+            case "file": try HTTPBody(file: file.url)
+            case "sequence": HTTPBody { content.pieces }
+            default: HTTPBody(length: Int64(content.count)) { content.pieces }
             }
         let server = try LoopbackServer { _ in .respond(200) }
         defer { server.stop() }
@@ -90,7 +91,7 @@ struct URLSessionTransportTests {
         let server = try LoopbackServer { _ in .respond(401, headers: ["WWW-Authenticate": challenge]) }
         defer { server.stop() }
         #expect(try await perform("GET", server.url).status == 401)
-        #expect(try await perform("POST", server.url, body: .data(Data("x".utf8))).status == 401)
+        #expect(try await perform("POST", server.url, body: HTTPBody(Data("x".utf8))).status == 401)
         #expect(server.requests.count == 2)
     }
 
@@ -114,7 +115,7 @@ struct URLSessionTransportTests {
         }
         defer { server.stop() }
         let head = HTTPRequestHead(url: server.url)
-        let request = HTTPTransportRequest(head: head, timeout: .milliseconds(500), isIdempotent: true)
+        let request = HTTPTransportRequest(head: head, idleTimeout: .milliseconds(500), isIdempotent: true)
         let call = Task { try await transport.perform(request).head.status }
         await clock.sleepers(atLeast: 1)
         clock.advance(by: .milliseconds(499))
@@ -164,7 +165,7 @@ struct URLSessionTransportTests {
         let limit = URLSessionTransport.defaultConnectionsPerHost
         let request = HTTPTransportRequest(
             head: HTTPRequestHead(url: server.url),
-            timeout: .seconds(30),
+            idleTimeout: .seconds(30),
             isIdempotent: true
         )
         let answered = Gate(isOpen: true)

@@ -1,14 +1,14 @@
-import AuthInterface
 import ConcurrencyPrimitives
 
 /// Lets a limited number in at a time, first come, first served.
+///
+/// - Complexity: Every operation is O(1), amortised.
 final class ConnectionGate: Sendable {
     private struct State {
         var free: Int
-        var waiters: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
-        var nextID = 0
-        /// Who was cancelled before they could wait.
-        var cancelled: Set<Int> = []
+        var turns: [ObjectIdentifier: @Sendable () -> Void] = [:]
+        /// Who waits, in order. One that withdrew is no longer in `turns`, and is skipped.
+        var order: Queue<ObjectIdentifier> = Queue()
     }
 
     private let state: Locked<State>
@@ -17,49 +17,73 @@ final class ConnectionGate: Sendable {
         state = Locked(State(free: limit))
     }
 
-    /// Waits to be let in. Whoever is must leave.
+    /// Calls a closure when it is its turn: at once while there is room. After it, ``leave()`` must be called once.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first; then there is nothing to leave.
-    func enter() async throws {
-        let id = state.withLock { state in
-            state.nextID += 1
-            return state.nextID
-        }
-        defer { state.withLock { _ = $0.cancelled.remove(id) } }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let outcome: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.contains(id) { return .failure(CancellationError()) }
-                    if state.free == 0 {
-                        state.waiters.append((id, continuation))
-                        return nil
-                    }
-                    state.free -= 1
-                    return .success(())
-                }
-                if let outcome { continuation.resume(with: outcome) }
+    /// - Parameters:
+    ///   - visitor: Identifies the turn.
+    ///   - turn: Is called outside the lock, by this call or by another visitor that leaves.
+    /// - Returns: Whether there was room.
+    @discardableResult
+    func enter(_ visitor: AnyObject, turn: @escaping @Sendable () -> Void) -> Bool {
+        let id = ObjectIdentifier(visitor)
+        let hasRoom = state.withLock { state in
+            guard state.free == 0 else {
+                state.free -= 1
+                return true
             }
-        } onCancel: {
-            let waiter = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-                guard let index = state.waiters.firstIndex(where: { $0.id == id }) else {
-                    state.cancelled.insert(id)
-                    return nil
-                }
-                return state.waiters.remove(at: index).continuation
-            }
-            waiter?.resume(throwing: CancellationError())
+            state.turns[id] = turn
+            state.order.append(id)
+            return false
         }
+        if hasRoom { turn() }
+        return hasRoom
+    }
+
+    /// Gives up a turn that has not come.
+    func withdraw(_ visitor: AnyObject) {
+        state.withLock { _ = $0.turns.removeValue(forKey: ObjectIdentifier(visitor)) }
     }
 
     /// Lets the next one in.
     func leave() {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-            guard !state.waiters.isEmpty else {
-                state.free += 1
-                return nil
+        let turn = state.withLock { state -> (@Sendable () -> Void)? in
+            while let id = state.order.popFirst() {
+                if let turn = state.turns.removeValue(forKey: id) { return turn }
             }
-            return state.waiters.removeFirst().continuation
+            state.free += 1
+            return nil
         }
-        waiter?.resume()
+        turn?()
     }
 }
+
+/// A first-in, first-out queue.
+///
+/// - Complexity: Every operation is O(1), amortised.
+struct Queue<Element> {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == elements.count }
+
+    mutating func append(_ element: Element) {
+        elements.append(element)
+    }
+
+    mutating func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        let element = elements[head]
+        elements[head] = nil
+        head += 1
+        if head == elements.count {
+            elements.removeAll(keepingCapacity: head <= 64)
+            head = 0
+        } else if head >= 64, head * 2 >= elements.count {
+            elements.removeFirst(head)
+            head = 0
+        }
+        return element
+    }
+}
+
+extension Queue: Sendable where Element: Sendable {}

@@ -43,13 +43,15 @@ extension URLSessionRouter: URLSessionDataDelegate {
         #endif
     }
 
+    #if !canImport(FoundationNetworking)
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
-        completionHandler(exchange(of: task)?.makeNewStream())
+        completionHandler(exchange(of: task)?.makeStream())
     }
+    #endif
 
     func urlSession(
         _ session: URLSession,

@@ -15,9 +15,13 @@ import Foundation
 /// so only ``coldConnectionLimit`` of them exist at a time. 1,000 such requests take 0.7 s on loopback and two cores.
 ///
 /// **Turns.** Requests wait here and not inside URLSession, where waiting for a connection counts as silence: a burst
-/// at a slow server would time out without having been sent. Time-outs count from a request's turn.
+/// at a slow server would time out without having been sent. The idle timeout counts from a request's turn.
 ///
-/// **Memory.** URLSession on Linux cannot be slowed down: an answer that is read more slowly than it arrives piles up.
+/// **Bodies.** On Apple platforms a sequence is sent while it is made. On Linux it is read to its end first, into a
+/// temporary file, because all sessions of a process share one thread there, which must not wait for a sequence.
+///
+/// **Memory.** URLSession on Linux cannot be slowed down: a response that is read more slowly than it arrives waits in
+/// memory, and fails when more than `unreadLimit` bytes do.
 public final class URLSessionTransport: HTTPTransport {
     /// The most cold connections at a time.
     public static let coldConnectionLimit = 32
@@ -28,9 +32,13 @@ public final class URLSessionTransport: HTTPTransport {
     /// The most requests under way to an `https` origin, where HTTP/2 carries many on one connection.
     public static let multiplexedRequestsPerOrigin = 64
 
+    /// The most bytes of a response that wait to be read, unless configured otherwise: 64 MiB.
+    public static let defaultUnreadLimit = 64 * 1_024 * 1_024
+
     /// The most warm connections to one host at a time, and so the most requests under way to an `http` origin.
     public let connectionsPerHost: Int
 
+    private let unreadLimit: Int
     private let clock: any TimeSource
     private let configure: @Sendable (URLSessionConfiguration) -> Void
     private let warm: URLSession
@@ -48,16 +56,19 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - connectionsPerHost: The most warm connections to one host at a time. At least one.
-    ///   - clock: The clocks that time-outs go by.
+    ///   - unreadLimit: The most bytes of a response that wait to be read.
+    ///   - clock: The clock of the time limits.
     ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
-    ///     Caches, cookies, credentials, connections and time-outs are set afterwards and stay ours.
+    ///     Caches, cookies, credentials, connections and timeouts are set afterwards and stay ours.
     public init(
         connectionsPerHost: Int = defaultConnectionsPerHost,
+        unreadLimit: Int = defaultUnreadLimit,
         clock: any TimeSource = SystemTimeSource(),
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
         let connectionsPerHost = max(1, connectionsPerHost)
         self.connectionsPerHost = connectionsPerHost
+        self.unreadLimit = unreadLimit
         self.clock = clock
         self.configure = { configuration in
             configure(configuration)
@@ -72,24 +83,34 @@ public final class URLSessionTransport: HTTPTransport {
         warm.finishTasksAndInvalidate()
     }
 
-    /// Sends one request and returns as soon as the head of its answer is there.
+    /// Sends one request and returns as soon as the head of its response is there.
     ///
     /// - Parameter request: What to send.
-    /// - Returns: The answer.
-    /// - Throws: ``HTTPTransportError``: `timedOut` after a silence of the request's time-out, `connectionFailed`,
-    ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the stream of a body
-    ///   cannot be made. `CancellationError` at once when the task is cancelled.
+    /// - Returns: The response. Its completion has no trailers: URLSession does not show them.
+    /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
+    ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be read.
+    ///   `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        guard Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty else {
-            let gate = warmGate(for: request.head)
-            try await gate.enter()
-            return try await perform(request, in: warm, router: router) { gate.leave() }
+        let startedAt = clock.uptime
+        let upload = try await URLSessionUpload(request.body, within: request.timeToHead, clock: clock)
+        let exchange = URLSessionExchange(
+            request, upload: upload, clock: clock, startedAt: startedAt, unreadLimit: unreadLimit)
+        let head: HTTPResponseHead
+        if Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty {
+            head = try await exchange.start(through: coldGate) { [configure] in
+                let router = URLSessionRouter()
+                let session = Self.session(configure, delegate: router)
+                defer { session.finishTasksAndInvalidate() }
+                return Self.task(for: exchange, in: session, router: router)
+            }
+        } else {
+            head = try await exchange.start(through: warmGate(for: request.head)) { [warm, router] in
+                Self.task(for: exchange, in: warm, router: router)
+            }
         }
-        try await coldGate.enter()
-        let router = URLSessionRouter()
-        let session = Self.session(configure, delegate: router)
-        defer { session.finishTasksAndInvalidate() }
-        return try await perform(request, in: session, router: router) { [coldGate] in coldGate.leave() }
+        let reader = URLSessionBodyReader(exchange)
+        return HTTPTransportResponse(
+            head: head, body: HTTPBody(pull: reader.next), completion: { try await exchange.completion() })
     }
 
     private func warmGate(for request: HTTPRequestHead) -> ConnectionGate {
@@ -101,27 +122,6 @@ public final class URLSessionTransport: HTTPTransport {
             gates[origin] = gate
             return gate
         }
-    }
-
-    // `onEnd` is called once, when the connection is no longer needed, whatever became of the exchange.
-    private func perform(
-        _ request: HTTPTransportRequest,
-        in session: URLSession,
-        router: URLSessionRouter,
-        onEnd: @escaping @Sendable () -> Void
-    ) async throws -> HTTPTransportResponse {
-        let exchange = URLSessionExchange(request, clock: clock, onEnd: onEnd)
-        let task: URLSessionTask
-        do {
-            task = try Self.task(for: request, in: session)
-        } catch {
-            onEnd()
-            throw error
-        }
-        router.add(exchange, for: task)
-        let head = try await exchange.start(task)
-        let reader = URLSessionBodyReader(exchange)
-        return HTTPTransportResponse(head: head, body: HTTPResponseBody { try await reader.next() })
     }
 
     private static func session(
@@ -139,28 +139,33 @@ public final class URLSessionTransport: HTTPTransport {
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
-    private static func task(for request: HTTPTransportRequest, in session: URLSession) throws -> URLSessionTask {
-        var head = URLRequest(request.head)
+    private static func task(
+        for exchange: URLSessionExchange,
+        in session: URLSession,
+        router: URLSessionRouter
+    ) -> URLSessionTask {
+        var head = URLRequest(exchange.request.head)
         // Ours ends first; this one is for the case that ours cannot.
-        head.timeoutInterval = (request.timeout / .seconds(1) * 2).rounded(.up) + 60
+        head.timeoutInterval = (exchange.request.idleTimeout / .seconds(1) * 2).rounded(.up) + 60
         head.httpShouldHandleCookies = false
-        switch request.body {
+        let task: URLSessionTask
+        switch exchange.upload {
         case .none:
-            return session.dataTask(with: head)
+            task = session.dataTask(with: head)
         case .data(let data):
-            return session.uploadTask(with: head, from: data)
-        case .file(let url):
-            return session.uploadTask(with: head, fromFile: url)
-        case .stream(_, let make):
-            do {
-                // No Content-Length beside a stream: on Linux there would be two lengths. It is sent in chunks.
-                head.httpBodyStream = try make()
-            } catch let error as NetworkError {
-                throw error
-            } catch {
-                throw HTTPTransportError(.encodingFailed, reason: "the body's stream cannot be made")
+            task = session.uploadTask(with: head, from: data)
+        case .file(let url, _, _):
+            task = session.uploadTask(with: head, fromFile: url)
+        case .stream:
+            #if !canImport(FoundationNetworking)
+            if let length = exchange.request.body.length {
+                head.setValue("\(length)", forHTTPHeaderField: "Content-Length")
             }
-            return session.dataTask(with: head)
+            head.httpBodyStream = exchange.makeStream()
+            #endif
+            task = session.dataTask(with: head)
         }
+        router.add(exchange, for: task)
+        return task
     }
 }
