@@ -1,11 +1,21 @@
-# One word a chore. `make` alone lists them.
+# One word for each chore. `make` alone lists them.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# What the app, and what the tests, need of a Debian system.
+# The Debian packages that the app needs, and that the tests of some modules need.
 RUN_PACKAGES := libsqlite3-dev libturbojpeg0-dev libpng-dev
-TEST_PACKAGES := $(RUN_PACKAGES) libpq-dev postgresql pgbouncer gnome-keyring dbus libsecret-1-0
+PACKAGES_Storage := gnome-keyring dbus libsecret-1-0
+PACKAGES_PostgreSQLStorage := libpq-dev postgresql pgbouncer
+PACKAGES_Imaging := libturbojpeg0-dev libpng-dev
+TEST_PACKAGES := $(sort $(RUN_PACKAGES) $(PACKAGES_Storage) $(PACKAGES_PostgreSQLStorage))
+
+# The traits that modules need on Linux.
+ifeq ($(shell uname -s),Linux)
+TRAITS_PostgreSQLStorage := PostgreSQL
+TRAITS_Imaging := TurboJPEG
+TRAITS_NetworkCombine := OpenCombine
+endif
 
 SOURCES := Package.swift Modules Tests App/Package.swift App/Sources App/Tests
 ARGS ?= demo
@@ -19,13 +29,13 @@ help: ## List the chores
 	@grep -hE '^[a-zA-Z%<>-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 .PHONY: run
-run: setup-run ## Run the demonstration, or anything else: make run ARGS="list --json"
+run: setup-run ## Run the demonstration, or another command: make run ARGS="list --json"
 	@echo "building the app; the first time this takes some minutes" >&2
 	@swift build --package-path App --product articles >&2
 	@"$$(swift build --package-path App --show-bin-path)/articles" $(ARGS)
 
 .PHONY: test
-test: test-root test-traits test-app ## Run all tests: the modules without and with all traits, and the app
+test: test-root test-traits test-consumers test-app ## Run all tests: modules, README samples, app
 
 .PHONY: test-root
 test-root: setup-test ## Run the modules' tests without any trait
@@ -40,13 +50,21 @@ test-traits: setup-test ## Run the modules' tests with all traits
 test-app: setup-test ## Run the app's tests, end to end against the real server
 	swift test --package-path App
 
-test-%: setup-test ## Run one module's tests, with all traits: make test-TokenRefresh
-	swift test --enable-all-traits --scratch-path .build-traits --filter '^$*Tests\.'
+.PHONY: test-consumers
+test-consumers: ## Build the README's samples as apps of several kinds compile them
+	swift test --package-path Tests/Consumers --scratch-path .build-consumers
+	swift build --package-path Tests/Consumers/CollidingNames --scratch-path .build-consumers
+
+# Builds the module, its tests and what they need. Installs packages and switches on a trait only where it must.
+test-%: ## Run one module's tests, with its trait: make test-TokenRefresh
+	@[ -d Tests/$*Tests ] || { echo "there is no Tests/$*Tests; the modules are:" Modules/*/ >&2; exit 1; }
+	@.ci/setup $(PACKAGES_$*)
+	LATCHKEY_MODULE=$* swift test --scratch-path .build-module $(if $(TRAITS_$*),--traits $(TRAITS_$*))
 
 .PHONY: tsan
 tsan: setup-test ## Run the modules' tests under the thread sanitizer
-	# Not the simulation and the exploration: they have one thread, and would keep the others waiting for their turn.
-	swift test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|ExplorationTests'
+	# The simulation and the exploration have one thread each, and would keep the other tests waiting.
+	swift test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|ExplorationTests|RepositoryTests'
 
 .PHONY: simulate
 simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000
@@ -59,11 +77,11 @@ explore: ## Walk all interleavings of two processes: make explore BOUNDS="refres
 		-Xswiftc -enable-testing --scratch-path .build-release --filter ExplorationTests
 
 .PHONY: mutants
-mutants: ## Change one line at a time, and look whether a test notices: make mutants ONLY=backoff
+mutants: ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff
 	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--minutes $(LIMIT))
 
 .PHONY: torture-storage
-torture-storage: setup-test ## Kill processes while they save, by the thousand, and print the counts
+torture-storage: setup-test ## Kill thousands of processes while they save, and print the counts
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
 .PHONY: endurance
@@ -73,7 +91,7 @@ endurance: setup-run ## Run processes for long against a real OAuth 2 provider: 
 		--provider App/Tests/Endurance/provider/start
 
 .PHONY: typecheck-apple
-typecheck-apple: ## Parse, and typecheck against stubs, what only Apple's systems run
+typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
 	Tests/AppleStubs/typecheck
 
 .PHONY: lint
@@ -85,17 +103,18 @@ format: ## Format every source in place
 	swift format --in-place --parallel --recursive $(SOURCES)
 
 .PHONY: boundaries
-boundaries: ## Check who imports whom, and that nothing from outside ships
-	@swift package show-dependencies 2>/dev/null | grep -q 'No external dependencies found' \
-		|| { echo "what ships has a dependency: see 'swift package show-dependencies'" >&2; exit 1; }
-	swift test --filter '^RepositoryTests\.(ModuleBoundary|HouseRules)'
+boundaries: ## Check who imports whom, the manifests, names, README, and that nothing ships with a package
+	@swift package --scratch-path .build-module show-dependencies 2>/dev/null | grep -q 'No external dependencies found' \
+		|| { echo "what ships depends on a package: see 'swift package show-dependencies'" >&2; exit 1; }
+	LATCHKEY_MODULE=Repository swift test --scratch-path .build-module
 
 .PHONY: ci
-ci: lint boundaries test ## Everything that has to pass before a change lands
+ci: lint boundaries typecheck-apple test ## Run everything that has to pass before a change lands
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf .build .build-* App/.build App/Tests/Endurance/provider/.build
+	rm -rf .build .build-* App/.build App/Tests/Endurance/provider/.build Tests/Consumers/.build \
+		Tests/Consumers/CollidingNames/.build
 
 .PHONY: setup-run setup-test
 setup-run:

@@ -1,16 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Latchkey ships libraries only, and nothing from outside: every dependency below belongs to a trait that is off by
-// default, so `swift package show-dependencies` prints "No external dependencies found".
+// Latchkey ships libraries only. Every package below belongs to a trait that is off by default, so
+// `swift package show-dependencies` prints "No external dependencies found".
 
-/// The modules in dependency order: each names all it may import. `Tests/RepositoryTests` holds the code against
-/// the same picture, so an arrow that turns back fails twice.
+/// The modules, in dependency order. A list of dependencies is complete: the module imports these and no others.
+/// `Tests/RepositoryTests` compares each list with `AllowTable.swift`, and every import with both.
 let modules: [Target] = [
-    // Locks, clocks and pauses. A leaf: it must never depend on anything.
+    // Locks, clocks, backoff. A leaf: it must never depend on another module.
     .target(name: "ConcurrencyPrimitives", path: "Modules/ConcurrencyPrimitives"),
 
-    // Values and protocols. It must never depend on another module of ours: every other one depends on it.
+    // Token values, and the protocols to implement. Only ConcurrencyPrimitives may be added: all others depend on it.
     .target(name: "AuthInterface", dependencies: ["ConcurrencyPrimitives"], path: "Modules/AuthInterface"),
 
     .target(
@@ -29,11 +29,16 @@ let modules: [Target] = [
         path: "Modules/DataAPI"
     ),
     .target(
+        name: "OAuth2Flows",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/OAuth2Flows"
+    ),
+    .target(
         name: "Storage",
         dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
         path: "Modules/Storage"
     ),
-    // Empty without its trait: no phone compiles it.
+    // Empty unless the trait is on.
     .target(
         name: "PostgreSQLStorage",
         dependencies: [
@@ -67,7 +72,7 @@ let modules: [Target] = [
         name: "NetworkTesting", dependencies: ["NetworkCore", "ConcurrencyPrimitives"], path: "Modules/NetworkTesting"),
 ]
 
-/// Headers of C libraries the system provides. Needed only while their trait is on.
+/// C libraries of the system. Their headers are needed only when the trait is on.
 let systemLibraries: [Target] = [
     .systemLibrary(
         name: "CTurboJPEG",
@@ -85,12 +90,10 @@ let systemLibraries: [Target] = [
     ),
 ]
 
-/// One folder a module, mirrored. A test target sees its module, the doubles, and nothing else.
+/// One test target for each module, and the programs that tests start as processes of their own.
 let tests: [Target] = [
-    // Other processes, for the tests that need them.
-    .target(
-        name: "ProcessTesting", dependencies: ["AuthInterface", "ConcurrencyPrimitives", "AuthTesting"],
-        path: "Tests/Support/ProcessTesting"),
+    // Starts processes, reads their output and stops them.
+    .target(name: "ProcessTesting", path: "Tests/Support/ProcessTesting"),
     .testTarget(
         name: "AuthInterfaceTests", dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
         path: "Tests/AuthInterfaceTests"),
@@ -113,12 +116,26 @@ let tests: [Target] = [
         dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
         path: "Tests/NetworkCoreTests"
     ),
+    // Cases and fixtures for the tests of refresh handlers.
+    .target(
+        name: "HandlerTesting",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
+        path: "Tests/Support/HandlerTesting"
+    ),
     .testTarget(
         name: "DataAPITests",
         dependencies: [
             "DataAPI", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting",
+            "HandlerTesting",
         ],
         path: "Tests/DataAPITests"
+    ),
+    .testTarget(
+        name: "OAuth2FlowsTests",
+        dependencies: [
+            "OAuth2Flows", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting", "HandlerTesting",
+        ],
+        path: "Tests/OAuth2FlowsTests"
     ),
     // A process that saves and takes leases until the storage tests kill it.
     .executableTarget(
@@ -173,31 +190,30 @@ let tests: [Target] = [
         dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
         path: "Tests/NetworkTestingTests"
     ),
-    // The architecture, the house rules, and the samples of the README and the documentation.
+    // Architecture, house rules, README. It reads the sources as text, and needs no module.
     .testTarget(
         name: "RepositoryTests",
-        dependencies: [
-            "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage", "ConcurrencyPrimitives",
-            "ProcessTesting",
-        ],
+        dependencies: ["ProcessTesting"],
         path: "Tests/RepositoryTests",
         exclude: ["Fixtures"]
     ),
 ]
 
-/// `LATCHKEY_MODULE=NetworkCore swift test` builds one module, its tests and what they need, and nothing else: see
-/// `make test-NetworkCore`.
+/// `LATCHKEY_MODULE=NetworkCore swift test` builds that module, its tests and what they need: see
+/// `make test-NetworkCore`. A name that is not a target here changes nothing: `App/Package.swift` reads the same
+/// variable for targets of its own.
 let targets: [Target] = {
     let all = modules + systemLibraries + tests
-    guard let module = Context.environment["LATCHKEY_MODULE"] else { return all }
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    let module = Context.environment["LATCHKEY_MODULE"] ?? ""
+    var pending = [module, module + "Tests"].filter { byName[$0] != nil }
+    if pending.isEmpty { return all }
     var needed: Set<String> = []
-    var open = [module, module + "Tests"]
-    while let name = open.popLast() {
+    while let name = pending.popLast() {
         guard let target = byName[name], needed.insert(name).inserted else { continue }
         for dependency in target.dependencies {
             switch dependency {
-            case .byNameItem(let name, _), .targetItem(let name, _): open.append(name)
+            case .byNameItem(let name, _), .targetItem(let name, _): pending.append(name)
             default: break
             }
         }
@@ -212,7 +228,7 @@ let package = Package(
         .library(name: $0.name, targets: [$0.name])
     },
     traits: [
-        .trait(name: "OpenCombine", description: "NetworkCombine where Combine is absent, over OpenCombine."),
+        .trait(name: "OpenCombine", description: "NetworkCombine on Linux, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
         .trait(name: "PostgreSQL", description: "PostgreSQLStorage: a store for a fleet of hosts, over libpq."),
     ],
@@ -226,13 +242,13 @@ let package = Package(
 for target in package.targets where target.type != .system {
     target.swiftSettings = [
         .treatAllWarnings(as: .error),
-        // SE-0335: `any` is written where a value is boxed.
+        // SE-0335: a boxed value is written `any`.
         .enableUpcomingFeature("ExistentialAny"),
-        // SE-0444: a file sees the members of the modules it imports itself.
+        // SE-0444: a file sees members only of modules that it imports.
         .enableUpcomingFeature("MemberImportVisibility"),
-        // SE-0409: an import is internal unless it says `public`.
+        // SE-0409: an import is internal unless it is marked `public`.
         .enableUpcomingFeature("InternalImportsByDefault"),
-        // SE-0461: a nonisolated async function runs where its caller runs.
+        // SE-0461: a nonisolated async function runs on its caller's actor.
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 }

@@ -34,6 +34,7 @@ let composition: Target = .target(
         .product(name: "TokenRefresh", package: "Latchkey"),
         .product(name: "NetworkCore", package: "Latchkey"),
         .product(name: "DataAPI", package: "Latchkey"),
+        .product(name: "OAuth2Flows", package: "Latchkey"),
         .product(name: "Storage", package: "Latchkey"),
         .product(name: "Imaging", package: "Latchkey"),
     ]
@@ -49,6 +50,7 @@ let articles: Target = .executableTarget(
         .product(name: "ConcurrencyPrimitives", package: "Latchkey"),
         .product(name: "NetworkCore", package: "Latchkey"),
         .product(name: "DataAPI", package: "Latchkey"),
+        .product(name: "OAuth2Flows", package: "Latchkey"),
         .product(name: "Imaging", package: "Latchkey"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -69,6 +71,7 @@ let tests: [Target] = [
             .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "OAuth2Flows", package: "Latchkey"),
             .product(name: "Storage", package: "Latchkey"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -90,6 +93,7 @@ let tests: [Target] = [
             .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "OAuth2Flows", package: "Latchkey"),
             .product(name: "Storage", package: "Latchkey"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ]
@@ -103,6 +107,7 @@ let tests: [Target] = [
             .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "OAuth2Flows", package: "Latchkey"),
         ]
     ),
     .testTarget(

@@ -8,7 +8,7 @@
 import Foundation
 import NetworkCore
 
-/// Makes one call for one subscriber, from its first demand on.
+/// Performs one call for one subscriber, from its first demand on.
 final class CallSubscription<Value: Sendable>: Subscription, @unchecked Sendable {  // `state` is under `lock`
     typealias Downstream = AnySubscriber<Value, NetworkError>
 
@@ -31,7 +31,7 @@ final class CallSubscription<Value: Sendable>: Subscription, @unchecked Sendable
         guard demand > .none else { return }
         lock.lock()
         defer { lock.unlock() }
-        // Further demand is for values there will not be.
+        // There is one value only, so later demand changes nothing.
         guard case .waiting(let subscriber) = state else { return }
         state = .calling(subscriber, Task { await self.run() })
     }
@@ -55,7 +55,7 @@ final class CallSubscription<Value: Sendable>: Subscription, @unchecked Sendable
         } catch {
             outcome = .failure(NetworkError(.transportFailed, cause: error))
         }
-        // Whoever cancelled hears nothing more.
+        // A subscriber that has cancelled receives nothing more.
         guard let subscriber = finish() else { return }
         switch outcome {
         case .success(let value):

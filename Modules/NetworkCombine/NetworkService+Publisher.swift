@@ -8,18 +8,17 @@
 public import NetworkCore
 
 extension NetworkService {
-    /// A call as a publisher (row N10).
+    /// A publisher of the value of a call.
     ///
-    /// Nothing is sent before a subscriber asks for a value, and each subscriber makes a call of its own. Cancelling
-    /// the subscription cancels the call.
+    /// Each subscriber starts a call of its own with its first demand. Cancelling the subscription cancels the call.
     ///
-    /// The value comes on any thread: put `receive(on:)` after it before you touch a screen. A closure written in
-    /// main-actor code is taken to be on the main actor and stops the program when it is not.
+    /// The value arrives on any thread, so add `receive(on:)` before a closure that changes a screen. A closure in main-actor
+    /// code is inferred to be isolated to the main actor, and traps on another thread.
     ///
     /// - Parameters:
     ///   - endpoint: The call.
-    ///   - progress: Hears how much of the body is sent.
-    /// - Returns: A publisher of one value, or of the ``NetworkError`` the call failed with.
+    ///   - progress: Called as the body is sent.
+    /// - Returns: A publisher of one value, or of the ``NetworkError`` of the call.
     public func publisher<Response>(
         for endpoint: Endpoint<Response>,
         progress: ProgressHandler? = nil
@@ -29,7 +28,7 @@ extension NetworkService {
 }
 
 extension NetworkError.Code {
-    /// The service gave the call up although no subscription was cancelled.
+    /// The service cancelled the call, although no subscription was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
 }
 

@@ -1,5 +1,5 @@
-// `URLRequest` lives in Foundation on Apple platforms and in FoundationNetworking elsewhere. This is the one place
-// that says so: the rest of the module, and whoever writes a `RequestInterceptor`, need not.
+// `URLRequest` is part of Foundation on Apple platforms and of FoundationNetworking elsewhere. Other files, and authors of
+// a `RequestInterceptor`, do not import it.
 #if canImport(FoundationNetworking)
 @_exported public import FoundationNetworking
 #else

@@ -16,7 +16,7 @@ struct PublisherTests {
     let network = StubNetworkService()
     let call = Endpoint<Int>.get("number")
 
-    /// What a publisher delivers, from subscription to completion.
+    /// The values and error of a publisher, from subscription to completion.
     func outcome<Value: Sendable>(
         of publisher: AnyPublisher<Value, NetworkError>
     ) async -> (values: [Value], error: NetworkError?) {
@@ -27,26 +27,26 @@ struct PublisherTests {
         }
     }
 
-    @Test func deliversOneValueAndFinishes() async {
+    @Test func `a publisher delivers one value and finishes`() async {
         network.on(call, return: 7)
         let (values, error) = await outcome(of: network.publisher(for: call))
         #expect(values == [7])
         #expect(error == nil)
     }
 
-    @Test func deliversTheErrorOfTheCall() async {
+    @Test func `a publisher fails with the error of the call`() async {
         network.on(call, throw: NetworkError(.timedOut))
         let (values, error) = await outcome(of: network.publisher(for: call))
         #expect(values.isEmpty)
         #expect(error?.code == .timedOut)
     }
 
-    @Test func aCallGivenUpByTheServiceIsNoSilence() async {
+    @Test func `a call that the service cancels fails the publisher`() async {
         network.on(call, throw: CancellationError())
         #expect(await outcome(of: network.publisher(for: call)).error?.code == .cancelled)
     }
 
-    @Test func sendsNothingBeforeSomebodyAsksAndOnceForEachWhoDoes() async {
+    @Test func `each subscriber starts a call of its own with its first demand`() async {
         network.on(call, return: 1)
         network.on(call, return: 2)
         let publisher = network.publisher(for: call)
@@ -57,7 +57,7 @@ struct PublisherTests {
         #expect(network.log.count == 2)
     }
 
-    @Test func cancellingTheSubscriptionCancelsTheCall() async {
+    @Test func `cancelling the subscription cancels the call`() async {
         let gate = Gate()
         let cancelled = Gate(isOpen: true)
         network.on(call) {
@@ -70,8 +70,8 @@ struct PublisherTests {
             return 7
         }
         let subscription = network.publisher(for: call).sink(
-            receiveCompletion: { _ in Issue.record("a cancelled subscription heard of the end") },
-            receiveValue: { _ in Issue.record("a cancelled subscription got a value") }
+            receiveCompletion: { _ in Issue.record("a cancelled subscription received a completion") },
+            receiveValue: { _ in Issue.record("a cancelled subscription received a value") }
         )
         await gate.arrivals(atLeast: 1)
         subscription.cancel()
@@ -79,7 +79,7 @@ struct PublisherTests {
     }
 }
 
-/// A subscriber that asks for everything and says when it is done.
+/// A subscriber with unlimited demand that reports its completion.
 private final class Collector<Value: Sendable>: Subscriber, @unchecked Sendable {  // one call at a time, by contract
     typealias Input = Value
     typealias Failure = NetworkError

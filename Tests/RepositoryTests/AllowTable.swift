@@ -1,25 +1,26 @@
-/// Who may import whom: the architecture's picture, as a table.
+/// Who may import whom: the picture of the architecture, as a table.
 ///
 /// ```
 ///                  ConcurrencyPrimitives
 ///                      AuthInterface
-///           ┌───────────┬──────┴──────┬─────────────┐
-///     TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
-///                        │     ┌──────┼───────────┐
-///       PostgreSQLStorage   DataAPI  NetworkCombine  NetworkTesting
+///          ┌───────────┬──────┴──────┬─────────────┐
+///    TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
+///                      │      ┌──────┴───┬─────────────┬──────────────┐
+///       PostgreSQLStorage  DataAPI  OAuth2Flows  NetworkCombine  NetworkTesting
 ///
-///     Composition sees them all; articles sees Composition, the words and the services.
+///     Composition imports them all; articles imports Composition, the interfaces and the services.
 /// ```
 ///
-/// An arrow that is not here is a design decision: change the picture in the README with it.
+/// To add an arrow, add it here, to the manifest's list of dependencies and to the picture in the README.
 enum AllowTable {
-    /// What a target may import of ours.
+    /// The targets of ours that a target may import. The manifest lists the same ones.
     static let ours: [String: Set<String>] = [
         "ConcurrencyPrimitives": [],
         "AuthInterface": ["ConcurrencyPrimitives"],
         "TokenRefresh": ["ConcurrencyPrimitives", "AuthInterface"],
         "NetworkCore": ["ConcurrencyPrimitives", "AuthInterface"],
         "DataAPI": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
+        "OAuth2Flows": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
         "Storage": ["ConcurrencyPrimitives", "AuthInterface"],
         "PostgreSQLStorage": ["ConcurrencyPrimitives", "AuthInterface", "Storage", "CPostgreSQL"],
         "Imaging": ["CTurboJPEG", "CPNG"],
@@ -28,20 +29,24 @@ enum AllowTable {
         "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore"],
         "DevBackend": [],
         "Composition": [
-            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "Storage", "Imaging",
+            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows",
+            "Storage", "Imaging",
         ],
         "articles": [
-            "ConcurrencyPrimitives", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging", "DevBackend",
+            "ConcurrencyPrimitives", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "OAuth2Flows", "Imaging",
+            "DevBackend",
         ],
     ]
 
-    /// What a module may import of the system. The outside packages of a trait are here too.
+    /// The system's modules that a module may import, and the package that a trait adds. The targets of the app have
+    /// no row: they may use any package.
     static let system: [String: Set<String>] = [
         "ConcurrencyPrimitives": ["Foundation"],
         "AuthInterface": ["Foundation"],
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "FoundationNetworking"],
         "DataAPI": ["Foundation"],
+        "OAuth2Flows": ["Foundation"],
         "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
         "PostgreSQLStorage": ["Foundation", "Dispatch", "Darwin", "Glibc", "Musl"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],
@@ -50,7 +55,10 @@ enum AllowTable {
         "NetworkTesting": ["Foundation", "FoundationNetworking", "Testing"],
     ]
 
-    /// Modules that one file, or the files of one folder, may import and no other.
+    /// The C libraries of `Modules/SystemLibraries`.
+    static let systemLibraries: Set<String> = ["CPNG", "CTurboJPEG", "CPostgreSQL"]
+
+    /// Modules that only one file, or the files of one folder, may import.
     static let confined: [String: String] = [
         "FoundationNetworking": "NetworkCore/FoundationNetworking.swift",
         "Security": "Storage/Keychain/",
@@ -59,13 +67,31 @@ enum AllowTable {
         "CPostgreSQL": "PostgreSQLStorage/Connection/",
     ]
 
-    /// What a target of ours may not import: everything of ours that its row does not name.
-    static func forbids(_ module: String, in target: String) -> Bool {
-        if ours.keys.contains(module) || module.hasPrefix("C") && ours.values.contains(where: { $0.contains(module) }) {
-            return ours[target]?.contains(module) != true
+    /// What a target of ours imports against the table, and what to do about it.
+    static func objection(to module: String, in file: SourceFile) -> String? {
+        let target = file.target
+        if ours[module] != nil || systemLibraries.contains(module) {
+            guard ours[target]?.contains(module) != true else { return confinement(of: module, in: file) }
+            return "\(target) may import \(listed(ours[target] ?? [])). Move the code to a module that may import "
+                + "\(module), or pass it in through a protocol. \(whereToAdd)"
         }
-        // The app's packages are its own business; what ships has none.
-        guard let system = system[target] else { return false }
-        return !system.contains(module)
+        guard let system = system[target] else { return nil }
+        guard !system.contains(module) else { return confinement(of: module, in: file) }
+        return "what ships uses no package, and of the system \(target) may import \(listed(system)). A part of the "
+            + "system is added to AllowTable.system, a package never"
+    }
+
+    static let whereToAdd = "A new arrow is added to AllowTable.ours, Package.swift and the picture in README.md"
+
+    private static func confinement(of module: String, in file: SourceFile) -> String? {
+        guard system[file.target] != nil, let place = confined[module], !file.path.hasPrefix("Modules/" + place) else {
+            return nil
+        }
+        return "only Modules/\(place) may import \(module), so that the rest of \(file.target) is the same on every "
+            + "platform. Use what is declared there"
+    }
+
+    private static func listed(_ modules: Set<String>) -> String {
+        modules.isEmpty ? "nothing" : "only " + modules.sorted().joined(separator: ", ")
     }
 }

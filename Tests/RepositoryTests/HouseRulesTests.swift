@@ -1,41 +1,36 @@
 import Foundation
 import Testing
 
-/// The rules a reader relies on, held by a machine.
+/// The rules that a reader relies on.
 @Suite struct HouseRulesTests {
     private static let folders = ["Modules", "App/Sources", "App/Tests", "Tests"]
 
-    @Test("No file is longer than 400 lines", arguments: folders)
-    func fileLength(folder: String) throws {
-        for file in try SourceTree.files(in: folder) {
+    @Test(arguments: folders)
+    func `no file is longer than 400 lines`(folder: String) throws {
+        for file in try SourceFile.all(in: folder) {
             #expect(file.source.split(separator: "\n", omittingEmptySubsequences: false).count <= 401, "\(file)")
         }
     }
 
-    @Test("Every file is named for its role", arguments: folders)
-    func names(folder: String) throws {
-        for file in try SourceTree.files(in: folder) {
-            let name = file.path.split(separator: "/").last ?? ""
-            for word in ["Helper", "Manager", "Util", "Common", "Placeholder"] {
-                #expect(!name.contains(word), "\(file)")
+    @Test(arguments: ["Tests", "App/Tests"])
+    func `no test sleeps`(folder: String) throws {
+        for file in try SourceFile.all(in: folder) {
+            let code = CodeToken.tokens(in: file.source).map(\.text)
+            for (index, word) in code.enumerated() {
+                let owner = index >= 2 && code[index - 1] == "." ? code[index - 2] : ""
+                let sleeps = word == "sleep" && ["Task", "Thread"].contains(owner)
+                if sleeps || ["usleep", "nanosleep"].contains(word) {
+                    Issue.record("\(file): \(word) makes a test slow, or wrong under load. Use a Gate, a clock.")
+                }
             }
         }
     }
 
-    @Test("No test sleeps", arguments: ["Tests", "App/Tests"])
-    func noSleep(folder: String) throws {
-        for file in try SourceTree.files(in: folder) where !file.path.hasSuffix("HouseRulesTests.swift") {
-            for call in ["Task.sleep", "Thread.sleep", "usleep(", "nanosleep("] {
-                #expect(!file.source.contains(call), "\(file) calls \(call)")
-            }
-        }
-    }
-
-    @Test("Nothing that ships prints: output is the application's")
-    func noPrint() throws {
-        for file in try SourceTree.files(in: "Modules") {
-            for line in file.source.split(separator: "\n") where !line.drop(while: \.isWhitespace).hasPrefix("//") {
-                #expect(!line.contains(" print("), "\(file)")
+    @Test func `nothing that ships prints`() throws {
+        for file in try SourceFile.all(in: "Modules") {
+            let words = CodeToken.tokens(in: file.source)
+            for (word, next) in zip(words, words.dropFirst()) where word.text == "print" && next.text == "(" {
+                Issue.record("\(file):\(word.line): output belongs to the application.")
             }
         }
     }

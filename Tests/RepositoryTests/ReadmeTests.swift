@@ -1,95 +1,98 @@
-import AuthInterface
 import Foundation
-import Storage
 import Testing
-import TokenRefresh
 
-/// The front page tells the truth.
+/// What the README says is so.
 @Suite struct ReadmeTests {
-    private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
     private static func text(of path: String) throws -> String {
-        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    @Test("Every Swift sample of the README is compiled, word for word")
-    func samples() throws {
-        let shown = blocks(in: try Self.text(of: "README.md"), from: { $0 == "```swift" }, to: { $0 == "```" })
-        let compiled = blocks(
-            in: try Self.text(of: "Tests/RepositoryTests/ReadmeSamples.swift"),
-            from: { $0.hasPrefix("// sample: ") },
-            to: { $0 == "// end" }
-        )
-        #expect(shown.count >= 5)
-        #expect(Set(shown) == Set(compiled))
-    }
-
-    @Test("The sample handler works as the page says: what the partner throws is unavailable, not rejected")
-    func sampleHandler() async throws {
-        struct Offline: Error {}
-        let working = PartnerRefresh(partner: Partner { ("access-1", "\($0)-next", 60) })
-        let result = try await working.refresh(TokenRefreshRequest(refreshToken: "refresh"))
-        #expect(
-            result
-                == TokenRefreshResult(
-                    accessToken: "access-1", refreshToken: "refresh-next", expiresIn: .seconds(60)))
-        await #expect(throws: Offline.self) {
-            _ = try await PartnerRefresh(partner: Partner { _ in throw Offline() })
-                .refresh(TokenRefreshRequest(refreshToken: "refresh"))
+    @Test func `the Swift samples of the README, in order, are the program that the consumers compile`() throws {
+        let samples = blocks(of: "swift", in: try Self.text(of: "README.md"))
+        let program = try Self.text(of: "Tests/Consumers/Sources/Plain/main.swift")
+        let note = "// swift-format-ignore-file: NeverForceUnwrap, OrderedImports"
+        #expect(samples.count >= 10)
+        let shown = lines(of: ([note] + samples).joined(separator: "\n\n") + "\n")
+        let compiled = lines(of: program)
+        for (index, (shown, compiled)) in zip(shown, compiled).enumerated() where shown != compiled {
+            Issue.record("main.swift:\(index + 1): \(compiled). The README has: \(shown)")
         }
-        #expect(TokenRefreshError.verdict(of: Offline()).code == .unavailable)
+        #expect(shown.count == compiled.count)
     }
 
-    @Test("US2: the sample handler takes the place of the first one in the composition, and is called")
-    func composition() async throws {
-        let partner = Partner { ("access-1", "\($0)-next", 60) }
-        let session = TokenRefreshCoordinator(store: MemoryTokenStore(), handler: PartnerRefresh(partner: partner))
-        try await session.signIn(TokenRefreshResult(accessToken: "access-0", refreshToken: "refresh"))
-        try await session.refresh()
-        #expect(try await session.token().value == "access-1")
-        #expect(await session.settle())
+    @Test func `the first Swift of the README has at most twelve lines, and the picture stands by line 60`() throws {
+        let lines = try lines(of: Self.text(of: "README.md"))
+        let first = try #require(lines.firstIndex(of: "```swift"))
+        let end = try #require(lines[first...].firstIndex(of: "```"))
+        #expect(end - first - 1 <= 12)
+        let picture = try #require(lines.firstIndex { $0.contains("TokenRefresh   Storage") })
+        #expect(first < picture && picture < 60)
+        let drawing = lines[picture...].prefix { $0 != "```" }.joined() + lines[(picture - 3)..<picture].joined()
+        for module in AllowTable.system.keys { #expect(drawing.contains(module), "\(module) is not in the picture") }
     }
 
-    @Test("Every chore the README names is one the Makefile knows")
-    func chores() throws {
-        let makefile = try Self.text(of: "Makefile")
-        let named = try Self.text(of: "README.md").matches(of: /make ([a-z][A-Za-z-]*)/).map { String($0.1) }
-        #expect(named.count >= 8)
-        for chore in Set(named) {
-            let isOfOneModule = chore.hasPrefix("test-") && makefile.contains("\ntest-%:")
-            #expect(isOfOneModule || makefile.contains("\n\(chore):"), "make \(chore)")
-        }
-    }
-
-    @Test("The module table names every module there is, and no other")
-    func moduleTable() throws {
+    @Test func `every module that the first sample imports is a product that the README depends on`() throws {
         let readme = try Self.text(of: "README.md")
-        let rows = readme.matches(of: /(?m)^\| `([A-Za-z]+)` \|/).map { String($0.1) }
-        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.root.path + "/Modules")
-        #expect(Set(rows) == Set(folders.filter { !$0.hasPrefix("C") && !$0.hasPrefix(".") }))
+        let first = try #require(blocks(of: "swift", in: readme).first)
+        let manifest = try #require(blocks(of: "swift manifest", in: readme).first)
+        for module in ImportScanner.imports(in: first).map(\.module) where module != "Foundation" {
+            #expect(manifest.contains("\"\(module)\""), "\(module)")
+        }
     }
 
-    /// The blocks between two marks, each moved to the left edge.
-    private func blocks(in text: String, from: (String) -> Bool, to: (String) -> Bool) -> [String] {
-        var blocks: [String] = []
-        var block: [Substring]?
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            let bare = line.trimmingCharacters(in: .whitespaces)
-            if let lines = block, to(bare) {
-                blocks.append(movedLeft(lines))
-                block = nil
-            } else if block != nil {
-                block?.append(line)
-            } else if from(bare) {
-                block = []
+    @Test func `every make target that the documents name exists`() throws {
+        let makefile = try Self.text(of: "Makefile")
+        let documents = try Self.text(of: "README.md") + Self.text(of: "CONTRIBUTING.md")
+        let named = documents.matches(of: /make ([a-z][A-Za-z-]*)/).map { String($0.1) }
+        #expect(named.count >= 8)
+        for target in Set(named) {
+            let isOfOneModule = target.hasPrefix("test-") && makefile.contains("\ntest-%:")
+            #expect(isOfOneModule || makefile.contains("\n\(target):"), "make \(target)")
+        }
+    }
+
+    @Test func `every file and folder that the documents name exists`() throws {
+        for document in ["README.md", "CONTRIBUTING.md"] {
+            let text = try Self.text(of: document)
+            let linked = text.matches(of: /\]\(([A-Z][^)#]*)\)/).map { String($0.1) }
+            let quoted = text.matches(of: /`((?:Modules|App|Tests)\/[A-Za-z0-9\/+._-]+)`/).map { String($0.1) }
+            for path in linked + quoted {
+                let url = SourceFile.root.appendingPathComponent(path)
+                #expect(FileManager.default.fileExists(atPath: url.path), "\(document): \(path)")
             }
         }
-        return blocks
     }
 
-    private func movedLeft(_ lines: [Substring]) -> String {
-        let margin = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
-        return lines.map { String($0.dropFirst(margin)) }.joined(separator: "\n")
+    @Test func `the module table of the README names every module and no other`() throws {
+        let readme = try Self.text(of: "README.md")
+        let section = readme.components(separatedBy: "\n## The modules\n").last?.components(separatedBy: "\n###").first
+        let rows = try #require(section).matches(of: /(?m)^\| `([A-Za-z0-9]+)` \|/).map { String($0.1) }
+        #expect(rows.sorted() == AllowTable.system.keys.sorted())
+    }
+
+    @Test func `every trait is in the README`() async throws {
+        let readme = try Self.text(of: "README.md")
+        for trait in try await Manifest.root.value.traits {
+            #expect(readme.contains("| `\(trait.name)` |"), "\(trait.name)")
+        }
+    }
+
+    private func lines(of text: String) -> [Substring] {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// The contents of the code blocks of one language.
+    private func blocks(of language: String, in text: String) -> [String] {
+        var blocks: [String] = []
+        var block: (language: Substring, lines: [Substring])?
+        for line in lines(of: text) {
+            guard line.hasPrefix("```") else {
+                block?.lines.append(line)
+                continue
+            }
+            if let block, block.language == language { blocks.append(block.lines.joined(separator: "\n")) }
+            block = block == nil ? (line.dropFirst(3), []) : nil
+        }
+        return blocks
     }
 }

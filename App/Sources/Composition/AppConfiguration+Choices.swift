@@ -2,6 +2,7 @@ import AuthInterface
 import DataAPI
 public import Foundation
 import NetworkCore
+import OAuth2Flows
 import Storage
 
 extension StoreChoice {

@@ -1,7 +1,7 @@
 import AuthInterface
-import DataAPI
 public import Foundation
 import NetworkCore
+import OAuth2Flows
 
 extension AppConfiguration {
     /// The name of the application's folders.

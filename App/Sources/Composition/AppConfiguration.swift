@@ -1,7 +1,7 @@
 public import AuthInterface
-public import DataAPI
 public import Foundation
 import NetworkCore
+public import OAuth2Flows
 
 /// Which server, which store, which refresh.
 public struct AppConfiguration: Sendable {

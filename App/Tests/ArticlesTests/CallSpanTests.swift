@@ -9,21 +9,22 @@ import Testing
     private let base = "https://api.example.com/api/v1"
 
     private func events(
-        _ id: String, _ method: HTTPMethod, _ path: String, _ kinds: (NetworkEvent.Kind, at: Int)...
+        _ method: HTTPMethod, _ path: String, _ kinds: (NetworkEvent.Kind, at: Int)...
     ) throws -> [NetworkEvent] {
         let url = try #require(URL(string: "\(base)/\(path)"))
+        let id = UUID()
         return kinds.map { kind, at in
             NetworkEvent(
-                kind: kind, id: RequestID(rawValue: id), attempt: 1,
+                kind: kind, id: id, attempt: 1,
                 request: RequestSummary(method: method, url: url), uptime: .milliseconds(at))
         }
     }
 
     @Test func twoTriesOfOneCallAreOneSpan() throws {
         let events = try events(
-            "a", .get, "articles?limit=20", (.started, 0), (.sent, 1), (.answered(status: 401), 5),
+            .get, "articles?limit=20", (.started, 0), (.sent, 1), (.responded(status: 401), 5),
             (.retrying(after: .zero, because: .unacceptableStatus, status: 401), 9), (.sent, 9),
-            (.answered(status: 200), 12), (.succeeded(status: 200, bytes: 3), 13))
+            (.responded(status: 200), 12), (.succeeded(status: 200, bytes: 3), 13))
         let span = try #require(CallSpan.spans(of: events, baseURL: base).first)
         #expect(span.path == "articles")
         #expect(span.outcome == "401 → 200")
@@ -33,9 +34,9 @@ import Testing
     }
 
     @Test func callsThatRunAtOnceAreKeptApart() throws {
-        let first = try events("a", .get, "articles", (.started, 0), (.sent, 1), (.succeeded(status: 200, bytes: 0), 9))
+        let first = try events(.get, "articles", (.started, 0), (.sent, 1), (.succeeded(status: 200, bytes: 0), 9))
         let second = try events(
-            "b", .post, "auth/refresh", (.started, 2), (.sent, 3), (.failed(.timedOut, status: nil), 4))
+            .post, "auth/refresh", (.started, 2), (.sent, 3), (.failed(.timedOut, status: nil), 4))
         let spans = CallSpan.spans(of: [first[0], second[0], first[1], second[1], second[2], first[2]], baseURL: base)
         #expect(spans.map(\.outcome) == ["200", "timedOut"])
         #expect(spans.map(\.isRefresh) == [false, true])
@@ -43,14 +44,14 @@ import Testing
     }
 
     @Test func aCallThatIsCancelledSaysSo() throws {
-        let events = try events("a", .get, "articles", (.started, 0), (.sent, 1), (.cancelled, 2))
+        let events = try events(.get, "articles", (.started, 0), (.sent, 1), (.cancelled, 2))
         #expect(CallSpan.spans(of: events, baseURL: base).first?.outcome == "cancelled")
     }
 
     @Test func theQueryOfAnotherAddressIsLeftOutToo() throws {
         let url = try #require(URL(string: "https://cdn.example.com/a.jpg?signature=fixture"))
         let event = NetworkEvent(
-            kind: .started, id: RequestID(), attempt: 1, request: RequestSummary(method: .get, url: url), uptime: .zero)
+            kind: .started, id: UUID(), attempt: 1, request: RequestSummary(method: .get, url: url), uptime: .zero)
         #expect(CallSpan.spans(of: [event], baseURL: base).first?.path == "https://cdn.example.com/a.jpg")
     }
 }

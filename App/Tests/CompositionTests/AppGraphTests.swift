@@ -3,6 +3,7 @@ import Composition
 import DataAPI
 import Foundation
 import NetworkCore
+import OAuth2Flows
 import Testing
 import TokenRefresh
 

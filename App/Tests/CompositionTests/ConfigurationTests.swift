@@ -1,7 +1,7 @@
 import AuthInterface
 import Composition
-import DataAPI
 import Foundation
+import OAuth2Flows
 import Testing
 
 /// Flags before environment before file before defaults, and one line for whatever is wrong.

@@ -67,15 +67,20 @@ public struct AuthenticationError: Error, Sendable {
 extension AuthenticationError: RedactedDescription {
     /// One line that says what to do, without a secret.
     public var description: String {
-        var text = "\(code): \(advice)"
-        if let retryAfter { text += " (retry after \(retryAfter.inWords))" }
+        let pause = retryAfter.map { " (retry after \($0.inWords))" } ?? ""
+        return "\(code): \(advice)\(pause)\(causeInBrackets)"
+    }
+
+    /// The description without the code and the pause, for an error that shows both itself.
+    package var explanation: String { advice + causeInBrackets }
+
+    private var causeInBrackets: String {
         switch cause {
-        case let cause as TokenRefreshError: text += " [\(cause)]"
-        case let cause as TokenStoreError: text += " [\(cause)]"
-        case let cause?: text += " [\(type(of: cause))]"
-        case nil: break
+        case let cause as TokenRefreshError: " [\(cause)]"
+        case let cause as TokenStoreError: " [\(cause)]"
+        case let cause?: " [\(type(of: cause))]"
+        case nil: ""
         }
-        return text
     }
 
     private var advice: String {

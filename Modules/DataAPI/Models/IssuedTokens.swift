@@ -1,4 +1,7 @@
 public import AuthInterface
+import NetworkCore
+
+import struct Foundation.Date
 
 /// The tokens in a response of the server: to a login, or to a refresh.
 ///
@@ -6,7 +9,7 @@ public import AuthInterface
 /// the refresh token must not be lost. `AuthSession.signIn(_:)` refuses such tokens.
 public struct IssuedTokens: Sendable, Hashable, Decodable {
     /// What the session is to be given.
-    public let result: TokenRefreshResult
+    public private(set) var result: TokenRefreshResult
 
     /// Takes tokens.
     ///
@@ -22,7 +25,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     /// Reads tokens: `accessToken`, and where they are there `refreshToken`, `expiresIn` (seconds from the response) and
     /// `expiresAt` (an ISO 8601 date, or seconds or milliseconds since 1970, on the server's clock).
     ///
-    /// - Parameter decoder: The decoder. ``DatedFormat`` adds the time of the response.
+    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
@@ -31,9 +34,17 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
             accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
             refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
-            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt),
-            serverDate: decoder.answeredAt
+            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt)
         )
+    }
+}
+
+extension IssuedTokens {
+    /// The same tokens with the instant of the response on the server's clock, from which their lifetime counts (G19).
+    func issued(at date: Date?) -> IssuedTokens {
+        var copy = self
+        copy.result.serverDate = date
+        return copy
     }
 }
 

@@ -9,9 +9,6 @@ public import NetworkCore
 /// let refresh = RESTTokenRefreshHandler(network: open, replayTolerance: .sameKey)
 /// ```
 public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandler {
-    /// The header field that carries the idempotency key, unless configured otherwise.
-    public static let defaultIdempotencyKeyField = "Idempotency-Key"
-
     /// What the server forgives when the same refresh token comes again because a response was lost (G12).
     public let replayTolerance: ReplayTolerance
 
@@ -39,7 +36,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         network: any UnauthenticatedNetworkService,
         rejection: RESTRejection = RESTRejection(),
         replayTolerance: ReplayTolerance = .none,
-        idempotencyKeyField: String? = defaultIdempotencyKeyField,
+        idempotencyKeyField: String? = "Idempotency-Key",
         accessToken: RefreshAccessTokenPlacement = .omitted,
         logoutAffectsSessionOnly: Bool = false
     ) {
@@ -58,7 +55,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     /// - Throws: `TokenRefreshError` with the verdict of ``RESTRejection``; its status is `nil` when no whole response
     ///   arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let format = ObservedFormat(.dated(.envelope))
+        let format = ObservedFormat(.envelope)
         do {
             let tokens = try await network.send(call(for: request).format(format))
             return try tokens.result.usable(after: request, status: format.status)
@@ -123,27 +120,5 @@ public struct RefreshAccessTokenPlacement: Sendable, Hashable {
     func place<Response>(_ token: String, in call: Endpoint<Response>) -> Endpoint<Response> {
         guard case .field(let name, let prefix) = kind, token.fitsHeaderField else { return call }
         return call.header(name, prefix + token)
-    }
-}
-
-extension Endpoint {
-    /// The same call with a time-out as long as the engine's last limit, by default. A response that comes after the
-    /// time-out of other requests still holds the only valid refresh token (G8).
-    ///
-    /// - Returns: The changed endpoint.
-    func allowingLateResponse() -> Self { timeout(.seconds(120)) }
-
-    /// The same call with an idempotency key in a header field.
-    ///
-    /// The key is for a repetition that the refresh engine decides on. The endpoint's own `idempotencyKey` would tell
-    /// retry policies that they may send the call again.
-    ///
-    /// - Parameters:
-    ///   - key: The key. One that no header field can carry is left out.
-    ///   - field: The name of the field; `nil` leaves the call as it is.
-    /// - Returns: The changed endpoint.
-    func idempotencyKey(_ key: String, in field: String?) -> Self {
-        guard let field, key.fitsHeaderField else { return self }
-        return header(field, key)
     }
 }

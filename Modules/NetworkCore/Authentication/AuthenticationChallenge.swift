@@ -1,24 +1,24 @@
 /// One challenge of a `WWW-Authenticate` field (RFC 9110 §11.6.1): a scheme and its parameters.
 struct AuthenticationChallenge: Sendable, Hashable {
     /// The most bytes of a field that are read.
-    private static let longestField = 8_192
+    private static let maximumFieldLength = 8_192
 
     /// The scheme, in lower case.
     let scheme: String
 
-    /// The parameters by name, in lower case. Of a name given twice, the first value stays.
+    /// The parameters by name, in lower case. If a name occurs twice, the first value is kept.
     private(set) var parameters: [String: String] = [:]
 
     /// Reads the challenges of a field.
     ///
-    /// What cannot be read as a challenge is skipped up to the next comma: a strange challenge does not hide the others.
+    /// Text that is not a challenge is skipped up to the next comma, so that it does not hide the challenges after it.
     ///
-    /// - Complexity: O(*n*) in the length of the field, of which 8 KB are read.
+    /// - Complexity: O(*n*) in the length of the field. At most 8 KB are read.
     ///
-    /// - Parameter field: The value of the field; several fields of the name joined with commas.
+    /// - Parameter field: The value of the field, or the values of several fields joined with commas.
     /// - Returns: The challenges in order.
     static func challenges(in field: String) -> [AuthenticationChallenge] {
-        var reader = ChallengeReader(Array(field.utf8.prefix(longestField)))
+        var reader = ChallengeReader(Array(field.utf8.prefix(maximumFieldLength)))
         return reader.read()
     }
 
@@ -33,7 +33,7 @@ struct AuthenticationChallenge: Sendable, Hashable {
 
 extension HTTPResponseHead {
     /// Whether a `Bearer` challenge says that the token itself is invalid: expired, revoked or malformed (RFC 6750
-    /// §3.1). Other challenges beside it do not matter.
+    /// §3.1). Other challenges of the field are ignored.
     var saysBearerTokenIsInvalid: Bool {
         guard let field = headers["WWW-Authenticate"] else { return false }
         return AuthenticationChallenge.challenges(in: field).contains { challenge in
@@ -43,8 +43,8 @@ extension HTTPResponseHead {
     }
 }
 
-/// Reads challenges byte by byte. A comma separates challenges and parameters alike, so only what follows a name tells
-/// them apart: `name =` is a parameter of the challenge before it, a name alone begins a challenge.
+/// Reads challenges byte by byte. Commas separate both challenges and parameters, so the text after a name decides:
+/// `name =` is a parameter of the challenge before it, and a name alone starts a challenge.
 private struct ChallengeReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -65,7 +65,7 @@ private struct ChallengeReader {
         return challenges
     }
 
-    /// One element of the list: a parameter, or a scheme with what follows it.
+    /// Reads one element of the list: a parameter, or a scheme and its first parameter.
     private mutating func readElement() {
         let name = readToken()
         guard !name.isEmpty else { return }
@@ -74,7 +74,7 @@ private struct ChallengeReader {
         challenges.append(AuthenticationChallenge(scheme: name.lowercased()))
         let parameter = readToken()
         skip(\.isBlank)
-        // Without a value it is the token68 of schemes such as `Negotiate`, which nothing here needs.
+        // Without a value it is the token68 of a scheme such as `Negotiate`, which is not needed.
         if !parameter.isEmpty, next == .equals { readParameter(parameter) }
     }
 

@@ -1,6 +1,6 @@
-/// Where tokens are put, which origins may see them, and which responses say that one is no longer valid.
+/// Where tokens are placed, which origins may receive them, and which responses refuse them.
 public struct AuthenticationPolicy: Sendable, Hashable {
-    /// The codes that say that the access token itself is invalid, unless configured otherwise: `TOKEN_EXPIRED`,
+    /// The default codes that mean that the access token itself is invalid: `TOKEN_EXPIRED`,
     /// `TOKEN_INVALID`, `TOKEN_REVOKED`, `EXPIRED_TOKEN`, `INVALID_TOKEN`, `ACCESS_TOKEN_EXPIRED`,
     /// `ACCESS_TOKEN_INVALID`, `SESSION_EXPIRED` and `SESSION_REVOKED`.
     public static let defaultInvalidTokenCodes: Set<String> = [
@@ -8,30 +8,30 @@ public struct AuthenticationPolicy: Sendable, Hashable {
         "ACCESS_TOKEN_INVALID", "SESSION_EXPIRED", "SESSION_REVOKED",
     ]
 
-    /// Where tokens are put.
+    /// The header fields in which tokens are sent.
     public var placement: TokenPlacement
 
-    /// The origins that may see tokens (G15). `nil`: the base URL's, and no other.
+    /// The origins that may receive tokens (G15). `nil`: only the origin of the base URL.
     public var origins: Set<Origin>?
 
     /// The statuses that refuse the access token: after one, the request is sent once more with another token.
     public var expiredStatuses: Set<Int>
 
-    /// The codes of an error envelope that say, with one of ``expiredStatuses``, that the access token itself is
-    /// invalid (G22). Case is ignored. A `Bearer` challenge with `error="invalid_token"` (RFC 6750 §3.1) says the same
-    /// without a code.
+    /// The codes of an error envelope that mean, with one of ``expiredStatuses``, that the access token itself is
+    /// invalid (G22). Case is ignored. A `Bearer` challenge with `error="invalid_token"` (RFC 6750 §3.1) has the same
+    /// meaning without a code.
     ///
-    /// They matter to a session without a refresh token: it ends when the token is said to be invalid, and not because
-    /// of a bare 401.
+    /// They are for sessions without a refresh token: such a session ends when its token is invalid, and not because of a
+    /// bare 401.
     public var invalidTokenCodes: Set<String>
 
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - placement: Where tokens are put.
-    ///   - origins: The origins that may see tokens; the base URL's if left out.
+    ///   - placement: The header fields in which tokens are sent.
+    ///   - origins: The origins that may receive tokens. `nil`: only the origin of the base URL.
     ///   - expiredStatuses: The statuses that refuse the access token.
-    ///   - invalidTokenCodes: The codes that say that the access token itself is invalid.
+    ///   - invalidTokenCodes: The codes that mean that the access token itself is invalid.
     public init(
         placement: TokenPlacement = .bearer,
         origins: Set<Origin>? = nil,

@@ -1,6 +1,6 @@
 import AuthInterface
 
-/// The header fields a token travels in (row N4).
+/// The header fields in which a token is sent.
 public struct TokenPlacement: Sendable, Hashable {
     private enum Kind: Hashable {
         case bearer
@@ -12,11 +12,11 @@ public struct TokenPlacement: Sendable, Hashable {
     /// `Authorization: Bearer …` (RFC 6750 §2.1).
     public static let bearer = TokenPlacement(kind: .bearer)
 
-    /// Fields of the server's own.
+    /// Fields that the server defines.
     ///
     /// - Parameters:
     ///   - accessToken: The name of the field for the access token.
-    ///   - refreshToken: The name of the field for the refresh token, for a server that wants both in every request.
+    ///   - refreshToken: The name of the field for the refresh token, for a server that needs both in every request.
     /// - Returns: The placement.
     public static func fields(
         accessToken: String = "accessToken",
@@ -25,7 +25,7 @@ public struct TokenPlacement: Sendable, Hashable {
         TokenPlacement(kind: .fields(accessToken: accessToken, refreshToken: refreshToken))
     }
 
-    /// Puts a token into a request.
+    /// Adds a token to a request.
     ///
     /// - Throws: ``NetworkError`` with code `invalidRequest` when no header field can carry it.
     func place(_ token: SessionToken, in request: HTTPRequestHead) throws -> HTTPRequestHead {

@@ -2,12 +2,12 @@ import AuthInterface
 import Foundation
 
 extension TokenRefusal {
-    /// What a refused request says about its token.
+    /// Creates a refusal from the failure of a request.
     ///
     /// - Parameters:
     ///   - token: The token that the request carried.
-    ///   - failure: The failure that the refusal is.
-    ///   - policy: Which codes say that the token itself is invalid.
+    ///   - failure: The failure of the request.
+    ///   - policy: The codes that mean that the token itself is invalid.
     init(of token: SessionToken, in failure: NetworkError, policy: AuthenticationPolicy) {
         let secrets = [token.value, token.refreshToken]
         let code = failure.envelope?.code

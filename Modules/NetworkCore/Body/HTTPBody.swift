@@ -1,3 +1,4 @@
+public import AuthInterface
 public import Foundation
 
 /// The body of a message, read asynchronously in pieces: what a transport sends, and what it receives.
@@ -196,7 +197,7 @@ extension HTTPBody: AsyncSequence {
     }
 }
 
-extension HTTPBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPBody: RedactedDescription {
     /// The kind of body; never its content (G17).
     public var description: String {
         switch content {
@@ -207,10 +208,4 @@ extension HTTPBody: CustomStringConvertible, CustomDebugStringConvertible, Custo
         case .once: "sequence, read once"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["kind": description], displayStyle: .struct) }
 }

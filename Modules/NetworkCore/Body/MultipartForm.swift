@@ -1,6 +1,7 @@
+public import AuthInterface
 public import Foundation
 
-/// Fields and files in one body (`multipart/form-data`, RFC 7578; row N11).
+/// Fields and files in one body (`multipart/form-data`, RFC 7578).
 ///
 /// ```swift
 /// var form = MultipartForm()
@@ -8,8 +9,8 @@ public import Foundation
 /// form.append("image", data: photo, filename: "photo.jpg", contentType: "image/jpeg")
 /// ```
 ///
-/// A form is encoded in memory while it is small and read as a stream when it is large, with files in pieces: its size
-/// on disk costs no memory.
+/// A form of up to 1 MiB is encoded in memory. A larger one is written to a temporary file, its files in pieces, so that
+/// its size costs no memory.
 public struct MultipartForm: Sendable {
     struct Part: Sendable {
         enum Content: Sendable {
@@ -25,7 +26,7 @@ public struct MultipartForm: Sendable {
 
     private(set) var parts: [Part] = []
 
-    /// The line that separates the parts. It is random, so that no content can contain it by accident.
+    /// The boundary between the parts. It is random, so that content does not contain it by accident.
     let boundary: String
 
     /// Creates an empty form.
@@ -40,8 +41,8 @@ public struct MultipartForm: Sendable {
     /// Appends a text field.
     ///
     /// - Parameters:
-    ///   - name: The field's name.
-    ///   - value: The field's value, sent as UTF-8.
+    ///   - name: The name of the field.
+    ///   - value: The value, sent as UTF-8.
     public mutating func append(_ name: String, _ value: String) {
         parts.append(Part(name: name, filename: nil, contentType: nil, content: .data(Data(value.utf8))))
     }
@@ -49,9 +50,9 @@ public struct MultipartForm: Sendable {
     /// Appends bytes as a file.
     ///
     /// - Parameters:
-    ///   - name: The field's name.
+    ///   - name: The name of the field.
     ///   - data: The bytes.
-    ///   - filename: The name the file is given.
+    ///   - filename: The name of the file.
     ///   - contentType: The media type.
     public mutating func append(_ name: String, data: Data, filename: String, contentType: String) {
         parts.append(Part(name: name, filename: filename, contentType: contentType, content: .data(data)))
@@ -60,9 +61,9 @@ public struct MultipartForm: Sendable {
     /// Appends a file, read when the form is sent.
     ///
     /// - Parameters:
-    ///   - name: The field's name.
-    ///   - file: The file. It must stay unchanged until the request is done.
-    ///   - filename: The name the file is given; its own if left out.
+    ///   - name: The name of the field.
+    ///   - file: The file. It must not change before the call has ended.
+    ///   - filename: The name of the file. `nil`: the last component of its path.
     ///   - contentType: The media type.
     public mutating func append(_ name: String, file: URL, filename: String? = nil, contentType: String) {
         let filename = filename ?? file.lastPathComponent
@@ -72,13 +73,7 @@ public struct MultipartForm: Sendable {
     var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 }
 
-extension MultipartForm: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension MultipartForm: RedactedDescription {
     /// The number of parts; never their content (G17).
     public var description: String { "MultipartForm(parts: \(parts.count))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["parts": parts.count], displayStyle: .struct) }
 }

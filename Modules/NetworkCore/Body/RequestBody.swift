@@ -1,6 +1,7 @@
+public import AuthInterface
 public import Foundation
 
-/// What a request sends along, and whether it can be sent again (G21).
+/// The body of a request, and whether it can be sent again (G21).
 ///
 /// Data, files, forms and closures that make a sequence are repeatable: each attempt sends them in full. A one-shot
 /// sequence is read by the first attempt; a request with one is never sent again, and the error says so.
@@ -16,7 +17,7 @@ public struct RequestBody: Sendable {
 
     let content: Content
 
-    /// The media type (RFC 9110 §8.3). `nil` where there is no body.
+    /// The media type (RFC 9110 §8.3). `nil`: there is no body.
     public let contentType: String?
 
     private init(_ content: Content, contentType: String?) {
@@ -31,15 +32,15 @@ public struct RequestBody: Sendable {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - contentType: Their media type.
+    ///   - contentType: The media type.
     /// - Returns: The body.
     public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(.data(data), contentType: contentType)
     }
 
-    /// A value as JSON, encoded when it is sent, with the encoder of the client's configuration.
+    /// A value as JSON, encoded by the client's encoder when the request is sent.
     ///
-    /// A value that cannot be encoded fails the request with code `encodingFailed`.
+    /// A request whose value cannot be encoded fails with code `encodingFailed`.
     ///
     /// - Parameter value: The value.
     /// - Returns: The body.
@@ -47,9 +48,9 @@ public struct RequestBody: Sendable {
         RequestBody(.encoded { try $0.makeEncoder().encode(value) }, contentType: "application/json")
     }
 
-    /// Names and values as a form (`application/x-www-form-urlencoded`), as OAuth2 wants them (RFC 6749 appendix B).
+    /// Names and values as a form (`application/x-www-form-urlencoded`), as OAuth 2 needs them (RFC 6749 appendix B).
     ///
-    /// - Parameter items: The names and values; those that are `nil` are left out.
+    /// - Parameter items: The names and values.
     /// - Returns: The body.
     public static func form(_ items: QueryItems) -> RequestBody {
         RequestBody(.data(Data(items.percentEncoded.utf8)), contentType: "application/x-www-form-urlencoded")
@@ -58,8 +59,8 @@ public struct RequestBody: Sendable {
     /// A file, read in pieces while it is sent, in constant memory.
     ///
     /// - Parameters:
-    ///   - url: The file. It must stay unchanged until the request is done.
-    ///   - contentType: Its media type.
+    ///   - url: The file. It must not change before the call has ended.
+    ///   - contentType: The media type.
     /// - Returns: The body.
     public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(.file(url), contentType: contentType)
@@ -94,7 +95,7 @@ public struct RequestBody: Sendable {
     /// - Parameters:
     ///   - pieces: The sequence.
     ///   - contentType: The media type.
-    ///   - length: The number of bytes, where it is known.
+    ///   - length: The number of bytes, if it is known.
     /// - Returns: The body.
     public static func oneShot<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces,
@@ -109,13 +110,13 @@ public struct RequestBody: Sendable {
         if case .body(let body) = content { body.isReplayable } else { true }
     }
 
-    /// Whether there is nothing to send.
+    /// Whether there is no body.
     public var isEmpty: Bool {
         if case .none = content { true } else { false }
     }
 }
 
-extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RequestBody: RedactedDescription {
     /// The kind of body and its media type; never its content (G17).
     public var description: String {
         let kind =
@@ -129,12 +130,6 @@ extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible, Cu
             }
         return contentType.map { "\(kind) (\($0))" } ?? kind
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["kind": description], displayStyle: .struct) }
 }
 
 extension RequestBody {

@@ -1,9 +1,9 @@
 import AuthInterface
 
-/// A client whose requests carry tokens; ``NetworkClient/authenticated(by:policy:)`` makes one.
+/// A client whose requests carry tokens. ``NetworkClient/authenticated(by:policy:)`` creates one.
 ///
-/// An endpoint that requires authentication gets a token, if its origin may see tokens. When the server refuses the
-/// token, the provider is asked for a better one and the request is sent once more.
+/// A request whose endpoint requires authentication carries a token, if its origin may receive tokens. When the server
+/// refuses the token, the client asks the provider for another one and sends the request once more.
 public struct AuthenticatedNetworkClient: NetworkService {
     private let loop: RequestLoop
     private let provider: any TokenProvider
@@ -21,19 +21,37 @@ public struct AuthenticatedNetworkClient: NetworkService {
         )
     }
 
-    /// Sends a request, with a token where the endpoint requires authentication and its origin may see tokens.
+    /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens.
     ///
     /// - Parameters:
     ///   - endpoint: The call.
-    ///   - progress: Hears how much of the body is sent.
-    /// - Returns: What the answer was read as.
-    /// - Throws: ``NetworkError``; where there was no token, its `authentication` says why. `CancellationError` at
-    ///   once when the task is cancelled.
+    ///   - options: The options of this call.
+    /// - Returns: The value of the response.
+    /// - Throws: ``NetworkError``, whose `authentication` says why there was no token; `CancellationError` at once when
+    ///   the task is cancelled.
     public func send<Response>(
         _ endpoint: Endpoint<Response>,
-        progress: ProgressHandler?
+        options: RequestOptions
     ) async throws -> Response {
-        let authentication = AuthenticationInterceptor(provider: provider, policy: policy, origins: origins)
-        return try await loop.send(endpoint, authentication: authentication, progress: progress)
+        try await loop.send(endpoint, options: options, authentication: authentication)
+    }
+
+    /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and returns when the head of an accepted
+    /// response has arrived.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The call.
+    ///   - options: The options of this call.
+    /// - Returns: The head, and the body for one reader.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    public func stream<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: RequestOptions
+    ) async throws -> HTTPTransportResponse {
+        try await loop.stream(endpoint, options: options, authentication: authentication)
+    }
+
+    private var authentication: CallAuthentication {
+        CallAuthentication(provider: provider, policy: policy, origins: origins)
     }
 }

@@ -3,25 +3,25 @@ public import ConcurrencyPrimitives
 
 public import struct Foundation.URL
 
-/// A client without authentication, and the start of one with it.
+/// A client without authentication, from which an authenticated one is made.
 ///
 /// ```swift
-/// let open = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
-/// let network = open.authenticated(by: session)
+/// let base = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
+/// let network = base.authenticated(by: session)
 /// ```
 ///
-/// It is a small value: copies share the transport and whatever their interceptors share.
+/// It is a small value: copies share the transport and the state of their interceptors.
 public struct NetworkClient: UnauthenticatedNetworkService {
     let loop: RequestLoop
 
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - configuration: The server and the limits.
-    ///   - transport: Performs the exchanges.
-    ///   - interceptors: Change requests and decide on retries, in this order.
-    ///   - observers: Hear of every call.
-    ///   - clock: The clocks to go by.
+    ///   - configuration: The base URL and the limits.
+    ///   - transport: The transport of all requests.
+    ///   - interceptors: The interceptors, in order.
+    ///   - observers: They receive the events of every call.
+    ///   - clock: The clock for pauses and times.
     public init(
         configuration: NetworkConfiguration,
         transport: any HTTPTransport,
@@ -41,10 +41,10 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     /// Creates a client with the default configuration.
     ///
     /// - Parameters:
-    ///   - baseURL: Where endpoints are found.
-    ///   - transport: Performs the exchanges.
-    ///   - interceptors: Change requests and decide on retries, in this order.
-    ///   - observers: Hear of every call.
+    ///   - baseURL: The URL that paths of endpoints are appended to.
+    ///   - transport: The transport of all requests.
+    ///   - interceptors: The interceptors, in order.
+    ///   - observers: They receive the events of every call.
     public init(
         baseURL: URL,
         transport: any HTTPTransport,
@@ -59,29 +59,44 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         )
     }
 
-    /// The server and the limits.
+    /// The base URL and the limits.
     public var configuration: NetworkConfiguration { loop.configuration }
 
-    /// Sends a request without tokens, whatever the endpoint requires.
+    /// Sends a request without a token, even if the endpoint requires authentication.
     ///
     /// - Parameters:
     ///   - endpoint: The call.
-    ///   - progress: Hears how much of the body is sent.
-    /// - Returns: What the answer was read as.
-    /// - Throws: ``NetworkError``, or `CancellationError` at once when the task is cancelled.
+    ///   - options: The options of this call.
+    /// - Returns: The value of the response.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     public func send<Response>(
         _ endpoint: Endpoint<Response>,
-        progress: ProgressHandler?
+        options: RequestOptions
     ) async throws -> Response {
-        try await loop.send(endpoint, authentication: nil, progress: progress)
+        try await loop.send(endpoint, options: options)
     }
 
-    /// A client that sends the same way, with tokens.
+    /// Sends a request without a token, even if the endpoint requires authentication, and returns when the head of an accepted
+    /// response has arrived.
     ///
     /// - Parameters:
-    ///   - provider: Where tokens come from.
-    ///   - policy: Where they are put, who may see them, and which status says that one has expired.
-    /// - Returns: The client. It is no ``UnauthenticatedNetworkService``, so it cannot be given to a refresh handler (G20).
+    ///   - endpoint: The call.
+    ///   - options: The options of this call.
+    /// - Returns: The head, and the body for one reader.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    public func stream<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: RequestOptions
+    ) async throws -> HTTPTransportResponse {
+        try await loop.stream(endpoint, options: options)
+    }
+
+    /// Creates a client with the same configuration whose requests carry tokens.
+    ///
+    /// - Parameters:
+    ///   - provider: The source of tokens.
+    ///   - policy: Where tokens are placed, which origins may receive them, and which responses refuse them.
+    /// - Returns: The client. It is no ``UnauthenticatedNetworkService``, so a refresh handler cannot use it (G20).
     public func authenticated(
         by provider: any TokenProvider,
         policy: AuthenticationPolicy = AuthenticationPolicy()

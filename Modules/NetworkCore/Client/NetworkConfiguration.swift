@@ -1,67 +1,77 @@
 public import Foundation
 
-/// What a client needs to know of its server and of its own limits (row N9).
+/// The base URL of a client, its limits, and how it encodes and decodes.
 public struct NetworkConfiguration: Sendable {
-    /// The longest silence to bear, unless told otherwise.
+    /// The default idle timeout: 30 seconds.
     public static let defaultTimeout: Duration = .seconds(30)
 
-    /// The largest body of an answer kept in memory, unless told otherwise: 16 MiB.
+    /// The default of ``deadline``: 60 seconds.
+    public static let defaultDeadline: Duration = .seconds(60)
+
+    /// The default of ``maximumResponseSize``: 16 MiB.
     public static let defaultMaximumResponseSize = 16 * 1_024 * 1_024
 
-    /// The most redirects followed, unless told otherwise.
+    /// The default of ``maximumRedirects``.
     public static let defaultMaximumRedirects = 10
 
-    /// The most attempts for one call, whatever interceptors say, unless told otherwise.
+    /// The default of ``maximumAttempts``.
     public static let defaultMaximumAttempts = 5
 
-    /// Where endpoints are found: `https://api.example.com/api/v1`. It has no query, no fragment, no user information.
+    /// The URL that paths of endpoints are appended to: `https://api.example.com/api/v1`. It must have no query, fragment
+    /// or user information.
     public var baseURL: URL
 
-    /// The longest silence to bear: the time in which nothing is sent and nothing received.
+    /// The idle timeout: how long nothing may be sent or received.
     public var timeout: Duration
 
-    /// The status codes that count as success (row N6).
-    public var acceptedStatuses: Range<Int>
+    /// The longest time from the start of a call to the head of its response: the waits for a token and for a connection,
+    /// pauses and all attempts included. It is never shorter than the idle timeout. `nil`: no limit.
+    public var deadline: Duration?
 
-    /// How answers are wrapped.
+    /// The statuses that count as success.
+    public var acceptedStatuses: HTTPStatusSet
+
+    /// How responses contain their value or error.
     public var format: any ResponseFormat
 
-    /// Where encoders and decoders come from.
+    /// The JSON encoders of bodies. ``format`` decodes responses by coders of its own.
     public var coding: JSONCoding
 
-    /// Header fields of every request; an endpoint's own win.
+    /// Header fields of every request. The fields of an endpoint replace those of the same name.
     public var headers: HTTPHeaders
 
-    /// The largest body of an answer kept in memory, in bytes.
+    /// The largest body of a response, in bytes. A larger one fails with code `responseTooLarge`.
     public var maximumResponseSize: Int
 
-    /// The most redirects followed in one attempt.
+    /// The most redirects in one attempt.
     public var maximumRedirects: Int
 
-    /// The most attempts for one call, whatever interceptors say.
+    /// The most attempts of one call, even if interceptors would retry more often.
     public var maximumAttempts: Int
 
-    /// The origins that may be spoken to over plain http. Loopback always may (G16).
+    /// The origins that may be reached over plain http, in addition to loopback (G16).
     public var cleartextExceptions: Set<Origin>
 
     /// Creates a configuration.
     ///
     /// - Parameters:
-    ///   - baseURL: Where endpoints are found.
-    ///   - timeout: The longest silence to bear.
-    ///   - acceptedStatuses: The status codes that count as success.
-    ///   - format: How answers are wrapped.
-    ///   - coding: Where encoders and decoders come from.
+    ///   - baseURL: The URL that paths of endpoints are appended to.
+    ///   - timeout: The idle timeout: how long nothing may be sent or received.
+    ///   - deadline: The longest time from the start of a call to the head of its response. `nil`: no limit.
+    ///   - acceptedStatuses: The statuses that count as success.
+    ///   - format: How responses contain their value or error. `nil`: ``EnvelopeFormat`` with the decoders of `coding`.
+    ///   - coding: The JSON encoders of bodies, and the decoders of the default format.
     ///   - headers: Header fields of every request.
-    ///   - maximumResponseSize: The largest body of an answer kept in memory, in bytes.
-    ///   - maximumRedirects: The most redirects followed in one attempt.
-    ///   - maximumAttempts: The most attempts for one call.
-    ///   - cleartextExceptions: The origins that may be spoken to over plain http.
+    ///   - maximumResponseSize: The largest body of a response, in bytes.
+    ///   - maximumRedirects: The most redirects in one attempt.
+    ///   - maximumAttempts: The most attempts of one call.
+    ///   - cleartextExceptions: The origins that may be reached over plain http, in addition to loopback.
     public init(
         baseURL: URL,
         timeout: Duration = defaultTimeout,
-        acceptedStatuses: Range<Int> = 200..<300,
-        format: any ResponseFormat = .envelope,
+        deadline: Duration? = defaultDeadline,
+        acceptedStatuses: HTTPStatusSet = .success,
+        format: (any ResponseFormat)? = nil,
         coding: JSONCoding = .standard,
         headers: HTTPHeaders = [:],
         maximumResponseSize: Int = defaultMaximumResponseSize,
@@ -71,8 +81,9 @@ public struct NetworkConfiguration: Sendable {
     ) {
         self.baseURL = baseURL
         self.timeout = timeout
+        self.deadline = deadline
         self.acceptedStatuses = acceptedStatuses
-        self.format = format
+        self.format = format ?? EnvelopeFormat(coding: coding)
         self.coding = coding
         self.headers = headers
         self.maximumResponseSize = maximumResponseSize

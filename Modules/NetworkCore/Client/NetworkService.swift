@@ -1,36 +1,58 @@
-/// The one thing other modules see of the network (row N2).
+/// Sends requests. Other modules depend on this protocol only.
 ///
 /// ```swift
 /// let page = try await network.send(.articles())
+/// let article = try await network.send(.create(draft), deadline: .seconds(10))
 /// try await network.send(.registerGuest(name: "Ada", photo: photo)) { progress in bar.show(progress) }
 /// ```
 public protocol NetworkService: Sendable {
-    /// Sends a request, as often as retrying demands, and reads its answer.
+    /// Sends a request, with retries, and reads the response.
     ///
     /// - Parameters:
     ///   - endpoint: The call.
-    ///   - progress: Hears how much of the body is sent. `nil`: nobody wants to know.
-    /// - Returns: What the answer was read as.
-    /// - Throws: ``NetworkError``, whatever went wrong; only cancellation is another: `CancellationError`, at once
-    ///   when the task is cancelled.
-    func send<Response>(_ endpoint: Endpoint<Response>, progress: ProgressHandler?) async throws -> Response
+    ///   - options: What this caller wants of it.
+    /// - Returns: The value of the response.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    func send<Response>(_ endpoint: Endpoint<Response>, options: RequestOptions) async throws -> Response
+
+    /// Sends a request, with retries, and returns as soon as the head of an accepted response is there.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The call. Its response is not decoded.
+    ///   - options: What this caller wants of it.
+    /// - Returns: The head, and the body as it arrives: one reader reads it, once, and releasing it ends the exchange.
+    ///   The body throws ``NetworkError`` when it breaks off; it is not sent again.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    func stream<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: RequestOptions
+    ) async throws -> HTTPTransportResponse
 }
 
 extension NetworkService {
-    /// Sends a request, as often as retrying demands, and reads its answer.
+    /// Sends a request, with retries, and reads the response.
     ///
-    /// - Parameter endpoint: The call.
-    /// - Returns: What the answer was read as.
-    /// - Throws: ``NetworkError``, or `CancellationError` at once when the task is cancelled.
+    /// - Parameters:
+    ///   - endpoint: The call.
+    ///   - deadline: The longest time to the head of the response. `nil`: the endpoint's, or the client's.
+    ///   - progress: Is called as the body is sent.
+    /// - Returns: The value of the response.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     @discardableResult
-    public func send<Response>(_ endpoint: Endpoint<Response>) async throws -> Response {
-        try await send(endpoint, progress: nil)
+    public func send<Response>(
+        _ endpoint: Endpoint<Response>,
+        deadline: Duration? = nil,
+        progress: ProgressHandler? = nil
+    ) async throws -> Response {
+        try await send(endpoint, options: RequestOptions(progress: progress, deadline: deadline))
+    }
+
+    /// Sends a request, with retries, and returns as soon as the head of an accepted response is there.
+    ///
+    /// - Parameter endpoint: The call. Its response is not decoded.
+    /// - Returns: The head, and the body as it arrives, for one reader.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    public func stream<Response>(_ endpoint: Endpoint<Response>) async throws -> HTTPTransportResponse {
+        try await stream(endpoint, options: RequestOptions())
     }
 }
-
-/// A network service that promises to have no authentication in it.
-///
-/// A refresh handler takes one of these: were its call authenticated, it would wait for the very refresh it is part
-/// of (G20). What ``NetworkClient/authenticated(by:policy:)`` returns does not conform, so the mistake does not
-/// compile. Conform a type of your own only if it never asks a `TokenProvider` for a token.
-public protocol UnauthenticatedNetworkService: NetworkService {}

@@ -2,65 +2,79 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-// One attempt on the wire: exchange, redirects, body, status.
+// One attempt: adapt, exchange, redirects; and whether another one follows.
 extension RequestLoop {
     /// A redirect's body is read to its end if it is no longer than this, so that the connection can be used again.
     private static let longestDrainedBody = 16 * 1_024
 
-    func exchange(
-        _ request: HTTPRequestHead,
-        _ draft: Draft,
-        for call: inout Call,
-        authentication: AuthenticationInterceptor?
-    ) async throws -> HTTPResponse {
+    func attempt(_ call: inout CallState) async throws -> HTTPTransportResponse {
+        try await adapt(&call)
         let policy = RedirectPolicy(cleartextExceptions: configuration.cleartextExceptions)
-        var hop = RedirectPolicy.Hop(request: request, keepsBody: true, leavesOrigin: false)
-        var visited: Set<RequestSummary.Exact> = []
+        var visited: [HTTPRequestHead] = []
         while true {
-            call.request = RequestSummary(hop.request)
-            guard visited.insert(RequestSummary.Exact(hop.request)).inserted else {
-                throw NetworkError(.tooManyRedirects, reason: "the redirects go in a circle")
-            }
-            guard visited.count <= configuration.maximumRedirects + 1 else {
-                throw NetworkError(.tooManyRedirects, reason: "more than \(configuration.maximumRedirects) redirects")
-            }
-            let response = try await perform(hop, draft, for: call)
-            if call.carriesToken { authentication?.note(response.head) }
-            let body = hop.keepsBody ? draft.body : .none
+            let response = try await perform(call)
+            call.authentication?.note(response.head)
             let decision = policy.decision(
                 for: response.head,
-                to: hop.request,
-                hasBody: !body.isEmpty,
-                isReplayable: draft.body.isReplayable
+                to: call.head,
+                hasBody: call.keepsBody && !call.body.isEmpty,
+                isReplayable: call.isReplayable
             )
             switch decision {
             case .none:
-                return try await finish(response, to: hop.request)
+                return response
             case .refuse(let code, let reason):
                 throw NetworkError(code, reason: "the redirect was not followed: \(reason)", response: response.head)
             case .follow(let next):
-                try await drain(response, to: hop.request)
+                try await drain(response, of: call)
                 let target = RequestSummary(next.request)
-                notify(call.event(.redirected(status: response.head.status, to: target)))
-                if next.leavesOrigin { call.carriesToken = false }
-                hop = next
+                notify(.redirected(status: response.head.status, to: target), of: call)
+                visited.append(call.head)
+                (call.head, call.keepsBody) = (next.request, next.keepsBody)
+                if next.leavesOrigin { call.authentication?.leaveOrigin() }
+                guard !visited.contains(where: { $0.method == call.head.method && $0.url == call.head.url }) else {
+                    throw NetworkError(.tooManyRedirects, reason: "the redirects form a loop")
+                }
+                guard visited.count <= configuration.maximumRedirects else {
+                    let reason = "more than \(configuration.maximumRedirects) redirects"
+                    throw NetworkError(.tooManyRedirects, reason: reason)
+                }
             }
         }
     }
 
-    private func perform(
-        _ hop: RedirectPolicy.Hop,
-        _ draft: Draft,
-        for call: Call
-    ) async throws -> HTTPTransportResponse {
-        notify(call.event(.sent))
+    private func adapt(_ call: inout CallState) async throws {
+        (call.head, call.keepsBody) = (call.endpoint, true)
+        // No token travels in what interceptors see, so none is named to them.
+        call.authentication?.startAttempt()
+        let context = call.context
+        for interceptor in interceptors + call.options.interceptors {
+            do {
+                call.head = try await interceptor.adapt(call.head, context: context)
+            } catch {
+                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
+            }
+        }
+        try call.head.validate()
+        try configuration.refuseCleartext(call.head)
+        guard call.requiresAuthentication else { return }
+        var (authentication, head) = (call.authentication, call.head)
+        try await authentication?.placeToken(in: &head)
+        (call.authentication, call.head) = (authentication, head)
+    }
+
+    private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
+        notify(.sent, of: call)
+        let timeToHead = call.timeLeft(at: clock.uptime)
+        if let timeToHead, timeToHead <= .zero { throw NetworkError(.timedOut, reason: "the deadline has passed") }
         let request = HTTPTransportRequest(
-            head: hop.request,
-            body: hop.keepsBody ? draft.body : HTTPBody.none,
-            idleTimeout: call.endpoint.timeout,
-            isIdempotent: call.endpoint.isIdempotent,
+            head: call.head,
+            body: call.keepsBody ? call.body : .none,
+            idleTimeout: call.idleTimeout,
+            timeToHead: timeToHead,
+            isIdempotent: call.isIdempotent,
             context: call.context,
-            onEvent: draft.progress.map(Self.report)
+            onEvent: call.options.progress.map(Self.report)
         )
         let response: HTTPTransportResponse
         do {
@@ -70,7 +84,7 @@ extension RequestLoop {
             try Task.checkCancellation()
             throw error
         }
-        notify(call.event(.answered(status: response.head.status)))
+        notify(.responded(status: response.head.status), of: call)
         try response.head.validate()
         return response
     }
@@ -81,84 +95,37 @@ extension RequestLoop {
         }
     }
 
-    private func finish(_ response: HTTPTransportResponse, to request: HTTPRequestHead) async throws -> HTTPResponse {
-        let limit = configuration.maximumResponseSize
-        if configuration.acceptedStatuses.contains(response.head.status) {
-            let body = try await collect(response, to: request, limit: limit)
-            return HTTPResponse(head: response.head, body: body)
-        }
-        // The status is the news. An error page too long to keep, or cut off, must not hide it.
-        var body = Data()
+    private func drain(_ response: HTTPTransportResponse, of call: CallState) async throws {
+        guard let length = response.head.bodyLength(to: call.head), length <= Self.longestDrainedBody else { return }
         do {
-            body = try await collect(response, to: request, limit: limit)
-        } catch {
-            try Task.checkCancellation()
-        }
-        return HTTPResponse(head: response.head, body: body)
-    }
-
-    private func collect(
-        _ response: HTTPTransportResponse,
-        to request: HTTPRequestHead,
-        limit: Int
-    ) async throws -> Data {
-        func tooLarge() -> NetworkError {
-            NetworkError(.responseTooLarge, reason: "the answer has more than \(limit) bytes", response: response.head)
-        }
-        if let length = response.head.bodyLength(to: request), length > limit { throw tooLarge() }
-        do {
-            return try await response.body.collect(upTo: limit)
-        } catch let error as HTTPBodyError where error.code == .tooLong {
-            throw tooLarge()
-        } catch let error as HTTPTransportError {
-            try Task.checkCancellation()
-            throw NetworkError(error.code, reason: error.reason, response: response.head, cause: error)
-        }
-    }
-
-    private func drain(_ response: HTTPTransportResponse, to request: HTTPRequestHead) async throws {
-        guard let length = response.head.bodyLength(to: request), length <= Self.longestDrainedBody else { return }
-        do {
-            _ = try await collect(response, to: request, limit: Self.longestDrainedBody)
+            _ = try await collect(response, of: call, limit: Self.longestDrainedBody)
         } catch {
             try Task.checkCancellation()
         }
     }
 
-    /// Reads an answer: the value, or the error it stands for.
-    func read<Response>(_ response: HTTPResponse, as endpoint: Endpoint<Response>) throws -> Response {
-        let format = endpoint.format ?? configuration.format
-        let decoder = configuration.coding.makeDecoder()
-        let retryAfter = response.head.retryAfter(now: clock.date)
-        guard configuration.acceptedStatuses.contains(response.status) else {
-            throw NetworkError(
-                .unacceptableStatus,
-                response: response.head,
-                envelope: format.failure(from: response, using: decoder),
-                retryAfter: retryAfter
-            )
+    /// Asks whether a failed request is sent again.
+    ///
+    /// - Returns: The pause before the next attempt.
+    /// - Throws: The failure, when it is not sent again, its body cannot be, or the pause would outlast the deadline.
+    func pauseBeforeRetry(after failure: NetworkError, of call: inout CallState) async throws -> Duration {
+        guard call.attempt < call.maximumAttempts else { throw failure }
+        let context = call.context
+        var decision = RetryDecision.doNotRetry
+        if var authentication = call.authentication {
+            decision = try await authentication.retry(failure, isReplayable: call.isReplayable)
+            call.authentication = authentication
         }
-        do {
-            return try endpoint.reading.read(response, format, decoder)
-        } catch let error as ErrorEnvelope {
-            throw NetworkError(.unsuccessful, response: response.head, envelope: error, retryAfter: retryAfter)
-        } catch let error as DecodingError {
-            throw NetworkError(.decodingFailed, response: response.head, cause: DecodingFailure(error))
-        } catch {
-            throw NetworkError(.decodingFailed, response: response.head, cause: error)
+        for interceptor in interceptors + call.options.interceptors where decision == .doNotRetry {
+            do {
+                decision = try await interceptor.retry(failure, context: context)
+            } catch {
+                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
+            }
         }
-    }
-}
-
-extension RequestSummary {
-    /// Where a redirect leads, unredacted: two addresses that differ in a secret only are not a circle. Never shown.
-    struct Exact: Hashable {
-        private let method: HTTPMethod
-        private let url: String
-
-        init(_ request: HTTPRequestHead) {
-            method = request.method
-            url = request.url.absoluteString
-        }
+        guard case .retry(let pause) = decision else { throw failure }
+        guard call.isReplayable else { throw failure.becauseOfOneShotBody() }
+        if let left = call.timeLeft(at: clock.uptime), left <= pause { throw failure }
+        return pause
     }
 }

@@ -1,7 +1,8 @@
 import AuthInterface
 import ConcurrencyPrimitives
+import Foundation
 
-/// The one loop that drives every call of both clients.
+/// The one loop that drives every call of both clients. ``CallState`` holds what it knows of a call.
 ///
 /// ```
 /// endpoint → request → adapt (interceptors in order, then authentication) → exchange → accept status → decode
@@ -9,8 +10,8 @@ import ConcurrencyPrimitives
 ///                        └──────────── retry? (authentication, then interceptors in order) ◄┘
 /// ```
 ///
-/// Authentication is the last to adapt, so that nothing after it sees or moves a token, and the first to hear of a
-/// failure, because it alone knows whether that was the token's fault.
+/// Authentication is the last to adapt, so that nothing after it sees or moves a token, and the first to be asked after a
+/// failure, because it alone knows whether the token was the reason.
 struct RequestLoop: Sendable {
     let configuration: NetworkConfiguration
     let transport: any HTTPTransport
@@ -22,167 +23,136 @@ struct RequestLoop: Sendable {
     @concurrent
     func send<Response>(
         _ endpoint: Endpoint<Response>,
-        authentication: AuthenticationInterceptor?,
-        progress: ProgressHandler?
+        options: RequestOptions,
+        authentication: CallAuthentication? = nil
     ) async throws -> Response {
-        var call = begin(endpoint, isAuthenticated: authentication != nil)
+        try await run(endpoint, options, authentication) { response, call in
+            let body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
+            let whole = HTTPResponse(head: response.head, body: body)
+            return (try read(whole, as: endpoint), bytes: body.count)
+        }
+    }
+
+    @concurrent
+    func stream<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: RequestOptions,
+        authentication: CallAuthentication? = nil
+    ) async throws -> HTTPTransportResponse {
+        try await run(endpoint, options, authentication) { response, call in
+            var response = response
+            response.body = HTTPBody(once: StreamedBody(body: response.body, head: response.head, call: call))
+            return (response, bytes: 0)
+        }
+    }
+
+    /// Makes attempts until one succeeds, or none may follow.
+    private func run<Response, Value>(
+        _ endpoint: Endpoint<Response>,
+        _ options: RequestOptions,
+        _ authentication: CallAuthentication?,
+        reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
+    ) async throws -> Value {
+        var call = try start(endpoint, options, authentication)
         do {
             try Task.checkCancellation()
-            let request = try configuration.request(for: endpoint)
-            call.request = RequestSummary(request)
-            notify(call.event(.started))
-            let body = try endpoint.body.encoded(by: configuration.coding)
-            let draft = Draft(request: request, body: body, progress: progress)
-            return try await attempt(draft, of: &call, authentication: authentication) { response in
-                try self.read(response, as: endpoint)
+            notify(.started, of: call)
+            while true {
+                call.attempt += 1
+                let failure: NetworkError
+                do {
+                    let response = try await attempt(&call)
+                    guard call.acceptedStatuses.contains(response.head.status) else {
+                        throw try await refusal(response, of: call, to: endpoint)
+                    }
+                    let (value, bytes) = try await reading(response, call)
+                    notify(.succeeded(status: response.head.status, bytes: bytes), of: call)
+                    return value
+                } catch {
+                    failure = try call.failure(error)
+                }
+                let pause = try await pauseBeforeRetry(after: failure, of: &call)
+                notify(.retrying(after: pause, because: failure.code, status: failure.status), of: call)
+                if pause > .zero { try await clock.sleep(until: clock.uptime + pause) }
             }
         } catch {
             throw end(call, with: error)
         }
     }
 
-    /// What every attempt starts from.
-    struct Draft {
-        let request: HTTPRequestHead
-        let body: HTTPBody
-        let progress: ProgressHandler?
-    }
-
-    private func begin<Response>(_ endpoint: Endpoint<Response>, isAuthenticated: Bool) -> Call {
-        let facts = Call.Facts(
-            method: endpoint.method,
-            requiresAuthentication: endpoint.requiresAuthentication,
-            isIdempotent: endpoint.isIdempotent,
-            isReplayable: endpoint.body.isReplayable,
-            timeout: endpoint.timeout ?? configuration.timeout
-        )
-        return Call(
-            endpoint: facts,
-            clock: clock,
-            startedAt: clock.uptime,
-            // The one attempt with a better token does not count against the others.
-            maximumAttempts: configuration.maximumAttempts + (isAuthenticated ? 1 : 0),
-            request: RequestSummary(method: endpoint.method, url: configuration.baseURL)
-        )
-    }
-
-    private func attempt<Response>(
-        _ draft: Draft,
-        of call: inout Call,
-        authentication: AuthenticationInterceptor?,
-        read: (HTTPResponse) throws -> Response
-    ) async throws -> Response {
-        while true {
-            call.attempt += 1
-            let failure: NetworkError
-            do {
-                let request = try await adapt(draft.request, for: &call, authentication: authentication)
-                let response = try await exchange(request, draft, for: &call, authentication: authentication)
-                let value = try read(response)
-                notify(call.event(.succeeded(status: response.status, bytes: response.body.count)))
-                return value
-            } catch {
-                failure = try call.failure(error)
-            }
-            let pause = try await pauseBeforeRetry(after: failure, of: call, authentication: authentication)
-            notify(call.event(.retrying(after: pause, because: failure.code, status: failure.status)))
-            if pause > .zero { try await clock.sleep(until: clock.uptime + pause) }
+    private func start<Response>(
+        _ endpoint: Endpoint<Response>,
+        _ options: RequestOptions,
+        _ authentication: CallAuthentication?
+    ) throws -> CallState {
+        let startedAt = clock.uptime
+        do {
+            let head = try configuration.request(for: endpoint)
+            let body = try endpoint.body.encoded(by: configuration.coding)
+            let idleTimeout = endpoint.timeout ?? configuration.timeout
+            let standard = configuration.deadline.map { max($0, idleTimeout) }
+            return CallState(
+                endpoint: head,
+                body: body,
+                requiresAuthentication: endpoint.requiresAuthentication,
+                isIdempotent: endpoint.isIdempotent,
+                isReplayable: body.isReplayable,
+                acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
+                idleTimeout: idleTimeout,
+                deadline: (options.deadline ?? endpoint.deadline ?? standard).map { startedAt + $0 },
+                options: options,
+                clock: clock,
+                startedAt: startedAt,
+                // The attempt with a replaced token does not count as a retry.
+                maximumAttempts: configuration.maximumAttempts + (authentication == nil ? 0 : 1),
+                authentication: authentication,
+                head: head
+            )
+        } catch {
+            throw endBeforeStart(endpoint, options, with: error)
         }
     }
 
-    private func adapt(
-        _ request: HTTPRequestHead,
-        for call: inout Call,
-        authentication: AuthenticationInterceptor?
-    ) async throws -> HTTPRequestHead {
-        var request = request
-        let context = call.context
-        for interceptor in interceptors {
-            do {
-                request = try await interceptor.adapt(request, context: context)
-            } catch {
-                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
-            }
-        }
-        try request.validate()
-        call.request = RequestSummary(request)
-        try configuration.refuseCleartext(request)
-        call.carriesToken = false
-        if let authentication {
-            request = try await authentication.adapt(request, context: context)
-            call.session = authentication.carriedSession
-            call.carriesToken = call.session != nil
-        }
-        return request
-    }
-
-    /// Asks who wants to send a failed request again.
-    ///
-    /// - Returns: The pause before the next attempt.
-    /// - Throws: The failure, when nobody wants to or the body cannot be sent again.
-    private func pauseBeforeRetry(
-        after failure: NetworkError,
-        of call: Call,
-        authentication: AuthenticationInterceptor?
-    ) async throws -> Duration {
-        guard call.attempt < call.maximumAttempts else { throw failure }
-        let context = call.context
-        var decision = RetryDecision.doNotRetry
-        if let authentication, call.carriesToken {
-            decision = try await authentication.retry(failure, context: context)
-        }
-        for interceptor in interceptors where decision == .doNotRetry {
-            do {
-                decision = try await interceptor.retry(failure, context: context)
-            } catch {
-                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
-            }
-        }
-        guard case .retry(let pause) = decision else { throw failure }
-        guard call.endpoint.isReplayable else { throw failure.becauseOfOneShotBody() }
-        return pause
-    }
-
-    private func end(_ call: Call, with error: any Error) -> any Error {
+    private func end(_ call: CallState, with error: any Error) -> any Error {
         do {
             let failure = try call.failure(error)
-            notify(call.event(.failed(failure.code, status: failure.status)))
+            notify(.failed(failure.code, status: failure.status), of: call)
             return failure
         } catch {
-            notify(call.event(.cancelled))
+            notify(.cancelled, of: call)
             return error
         }
     }
 
-    func notify(_ event: NetworkEvent) {
-        for observer in observers { observer.receive(event) }
-    }
-}
-
-extension NetworkConfiguration {
-    /// Keeps a request from going over plain http to another machine. It holds for every request and not only for
-    /// those with tokens in a header field: a login's answer and a refresh's body hold tokens too (G16).
-    func refuseCleartext(_ request: HTTPRequestHead) throws {
-        guard let origin = Origin(request.url) else { return }
-        guard origin.mayBeSpokenTo(exceptions: cleartextExceptions) else {
-            throw NetworkError(
-                .cleartextRefused,
-                reason: "\(origin) is plain http; use https, or name the origin in cleartextExceptions"
-            )
+    /// The end of a call that has no request.
+    private func endBeforeStart<Response>(
+        _ endpoint: Endpoint<Response>,
+        _ options: RequestOptions,
+        with error: any Error
+    ) -> any Error {
+        guard var failure = try? NetworkError(describing: error, otherwise: .invalidRequest) else { return error }
+        let request = configuration.summary(of: endpoint)
+        failure.request = request
+        let id = UUID()
+        for kind in [NetworkEvent.Kind.started, .failed(failure.code, status: nil)] {
+            let event = NetworkEvent(
+                kind: kind, id: id, attempt: 0, request: request, uptime: clock.uptime, tags: options.tags)
+            for observer in observers { observer.receive(event) }
         }
+        return failure
     }
-}
 
-extension NetworkError {
-    /// The failure of a request that would be sent again, were its body not a one-shot stream (G21).
-    func becauseOfOneShotBody() -> NetworkError {
-        NetworkError(
-            .bodyNotReplayable,
-            reason: "the request failed (\(code)) and its body is a one-shot stream, which cannot be sent again",
-            response: response,
-            envelope: envelope,
-            retryAfter: retryAfter,
-            cause: self
+    /// Tells the observers. Nothing is built where there is none.
+    func notify(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
+        guard !observers.isEmpty else { return }
+        let event = NetworkEvent(
+            kind: kind(),
+            id: call.id,
+            attempt: call.attempt,
+            request: RequestSummary(call.head),
+            uptime: clock.uptime,
+            tags: call.options.tags
         )
+        for observer in observers { observer.receive(event) }
     }
 }

@@ -1,6 +1,8 @@
+public import AuthInterface
+
 public import struct Foundation.UUID
 
-/// One call of an API: what is sent, and what its answer is read as.
+/// One call of an API: what is sent, and the type of its response.
 ///
 /// ```swift
 /// extension Endpoint where Response == Article {
@@ -9,34 +11,50 @@ public import struct Foundation.UUID
 /// }
 /// ```
 ///
-/// An endpoint is a description: nothing is encoded, opened or sent before ``NetworkService/send(_:progress:)``.
+/// An endpoint is a description: nothing is encoded, opened or sent before ``NetworkService/send(_:options:)``.
+///
+/// **Modules with default main-actor isolation.** Responses are decoded, and bodies encoded, off the main actor. So the
+/// types that travel are declared `nonisolated` in a module whose default isolation is `MainActor`:
+///
+/// ```swift
+/// nonisolated struct Note: Codable { … }
+/// ```
+///
+/// Endpoints, screens, interceptors, observers and refresh handlers need no annotation there.
 public struct Endpoint<Response: Sendable>: Sendable {
     /// The request method.
     public let method: HTTPMethod
 
-    /// Where it is, seen from the base URL.
+    /// The path below the base URL, or a URL of its own.
     public let path: EndpointPath
 
-    /// The query.
+    /// The query items.
     public var query: QueryItems
 
-    /// Header fields of this call. They win over the configuration's default ones.
+    /// Header fields of this call. They replace the configuration's fields of the same names.
     public var headers: HTTPHeaders
 
-    /// What is sent along.
+    /// The body.
     public var body: RequestBody
 
-    /// Whether an *authenticated* client adds tokens. An open client never does.
+    /// Whether an authenticated client adds tokens. A client without authentication never adds any.
     public var requiresAuthentication: Bool
 
-    /// The key that lets the server recognise the same call sent twice, sent as `Idempotency-Key`. With one, even a
-    /// `POST` may be sent again.
+    /// The value of `Idempotency-Key`, by which the server recognizes a call that is sent twice. With a key, a `POST`
+    /// may be sent again too.
     public var idempotencyKey: String?
 
-    /// The longest silence to bear, instead of the configuration's.
+    /// The idle timeout: how long nothing may be sent or received. `nil`: the configuration's.
     public var timeout: Duration?
 
-    /// How the answer is read, instead of the configuration's way.
+    /// The longest time to the head of the response: the waits for a token and for a connection, pauses and all attempts
+    /// included. `nil`: the configuration's.
+    public var deadline: Duration?
+
+    /// The statuses that count as success. `nil`: the configuration's.
+    public var acceptedStatuses: HTTPStatusSet?
+
+    /// How the response is read. `nil`: the configuration's format.
     public var format: (any ResponseFormat)?
 
     let reading: ResponseReading<Response>
@@ -56,16 +74,18 @@ public struct Endpoint<Response: Sendable>: Sendable {
         self.requiresAuthentication = true
         self.idempotencyKey = nil
         self.timeout = nil
+        self.deadline = nil
+        self.acceptedStatuses = nil
         self.format = nil
         self.reading = reading
     }
 
-    /// Whether the call may be sent more than once: by its method, or because it has an idempotency key.
+    /// Whether the call may be sent more than once: its method is idempotent, or it has an idempotency key.
     public var isIdempotent: Bool { method.isIdempotent || idempotencyKey != nil }
 }
 
 extension Endpoint {
-    /// The same call, without tokens even from an authenticated client.
+    /// The same call without tokens, from an authenticated client too.
     ///
     /// - Returns: The changed endpoint.
     public func withoutAuthentication() -> Self {
@@ -75,38 +95,72 @@ extension Endpoint {
     /// The same call with an `Idempotency-Key`, so that it may be sent again after a failure.
     ///
     /// The key belongs to the endpoint value: sending that value twice sends the same key twice, which asks the server
-    /// to do the work once. The server must know the field; one that does not may do the work twice.
+    /// to do the work once. A server that does not know the field may do the work twice.
     ///
-    /// - Parameter key: The key; a random one if left out.
+    /// - Parameter key: The key. The default is random.
     /// - Returns: The changed endpoint.
     public func idempotent(key: String = UUID().uuidString) -> Self {
         with { $0.idempotencyKey = key }
     }
 
-    /// The same call with a header field, in place of one of that name.
+    /// The same call with a header field, in place of the field of that name.
     ///
     /// - Parameters:
-    ///   - name: The field's name.
-    ///   - value: The field's value.
+    ///   - name: The name of the field.
+    ///   - value: The value of the field.
     /// - Returns: The changed endpoint.
     public func header(_ name: String, _ value: String) -> Self {
         with { $0.headers[name] = value }
     }
 
-    /// The same call with a time-out of its own.
+    /// The same call with an idle timeout of its own.
     ///
-    /// - Parameter duration: The longest silence to bear: the time in which nothing is sent and nothing received.
+    /// - Parameter duration: How long nothing may be sent or received.
     /// - Returns: The changed endpoint.
     public func timeout(_ duration: Duration) -> Self {
         with { $0.timeout = duration }
     }
 
-    /// The same call, its answer read in a way of its own: `.json` for an OAuth2 server beside an API of envelopes.
+    /// The same call with a response format of its own: `.json` for an OAuth 2 server beside an API of envelopes.
     ///
-    /// - Parameter format: The way.
+    /// - Parameter format: The format.
     /// - Returns: The changed endpoint.
     public func format(_ format: any ResponseFormat) -> Self {
         with { $0.format = format }
+    }
+
+    /// The same call with a deadline of its own.
+    ///
+    /// - Parameter duration: The longest time to the head of the response, with everything that is waited for.
+    /// - Returns: The changed endpoint.
+    public func deadline(_ duration: Duration) -> Self {
+        with { $0.deadline = duration }
+    }
+
+    /// The same call with accepted statuses of its own: `.accepting(.success, .notFound)`.
+    ///
+    /// - Parameter statuses: The statuses that count as success.
+    /// - Returns: The changed endpoint.
+    public func accepting(_ statuses: HTTPStatusSet...) -> Self {
+        with { $0.acceptedStatuses = .any(of: statuses) }
+    }
+
+    /// The same call, whose value is made of the decoded one and the head of the response.
+    ///
+    /// - Parameter transform: Makes the value. An error it throws fails the call with code `decodingFailed`.
+    /// - Returns: The endpoint.
+    public func map<New: Sendable>(
+        _ transform: @escaping @Sendable (Response, HTTPResponseHead) throws -> New
+    ) -> Endpoint<New> {
+        var endpoint = Endpoint<New>(method, path, query: query, body: body, reading: reading.map(transform))
+        endpoint.headers = headers
+        endpoint.requiresAuthentication = requiresAuthentication
+        endpoint.idempotencyKey = idempotencyKey
+        endpoint.timeout = timeout
+        endpoint.deadline = deadline
+        endpoint.acceptedStatuses = acceptedStatuses
+        endpoint.format = format
+        return endpoint
     }
 
     private func with(_ change: (inout Self) -> Void) -> Self {
@@ -116,15 +170,7 @@ extension Endpoint {
     }
 }
 
-extension Endpoint: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Endpoint: RedactedDescription {
     /// The method and path; never a header value or a body (G17).
     public var description: String { "\(method) \(path)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["method": method.rawValue, "path": path.description], displayStyle: .struct)
-    }
 }

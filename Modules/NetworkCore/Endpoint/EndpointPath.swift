@@ -1,18 +1,19 @@
+public import AuthInterface
+
 public import struct Foundation.URL
 
-/// Where an endpoint is, seen from the base URL.
+/// The path of an endpoint below the base URL, or a URL of its own.
 ///
-/// A literal is a path as people read it, and everything interpolated into it is one segment, whatever it contains:
+/// A literal is a path that is not yet percent-encoded. Each interpolated value is one segment, with any content:
 ///
 /// ```swift
 /// .get("articles/\(id)")      // id "a/b?c" is sent as articles/a%2Fb%3Fc
 /// ```
 ///
-/// Some values no encoding makes safe: an interpolated segment that ends up empty would turn `articles/7` into
-/// `articles/`, and `.` and `..` are taken out by every URL parser, encoded or not. Such a path is never sent:
-/// sending it throws ``NetworkError`` with code `invalidRequest`.
+/// No encoding makes some values safe: an interpolated segment that is empty would turn `articles/7` into `articles/`,
+/// and URL parsers remove `.` and `..`, encoded or not. Such a path is never sent: sending it throws ``NetworkError``
+/// with code `invalidRequest`.
 public struct EndpointPath: Sendable, Hashable {
-    /// Where the path leads.
     enum Target: Sendable, Hashable {
         case relative(String)
         case absolute(URL)
@@ -20,23 +21,23 @@ public struct EndpointPath: Sendable, Hashable {
 
     let target: Target
 
-    /// Why the path cannot be sent, where it cannot.
+    /// Why the path cannot be sent. `nil`: it can.
     let problem: String?
 
-    /// Takes a path known only at run time, read as a literal would be: `/` separates segments, everything else that
-    /// a path cannot hold is percent-encoded.
+    /// Creates a path that is known only at run time, read as a literal is: `/` separates segments, and every other
+    /// character that is not allowed in a path is percent-encoded.
     ///
     /// - Parameter path: The path, not yet percent-encoded.
     public init(_ path: String) {
         self.init(stringLiteral: path)
     }
 
-    /// An address of its own, instead of one below the base URL: a token endpoint, a link a server gave.
+    /// A URL in place of a path below the base URL: a token endpoint, or a link from a server.
     ///
-    /// Tokens go along only if its origin is allowed to see them (G15).
+    /// Tokens are sent only if its origin is allowed to receive them (G15).
     ///
-    /// - Parameter url: The address, with scheme `https` or `http`.
-    /// - Returns: The path that leads there.
+    /// - Parameter url: The URL, with scheme `https` or `http`.
+    /// - Returns: The path.
     public static func url(_ url: URL) -> EndpointPath {
         EndpointPath(target: .absolute(url), problem: nil)
     }
@@ -47,24 +48,18 @@ public struct EndpointPath: Sendable, Hashable {
     }
 }
 
-extension EndpointPath: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The path, percent-encoded; an address of its own as far as it may be told (G17).
+extension EndpointPath: RedactedDescription {
+    /// The path, percent-encoded, or the URL without secrets (G17).
     public var description: String {
         switch target {
         case .relative(let path): path
         case .absolute(let url): Redaction.url(url)
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["path": description], displayStyle: .struct) }
 }
 
 extension EndpointPath: ExpressibleByStringInterpolation {
-    /// Takes a path written in code.
+    /// Creates a path from a literal.
     ///
     /// - Parameter value: The path, not percent-encoded, with or without a leading slash.
     public init(stringLiteral value: String) {
@@ -73,20 +68,20 @@ extension EndpointPath: ExpressibleByStringInterpolation {
         self.init(stringInterpolation: pieces)
     }
 
-    /// Puts a path together from its pieces.
+    /// Creates a path from an interpolated literal.
     ///
-    /// - Parameter stringInterpolation: The pieces.
+    /// - Parameter stringInterpolation: The literal text and the values.
     public init(stringInterpolation: StringInterpolation) {
         self.init(target: .relative(stringInterpolation.path), problem: stringInterpolation.problem)
     }
 
-    /// The pieces of a path: literal text, and values that are one segment each.
+    /// The literal text of a path, and the values that are one segment each.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var path = ""
         private var literalProblem: String?
         private var segmentsWithValues: Set<Int> = []
 
-        /// Makes room for a path.
+        /// Reserves capacity for a path.
         ///
         /// - Parameters:
         ///   - literalCapacity: The length of all literal text.
@@ -97,10 +92,10 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         /// Appends literal text, in which `/` separates segments.
         ///
-        /// - Parameter literal: The text. It must not hold a query or a fragment.
+        /// - Parameter literal: The text. It must not contain a query or a fragment.
         public mutating func appendLiteral(_ literal: String) {
             if literal.contains(where: { $0 == "?" || $0 == "#" }) {
-                literalProblem = "a path holds no query and no fragment; use the query parameter"
+                literalProblem = "a path must not contain a query or a fragment; use the query parameter"
             }
             let isStart = path.isEmpty && segmentsWithValues.isEmpty
             path += (isStart && literal.hasPrefix("/") ? String(literal.dropFirst()) : literal).percentEncodedPath
@@ -108,9 +103,9 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         /// Appends a value as one segment, or as a part of one.
         ///
-        /// An optional does not fit, so `Optional(7)` never gets into a path.
+        /// An optional does not compile here, so `Optional(7)` is never part of a path.
         ///
-        /// - Parameter value: The value. Its description is percent-encoded as a whole.
+        /// - Parameter value: The value. Its whole description is percent-encoded.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             segmentsWithValues.insert(path.utf8.count { $0 == UInt8(ascii: "/") })
             path += value.description.percentEncodedComponent

@@ -1,6 +1,7 @@
+public import AuthInterface
 import Foundation
 
-/// The query of a request: names and values in the order they were written, values that are `nil` left out.
+/// The query of a request: names and values in the order in which they were added. Values that are `nil` are left out.
 ///
 /// ```swift
 /// ["cursor": cursor, "limit": 20]     // ?limit=20 on the first page
@@ -29,7 +30,7 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - value: The value. A date is written as ISO 8601, anything else as it describes itself.
+    ///   - value: The value. A date is written as ISO 8601, any other value as its description.
     public mutating func append(_ name: String, _ value: (any CustomStringConvertible)?) {
         guard let value else { return }
         let text = (value as? Date).map { ISO8601.string(from: $0) } ?? value.description
@@ -48,15 +49,9 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 }
 
-extension QueryItems: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The items, with the values of token-like names left out (G17).
+extension QueryItems: RedactedDescription {
+    /// The items, without the values whose names denote a secret (G17).
     public var description: String {
         items.map { "\($0.name)=\(Redaction.value($0.value, ofQueryItem: $0.name))" }.joined(separator: "&")
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["items": description], displayStyle: .struct) }
 }

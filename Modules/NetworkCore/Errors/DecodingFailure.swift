@@ -1,26 +1,26 @@
-/// What was wrong with an answer that could not be read: the kind of mismatch and where it is, never what was there.
+/// Why a response could not be decoded: the kind of mismatch and its position, never the value.
 ///
 /// `DecodingError` is not kept, because its text quotes the body.
 public struct DecodingFailure: Error, Sendable, Hashable {
     /// The kinds of mismatch.
     public enum Kind: String, Sendable {
-        /// A member is absent.
+        /// A key is missing.
         case keyNotFound
-        /// A member is `null`.
+        /// A value is `null`.
         case valueNotFound
-        /// A member is of another type.
+        /// A value has another type.
         case typeMismatch
-        /// The body, or a member, is malformed.
+        /// The body, or a value in it, is malformed.
         case dataCorrupted
     }
 
     /// The kind of mismatch.
     public let kind: Kind
 
-    /// Where it is: `data.author.name`, with `[3]` for an element. Empty: at the top.
+    /// The position: `data.author.name`, with `[3]` for an element. Empty: the top level.
     public let path: String
 
-    /// The type that was expected, where the decoder says.
+    /// The type that was expected, if the decoder names it.
     public let expected: String?
 
     init(_ error: DecodingError) {
@@ -54,7 +54,7 @@ public struct DecodingFailure: Error, Sendable, Hashable {
 extension DecodingFailure: CustomStringConvertible {
     /// One line: `typeMismatch at data.id, expected Int`.
     public var description: String {
-        let place = path.isEmpty ? "the top" : path
-        return "\(kind.rawValue) at \(place)" + (expected.map { ", expected \($0)" } ?? "")
+        let position = path.isEmpty ? "the top level" : path
+        return "\(kind.rawValue) at \(position)" + (expected.map { ", expected \($0)" } ?? "")
     }
 }

@@ -1,42 +1,39 @@
 public import AuthInterface
 
-/// Why a call failed: what was asked, what was answered, and what lies underneath.
+/// Why a call failed: the request, the response, and the cause.
 ///
 /// ```swift
 /// catch let error as NetworkError where error.status == 404 { … }
 /// catch let error as NetworkError where error.code == .sessionEnded { … }
 /// ```
 ///
-/// Descriptions and dumps hold no token, no header value and no body (G17).
+/// Descriptions and dumps contain no token, no header value and no body (G17).
 public struct NetworkError: Error, Sendable {
     /// What went wrong.
     public let code: Code
 
-    /// What was asked: the call's last request.
+    /// The last request of the call.
     public internal(set) var request: RequestSummary?
 
-    /// The head of the answer, where there was one.
+    /// The head of the response. `nil`: there was none.
     public let response: HTTPResponseHead?
 
-    /// What the server said about the error, where it could be read.
+    /// The server's error. `nil`: there was none, or it could not be read.
     public let envelope: ErrorEnvelope?
 
-    /// What happened, in words, without a secret.
+    /// What happened, for a developer, without a secret.
     public let reason: String?
 
-    /// How long the server asked to be left alone (`Retry-After`, RFC 9110 §10.2.3), counted from the answer.
+    /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), from the response on.
     public let retryAfter: Duration?
 
-    /// The number of the attempt that failed, from 1. 0: none was made.
+    /// The number of the attempt that failed, from 1. 0: no attempt was made.
     public internal(set) var attempt: Int
 
-    /// The most attempts the client would make.
-    public internal(set) var maximumAttempts: Int?
-
-    /// The time from the call's begin to its failure.
+    /// The time from the start of the call to its failure.
     public internal(set) var elapsed: Duration?
 
-    /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or what an
+    /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or the error that an
     /// interceptor threw.
     public let cause: (any Error)?
 
@@ -44,14 +41,13 @@ public struct NetworkError: Error, Sendable {
     ///
     /// - Parameters:
     ///   - code: What went wrong.
-    ///   - reason: What happened, in words, without a secret.
-    ///   - request: What was asked.
-    ///   - response: The head of the answer.
-    ///   - envelope: What the server said about the error.
-    ///   - retryAfter: How long the server asked to be left alone.
+    ///   - reason: What happened, for a developer, without a secret.
+    ///   - request: The last request of the call.
+    ///   - response: The head of the response.
+    ///   - envelope: The server's error.
+    ///   - retryAfter: The pause that the server asked for.
     ///   - attempt: The number of the attempt that failed, from 1.
-    ///   - maximumAttempts: The most attempts the client would make.
-    ///   - elapsed: The time from the call's begin to its failure.
+    ///   - elapsed: The time from the start of the call to its failure.
     ///   - cause: The error underneath.
     public init(
         _ code: Code,
@@ -61,7 +57,6 @@ public struct NetworkError: Error, Sendable {
         envelope: ErrorEnvelope? = nil,
         retryAfter: Duration? = nil,
         attempt: Int = 0,
-        maximumAttempts: Int? = nil,
         elapsed: Duration? = nil,
         cause: (any Error)? = nil
     ) {
@@ -72,19 +67,58 @@ public struct NetworkError: Error, Sendable {
         self.envelope = envelope
         self.retryAfter = retryAfter
         self.attempt = attempt
-        self.maximumAttempts = maximumAttempts
         self.elapsed = elapsed
         self.cause = cause
     }
 
-    /// The status of the answer, where there was one.
-    public var status: Int? { response?.status }
+    // Not inlined: reading it beside a stored property crashes the optimizer of Swift 6.3.1.
+    /// The status of the response.
+    @inline(never) public var status: Int? { response?.status }
 
-    /// The server's name for the request: from the error envelope, else from an `X-Request-ID` field.
+    /// The server's identifier of the request: from the error envelope, or else from the `X-Request-ID` field.
     public var requestID: String? { envelope?.requestId ?? response?.headers["X-Request-ID"] }
 
-    /// The error of the token provider, where that is why the call failed.
-    ///
-    /// Its code and the code of this error have the same name.
+    /// The error of the token provider, if it is the cause. Its code and the code of this error have the same name.
     public var authentication: AuthenticationError? { cause as? AuthenticationError }
+}
+
+extension NetworkError {
+    /// Converts any error.
+    ///
+    /// - Throws: `CancellationError`, if that is the error.
+    init(describing error: any Error, otherwise code: Code = .transportFailed) throws {
+        switch error {
+        case let error as NetworkError: self = error
+        case let error as CancellationError: throw error
+        case let error as AuthenticationError: self.init(error)
+        case let error as HTTPTransportError: self.init(error.code, cause: error)
+        case let error as HTTPBodyError: self.init(error)
+        case let error as HTTPFieldError: self.init(error)
+        case let error as DecodingError: self.init(.decodingFailed, cause: DecodingFailure(error))
+        default: self.init(code, cause: error)
+        }
+    }
+
+    /// Converts an error of the token provider, under the code of the same name.
+    init(_ error: AuthenticationError, response: HTTPResponseHead? = nil, envelope: ErrorEnvelope? = nil) {
+        self.init(
+            Code(rawValue: error.code.rawValue),
+            response: response,
+            envelope: envelope,
+            retryAfter: error.retryAfter,
+            cause: error
+        )
+    }
+
+    /// The failure of a request that was to be sent again and whose body is a one-shot sequence (G21).
+    func becauseOfOneShotBody() -> NetworkError {
+        NetworkError(
+            .bodyNotReplayable,
+            reason: "the request failed (\(code)), and its body is a one-shot sequence, which cannot be sent again",
+            response: response,
+            envelope: envelope,
+            retryAfter: retryAfter,
+            cause: self
+        )
+    }
 }

@@ -1,7 +1,7 @@
-/// Changes requests before they go out, and says whether a failed one is sent again (row N3).
+/// Changes requests before they are sent, and decides whether a failed one is sent again.
 ///
-/// An interceptor works on *requests*: what they say, whether there is another attempt. To change how bytes reach the
-/// server, write an ``HTTPTransport``. Neither sees tokens: they are placed after the last interceptor.
+/// An interceptor works on *requests*: their content, and whether there is another attempt. To change how bytes reach the
+/// server, write an ``HTTPTransport``. Interceptors do not see tokens, which are placed after the last one.
 ///
 /// ```swift
 /// struct PreferredLanguage: RequestInterceptor {
@@ -13,25 +13,25 @@
 public protocol RequestInterceptor: Sendable {
     /// Changes a request before an attempt. The default changes nothing.
     ///
-    /// A field that cannot be sent, or that belongs to the transport, fails the request with code `invalidRequest`.
+    /// A field that cannot be sent, or that belongs to the transport, fails the call with code `invalidRequest`.
     ///
     /// - Parameters:
-    ///   - request: The request: method, address, header fields.
-    ///   - context: What is known of the call.
+    ///   - request: The request: method, URL, header fields.
+    ///   - context: The state of the call.
     /// - Returns: The request to send.
-    /// - Throws: Anything: the request is not sent and fails with code `interceptorFailed`, or as the
-    ///   ``NetworkError`` that was thrown. `CancellationError` when the task is cancelled.
+    /// - Throws: Any error. The call fails with a ``NetworkError`` that is thrown, or else with code
+    ///   `interceptorFailed`. `CancellationError` when the task is cancelled.
     func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead
 
-    /// Says whether a failed request is sent again. The default says no.
+    /// Decides whether a failed request is sent again. The default does not retry.
     ///
-    /// Interceptors are asked in order until one says yes. All of `adapt` then runs again.
+    /// Interceptors are asked in order until one retries. Then every interceptor adapts the request again.
     ///
     /// - Parameters:
     ///   - failure: Why the attempt failed.
-    ///   - context: What is known of the call.
+    ///   - context: The state of the call.
     /// - Returns: Whether and when to send the request again.
-    /// - Throws: Anything, which ends the call in place of the failure. `CancellationError` when the task is
+    /// - Throws: Any error, with which the call fails in place of `failure`. `CancellationError` when the task is
     ///   cancelled.
     func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision
 }
@@ -41,24 +41,15 @@ extension RequestInterceptor {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - context: What is known of the call.
+    ///   - context: The state of the call.
     /// - Returns: The request.
     public func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead { request }
 
-    /// Says no.
+    /// Does not retry.
     ///
     /// - Parameters:
     ///   - failure: Why the attempt failed.
-    ///   - context: What is known of the call.
-    /// - Returns: Not to retry.
+    ///   - context: The state of the call.
+    /// - Returns: ``RetryDecision/doNotRetry``.
     public func retry(_ failure: NetworkError, context: RequestContext) -> RetryDecision { .doNotRetry }
-}
-
-/// Whether a failed request is sent again.
-public enum RetryDecision: Sendable, Hashable {
-    /// Not for this interceptor's sake; the next one is asked.
-    case doNotRetry
-
-    /// Again, after a pause. `.zero` means at once.
-    case retry(after: Duration)
 }

@@ -1,19 +1,18 @@
-import AuthInterface
 import ConcurrencyPrimitives
 
-/// How many retries all requests of a client may make between them.
+/// The retries that all requests of a client share.
 ///
-/// A bucket of tokens: each retry takes one, each call puts a part of one back, and so does time, lest a quiet client
-/// never earn one. While calls succeed, the bucket is full and nobody notices it; in an outage it runs dry, and
-/// retries fall to a tenth of the traffic.
+/// It is a token bucket: each retry takes a token, each call adds a part of one, and so does time, so that a client with
+/// few calls can retry too. While calls succeed, the bucket is full. In an outage it is empty, and retries fall to a
+/// tenth of the traffic.
 public final class RetryBudget: Sendable {
-    /// The most retries saved up, unless told otherwise.
+    /// The default of the most retries that are saved.
     public static let defaultCapacity = 20.0
 
-    /// The retries earned by one call, unless told otherwise.
+    /// The default of the retries that one call adds.
     public static let defaultEarnedPerCall = 0.1
 
-    /// The retries earned in one second, unless told otherwise.
+    /// The default of the retries that one second adds.
     public static let defaultEarnedPerSecond = 0.1
 
     private struct State {
@@ -29,9 +28,9 @@ public final class RetryBudget: Sendable {
     /// Creates a full budget.
     ///
     /// - Parameters:
-    ///   - capacity: The most retries saved up.
-    ///   - earnedPerCall: The retries earned by one call.
-    ///   - earnedPerSecond: The retries earned in one second.
+    ///   - capacity: The most retries that are saved.
+    ///   - earnedPerCall: The retries that one call adds.
+    ///   - earnedPerSecond: The retries that one second adds.
     public init(
         capacity: Double = defaultCapacity,
         earnedPerCall: Double = defaultEarnedPerCall,
@@ -47,7 +46,9 @@ public final class RetryBudget: Sendable {
         state.withLock { earn(earnedPerCall, at: uptime, &$0) }
     }
 
-    /// - Returns: Whether there was a retry left; it is used now.
+    /// Takes a retry.
+    ///
+    /// - Returns: Whether there was one.
     func withdraw(at uptime: Duration) -> Bool {
         state.withLock { state in
             earn(0, at: uptime, &state)

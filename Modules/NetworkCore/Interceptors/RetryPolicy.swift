@@ -1,34 +1,33 @@
-import AuthInterface
 import ConcurrencyPrimitives
 
-/// Sends failed requests again, where that is safe and helps.
+/// Sends failed requests again, if that is safe and may help.
 ///
-/// *Safe*: the method is idempotent or the endpoint has an `Idempotency-Key`, and the body can be sent again.
-/// *Helps*: there was no answer, or one of a server in passing trouble (408, 425, 429, 500, 502, 503, 504).
+/// It is safe if the method is idempotent or the endpoint has an `Idempotency-Key`, and the body can be sent again. It may
+/// help if there was no response, or one with a transient status (408, 425, 429, 500, 502, 503, 504).
 ///
-/// Pauses grow exponentially and are random in full (from nothing to the bound), so that clients that failed together
-/// do not come back together. A `Retry-After` is waited for, up to ``maximumRetryAfter``; a server that asks for more
-/// gets no retry, and the error says what it asked for.
+/// Pauses use exponential backoff with full jitter (a random part of a bound that doubles), so that clients that failed
+/// together do not retry together. A `Retry-After` is added, up to ``maximumRetryAfter``; when a server asks for more,
+/// the call fails and its error has the pause.
 ///
-/// All requests of a client share a ``RetryBudget``: when most of them fail, retries stop, and a server in trouble
-/// gets little more than its usual traffic.
+/// All requests of a client share a ``RetryBudget``: when most of them fail, retries stop, so that a failing server gets
+/// little more than its usual traffic.
 public struct RetryPolicy: RequestInterceptor {
-    /// The most attempts, unless told otherwise.
+    /// The default of ``attempts``.
     public static let defaultAttempts = 3
 
-    /// The bound of the first pause, unless told otherwise.
+    /// The default of ``baseDelay``.
     public static let defaultBaseDelay: Duration = .milliseconds(500)
 
-    /// The bound that pauses never pass, unless told otherwise.
+    /// The default of ``maximumDelay``.
     public static let defaultMaximumDelay: Duration = .seconds(20)
 
-    /// The longest `Retry-After` that is waited for, unless told otherwise.
+    /// The default of ``maximumRetryAfter``.
     public static let defaultMaximumRetryAfter: Duration = .seconds(60)
 
-    /// The statuses of passing trouble.
+    /// The default of ``statuses``.
     public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The policy most clients want. Each use makes one with a budget of its own; share it by sharing the client.
+    /// A policy with the defaults and a new budget.
     public static var standard: RetryPolicy { RetryPolicy() }
 
     /// The most attempts, the first one included.
@@ -37,13 +36,13 @@ public struct RetryPolicy: RequestInterceptor {
     /// The bound of the first pause. It doubles with each attempt.
     public let baseDelay: Duration
 
-    /// The bound that pauses never pass.
+    /// The bound at which doubling stops.
     public let maximumDelay: Duration
 
-    /// The longest `Retry-After` that is waited for.
+    /// The longest `Retry-After` after which a request is sent again.
     public let maximumRetryAfter: Duration
 
-    /// The statuses worth another attempt.
+    /// The statuses after which a request is sent again.
     public let statuses: Set<Int>
 
     private let budget: RetryBudget
@@ -54,11 +53,11 @@ public struct RetryPolicy: RequestInterceptor {
     /// - Parameters:
     ///   - attempts: The most attempts, the first one included.
     ///   - baseDelay: The bound of the first pause.
-    ///   - maximumDelay: The bound that pauses never pass.
-    ///   - maximumRetryAfter: The longest `Retry-After` that is waited for.
-    ///   - statuses: The statuses worth another attempt.
-    ///   - budget: How many retries all requests may make between them.
-    ///   - random: Makes random numbers from 0 up to 1.
+    ///   - maximumDelay: The bound at which doubling stops.
+    ///   - maximumRetryAfter: The longest `Retry-After` after which a request is sent again.
+    ///   - statuses: The statuses after which a request is sent again.
+    ///   - budget: The retries that all requests share.
+    ///   - random: Returns random numbers in `0..<1`.
     public init(
         attempts: Int = defaultAttempts,
         baseDelay: Duration = defaultBaseDelay,
@@ -81,19 +80,19 @@ public struct RetryPolicy: RequestInterceptor {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - context: What is known of the call.
+    ///   - context: The state of the call.
     /// - Returns: The request, unchanged.
     public func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead {
         if context.attempt == 1 { budget.deposit(at: context.clock.uptime) }
         return request
     }
 
-    /// Says whether a failed request is sent again.
+    /// Decides whether a failed request is sent again.
     ///
     /// - Parameters:
     ///   - failure: Why the attempt failed.
-    ///   - context: What is known of the call.
-    /// - Returns: Whether and when.
+    ///   - context: The state of the call.
+    /// - Returns: Whether and when to send the request again.
     public func retry(_ failure: NetworkError, context: RequestContext) -> RetryDecision {
         guard context.attempt < attempts, context.isIdempotent, context.isReplayable, helps(against: failure) else {
             return .doNotRetry

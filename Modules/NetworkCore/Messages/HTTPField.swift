@@ -1,3 +1,5 @@
+public import AuthInterface
+
 /// One header field: a name and a value (RFC 9110 §5).
 ///
 /// Its syntax is checked when it is made, so a field cannot end early and begin another one.
@@ -22,15 +24,9 @@ public struct HTTPField: Sendable, Hashable {
     }
 }
 
-extension HTTPField: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPField: RedactedDescription {
     /// The name; never the value (G17).
     public var description: String { name }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["name": name], displayStyle: .struct) }
 }
 
 /// Why a header field cannot be sent. It holds no value.

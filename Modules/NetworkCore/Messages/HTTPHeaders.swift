@@ -1,3 +1,5 @@
+public import AuthInterface
+
 /// Header fields: an ordered collection in which a name may occur more than once. Names are compared without regard to
 /// case (RFC 9110 §5.1).
 ///
@@ -155,13 +157,7 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     }
 }
 
-extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPHeaders: RedactedDescription {
     /// The names; never a value.
     public var description: String { "[\(names.joined(separator: ", "))]" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
 }

@@ -1,3 +1,4 @@
+public import AuthInterface
 public import Foundation
 
 /// The head of a request: everything before its body.
@@ -82,17 +83,9 @@ public struct HTTPRequestHead: Sendable, Hashable {
     }
 }
 
-extension HTTPRequestHead: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPRequestHead: RedactedDescription {
     /// The method and the redacted URL; never a header value (G17).
     public var description: String { RequestSummary(self).description }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["request": description, "headers": headers], displayStyle: .struct)
-    }
 }
 
 extension NetworkError {

@@ -1,7 +1,9 @@
-/// Hears what becomes of calls: for logs, measurements and pictures. Events never hold a secret (G17).
+/// Receives the events of calls, for logs, measurements and diagrams.
 public protocol NetworkObserver: Sendable {
-    /// Hears of one event. It is called in order for one call, on any thread, and should return quickly.
+    /// Receives one event.
     ///
-    /// - Parameter event: What happened.
+    /// The events of one call arrive in order, on any thread. The call continues when this returns.
+    ///
+    /// - Parameter event: The event.
     func receive(_ event: NetworkEvent)
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Who is spoken to: scheme, host and port (RFC 6454 §4), compared as such and never as the beginning of a text.
+/// The scheme, host and port of a URL (RFC 6454 §4). Origins are compared part by part, never as string prefixes.
 public struct Origin: Sendable, Hashable {
     /// The scheme, `https` or `http`.
     public let scheme: String
@@ -11,9 +11,9 @@ public struct Origin: Sendable, Hashable {
     /// The port.
     public let port: Int
 
-    /// Takes the origin of an address. Fails when that is not http or https, or has no host.
+    /// Creates the origin of a URL. `nil`: the URL is not http or https, or has no host.
     ///
-    /// - Parameter url: The address.
+    /// - Parameter url: The URL.
     public init?(_ url: URL) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(),
@@ -31,7 +31,7 @@ public struct Origin: Sendable, Hashable {
 
     private static let defaultPorts = ["https": 443, "http": 80]
 
-    /// Whether what is sent there can be read on the way.
+    /// Whether requests to the origin are not encrypted.
     public var isCleartext: Bool { scheme == "http" }
 
     /// Whether the host is this machine: `localhost`, `127.0.0.0/8`, `::1`.
@@ -43,9 +43,16 @@ public struct Origin: Sendable, Hashable {
 }
 
 extension Origin: CustomStringConvertible {
-    /// The origin as an address, the port left out where it is the scheme's own.
+    /// The origin as a URL, without the port if it is the default of the scheme.
     public var description: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == Self.defaultPorts[scheme] ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
+    }
+}
+
+extension Origin {
+    /// Whether any request may be sent to the origin: it is encrypted, loopback, or a named exception (G16).
+    func allowsRequests(cleartextExceptions: Set<Origin>) -> Bool {
+        !isCleartext || isLoopback || cleartextExceptions.contains(self)
     }
 }

@@ -1,48 +1,41 @@
 public import struct Foundation.URL
 
-/// Who may see tokens (G15), and who may be spoken to in clear (G16).
+/// Which origins may receive tokens (G15), and which may be reached over plain http (G16).
 public struct OriginPolicy: Sendable, Hashable {
-    /// What a policy says of an address.
+    /// Whether tokens may be sent to a URL.
     public enum Decision: Sendable, Hashable {
-        /// Tokens may go there.
+        /// Tokens may be sent.
         case allowed
 
-        /// Somebody else's: the request goes there without tokens.
+        /// The origin is another one: the request is sent without tokens.
         case foreign
 
-        /// Plain http to another machine: nothing that holds a token may go there.
+        /// The URL is plain http to another machine: no request with a token may be sent.
         case cleartext
     }
 
-    /// The origins that may see tokens.
+    /// The origins that may receive tokens.
     public let allowed: Set<Origin>
 
-    /// The origins that may be spoken to over plain http. Loopback always may.
+    /// The origins that may be reached over plain http, in addition to loopback.
     public let cleartextExceptions: Set<Origin>
 
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - allowed: The origins that may see tokens.
-    ///   - cleartextExceptions: The origins that may be spoken to over plain http.
+    ///   - allowed: The origins that may receive tokens.
+    ///   - cleartextExceptions: The origins that may be reached over plain http, in addition to loopback.
     public init(allowed: Set<Origin>, cleartextExceptions: Set<Origin> = []) {
         self.allowed = allowed
         self.cleartextExceptions = cleartextExceptions
     }
 
-    /// Judges an address.
+    /// Decides whether tokens may be sent to a URL.
     ///
-    /// - Parameter url: The address a request goes to.
-    /// - Returns: Whether tokens may go there.
+    /// - Parameter url: The URL of a request.
+    /// - Returns: The decision.
     public func decision(for url: URL) -> Decision {
         guard let origin = Origin(url), allowed.contains(origin) else { return .foreign }
-        return origin.mayBeSpokenTo(exceptions: cleartextExceptions) ? .allowed : .cleartext
-    }
-}
-
-extension Origin {
-    /// Whether a request may go there at all: encrypted, to this machine, or by a named exception.
-    func mayBeSpokenTo(exceptions: Set<Origin>) -> Bool {
-        !isCleartext || isLoopback || exceptions.contains(self)
+        return origin.allowsRequests(cleartextExceptions: cleartextExceptions) ? .allowed : .cleartext
     }
 }

@@ -1,28 +1,28 @@
-/// What a server says about an error (row N7).
+/// A server's description of an error.
 ///
-/// Reading one is lenient, because errors come from proxies, gateways and older versions too: a code may be a number,
-/// and OAuth2's `error` and `error_description` (RFC 6749 §5.2) and the members of problem details (RFC 9457) are
-/// taken where the envelope's own are absent.
+/// Decoding is lenient, because errors come from proxies, gateways and older servers too: a code may be a number, and
+/// `error` and `error_description` of OAuth 2 (RFC 6749 §5.2) and the members of problem details (RFC 9457) are used if the
+/// members of the envelope are missing.
 public struct ErrorEnvelope: Error, Sendable, Hashable {
-    /// What happened, for programs: `NOT_FOUND`, `invalid_grant`.
+    /// The code of the error: `NOT_FOUND`, `invalid_grant`.
     public var code: String?
 
-    /// What happened, for people, in the server's words.
+    /// What happened, in the server's words.
     public var message: String?
 
-    /// What is wrong with the request, one by one.
+    /// The errors in the request.
     public var errors: [ErrorDetail]
 
-    /// The server's name for the request.
+    /// The server's identifier of the request.
     public var requestId: String?
 
     /// Creates an error envelope.
     ///
     /// - Parameters:
-    ///   - code: What happened, for programs.
-    ///   - message: What happened, for people.
-    ///   - errors: What is wrong with the request.
-    ///   - requestId: The server's name for the request.
+    ///   - code: The code of the error.
+    ///   - message: What happened, in the server's words.
+    ///   - errors: The errors in the request.
+    ///   - requestId: The server's identifier of the request.
     public init(
         code: String? = nil,
         message: String? = nil,
@@ -36,40 +36,16 @@ public struct ErrorEnvelope: Error, Sendable, Hashable {
     }
 }
 
-/// One thing that is wrong with a request.
-public struct ErrorDetail: Sendable, Hashable, Codable {
-    /// The part of the request that is wrong, where the server names one.
-    public var field: String?
-
-    /// What is wrong, for programs.
-    public var code: String?
-
-    /// What is wrong, for people.
-    public var message: String?
-
-    /// Creates a detail.
-    ///
-    /// - Parameters:
-    ///   - field: The part of the request that is wrong.
-    ///   - code: What is wrong, for programs.
-    ///   - message: What is wrong, for people.
-    public init(field: String? = nil, code: String? = nil, message: String? = nil) {
-        self.field = field
-        self.code = code
-        self.message = message
-    }
-}
-
 extension ErrorEnvelope: Decodable {
     private enum Key: String, CodingKey {
         case code, message, errors, requestId, meta, error, detail, title
         case errorDescription = "error_description"
     }
 
-    /// Reads what a server says about an error.
+    /// Decodes the description of an error.
     ///
-    /// - Parameter decoder: Where to read from.
-    /// - Throws: `DecodingError` when there is no object, or one with no member that says anything.
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` when there is no object, or none of the known members.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: Key.self)
         func text(_ keys: Key...) -> String? {

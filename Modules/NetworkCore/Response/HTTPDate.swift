@@ -1,8 +1,8 @@
 import Foundation
 
-/// A date in a header field, in the one form that may be sent: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+/// A date in a header field, in the form that servers must send: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 ///
-/// The two obsolete forms are not read. A date outside the years 1970 to 9999 is not one.
+/// The two obsolete forms, and dates outside the years 1970 to 9999, are invalid.
 struct HTTPDate {
     let date: Date
 
@@ -45,7 +45,7 @@ struct HTTPDate {
         }
     }
 
-    /// Counts days in the Gregorian calendar, in years that begin in March so that leap days come last.
+    /// Counts days in the Gregorian calendar, in years that start in March, so that leap days come last.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month > 2 ? year : year - 1
         let monthFromMarch = (month + 9) % 12

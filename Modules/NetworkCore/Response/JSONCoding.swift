@@ -1,20 +1,20 @@
 public import Foundation
 
-/// Where encoders and decoders come from: the one place that says how dates and keys are written.
+/// Creates JSON encoders and decoders, and so decides how dates and keys are written.
 ///
-/// A new coder is made for each use. Coders are classes, and one shared by many requests would be one more lock.
+/// Each use has a new coder: coders are classes, and requests that share one would need a lock.
 public struct JSONCoding: Sendable {
-    /// Makes an encoder.
+    /// Creates an encoder.
     public var makeEncoder: @Sendable () -> JSONEncoder
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     public var makeDecoder: @Sendable () -> JSONDecoder
 
-    /// Creates a source of coders.
+    /// Creates a pair of factories.
     ///
     /// - Parameters:
-    ///   - makeEncoder: Makes an encoder.
-    ///   - makeDecoder: Makes a decoder.
+    ///   - makeEncoder: Creates an encoder.
+    ///   - makeDecoder: Creates a decoder.
     public init(
         makeEncoder: @escaping @Sendable () -> JSONEncoder,
         makeDecoder: @escaping @Sendable () -> JSONDecoder
@@ -23,8 +23,7 @@ public struct JSONCoding: Sendable {
         self.makeDecoder = makeDecoder
     }
 
-    /// Dates as ISO 8601: written in whole seconds, which every reader understands, and read with or without
-    /// fractions. Keys as they are.
+    /// Dates as ISO 8601, written in whole seconds, and read with or without fractions. Keys are not converted.
     public static let standard = JSONCoding(
         makeEncoder: {
             let encoder = JSONEncoder()
@@ -47,16 +46,4 @@ public struct JSONCoding: Sendable {
             return decoder
         }
     )
-}
-
-/// Dates as RFC 3339, the profile of ISO 8601 in use on the internet.
-enum ISO8601 {
-    static func string(from date: Date) -> String {
-        date.formatted(Date.ISO8601FormatStyle())
-    }
-
-    static func date(from text: String) -> Date? {
-        (try? Date.ISO8601FormatStyle().parse(text))
-            ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
-    }
 }

@@ -1,16 +1,16 @@
-/// Why an exchange brought no answer, or not all of one.
+/// Why an exchange has no response, or an incomplete one.
 public struct HTTPTransportError: Error, Sendable {
-    /// What went wrong. The client makes it the code of its ``NetworkError``.
+    /// What went wrong. The ``NetworkError`` of the client has the same code.
     public let code: NetworkError.Code
 
-    /// What happened, in words, without a secret.
+    /// What happened, for a developer, without a secret.
     public let reason: String
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: What went wrong: `connectionFailed`, `timedOut`, `tlsFailed` or `transportFailed` in most cases.
-    ///   - reason: What happened, in words, without a secret: no address with a query, no header value.
+    ///   - reason: What happened, for a developer, without a secret: no query of a URL, no header value.
     public init(_ code: NetworkError.Code, reason: String) {
         self.code = code
         self.reason = reason
@@ -18,6 +18,6 @@ public struct HTTPTransportError: Error, Sendable {
 }
 
 extension HTTPTransportError: CustomStringConvertible {
-    /// The code and the words.
+    /// The code and the reason.
     public var description: String { "\(code): \(reason)" }
 }

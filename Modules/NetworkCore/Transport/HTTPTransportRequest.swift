@@ -1,3 +1,5 @@
+public import AuthInterface
+
 /// One request, ready to be sent.
 public struct HTTPTransportRequest: Sendable {
     /// Method, URL and header fields.
@@ -53,15 +55,7 @@ public struct HTTPTransportRequest: Sendable {
     }
 }
 
-extension HTTPTransportRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPTransportRequest: RedactedDescription {
     /// Method and URL, with the values of token-like query items left out; never a header value or a body (G17).
     public var description: String { head.description }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["head": description, "body": body.description], displayStyle: .struct)
-    }
 }

@@ -14,9 +14,11 @@ extension ActiveSession {
         let (uptime, limit) = (context.now.uptime, context.policy.deadline)
         let since = min(queued.first?.since ?? uptime, uptime)
         context.emit(.startTimer(.deadline(id), at: max(since + limit, uptime + limit / 2)))
-        guard context.settings.isShared else { return record(over: nil, id, &context) }
-        // A lease that is still held, because a save has failed, serves the next attempt too.
-        if context.lease != nil {
+        if !context.settings.isShared {
+            // Only the store knows whether a write that has failed stored the tokens all the same.
+            if isStored || !isStorageUncertain { record(over: nil, id, &context) } else { read(id, &context) }
+        } else if context.lease != nil {
+            // A lease that is still held, because a save has failed, serves the next attempt too.
             read(id, &context)
         } else {
             phase = .refreshing(id, .leasing)
@@ -48,11 +50,8 @@ extension ActiveSession {
         read(id, &context)
     }
 
-    /// A session that never reached its store is refreshed without the lease: no other process has its refresh token.
-    /// Should it be stored while the call is under way, the store says so, too, and other processes wait (rule 4).
     mutating func leaseFailed(_ id: AttemptID, _ error: TokenStoreError, _ context: inout MachineContext) {
         guard case .refreshing(id, .leasing) = phase else { return }
-        guard isStored || mayBeStored(context) else { return record(over: nil, isAbandoned: true, id, &context) }
         failAttempt(TokenRefreshError(.unavailable, reason: "no lease of the shared store", cause: error), &context)
     }
 
@@ -76,11 +75,13 @@ extension ActiveSession {
         }
         let found: StoredSession?
         switch result {
-        case .success(let content): found = content.readable
+        case .success(let content):
+            found = content.readable
+            noteStorage(found)
         // Nobody can tell what was there, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where !isTokenStored && rejection == nil:
-            // The store has never held this refresh token: no other process can have spent it.
+            // The store is not known to have held this refresh token. If it does, the write of the intent shows it.
             record(over: nil, id, &context)
             return .goesOn
         case .failure(let error):
@@ -102,6 +103,14 @@ extension ActiveSession {
             proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
             return .goesOn
         }
+    }
+
+    /// What a read says of the tokens in use. Where they are not found, a write that has failed did not store them.
+    mutating func noteStorage(_ found: StoredSession?) {
+        isStorageUncertain = false
+        guard let stored = found?.bundle, stored.session == bundle.session else { return }
+        isStored = true
+        if stored.hasSameTokens(as: bundle) { isTokenStored = true }
     }
 
     /// Another process was faster: its tokens are used, and no call is made if they are valid for long enough.
@@ -129,6 +138,7 @@ extension ActiveSession {
         expiry = context.expiry(ofStored: found)
         isStored = true
         isTokenStored = true
+        isStorageUncertain = false
         isCountedFromReceipt = false
         // A token that another process has just refreshed is as fresh as one of this process's (G10).
         refreshedAt = found.age(at: context.now.date).flatMap {
@@ -187,8 +197,8 @@ extension ActiveSession {
 
     /// G27. The store shows that it can be written before the refresh token is spent. That holds for tokens that could not
     /// be stored so far, too: a kill now leaves an older bundle whose intent may bring them back, and after one more call
-    /// it cannot. The refresh token of a session of which nothing was ever stored is spent at once: no other process, and
-    /// no later start, can use it. When it is stored after all, it is stored with the record.
+    /// it cannot. The refresh token of a session that the store is known not to hold is spent at once: no other process,
+    /// and no later start, can use it. When it is stored after all, it is stored with the record.
     mutating func record(
         over stored: TokenBundle?,
         isAbandoned: Bool = false,
@@ -202,7 +212,7 @@ extension ActiveSession {
             date: context.now.date,
             isAbandoned: isAbandoned
         )
-        let mustWait = isStored || stored != nil || mayBeStored(context)
+        let mustWait = isStored || mayBeStored(context)
         let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
         if mustWait {
             let uptime = context.now.uptime
@@ -224,9 +234,9 @@ extension ActiveSession {
         makeCall(recording.intent, since: recording.since, id, &context)
     }
 
-    /// Whether a write that has not ended may have stored the tokens in use already.
+    /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
     func mayBeStored(_ context: MachineContext) -> Bool {
-        context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
+        isStorageUncertain || context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
     }
 
     /// What the tokens in use may be written over: what was read, where these tokens were. A store that has gone back to

@@ -44,6 +44,12 @@ extension ActiveSession {
 
     /// G12. Where the server forgives it, a lost response is asked for once more at once, with the same key.
     func mayReplay(_ call: Call, _ context: MachineContext) -> Bool {
+        // Rule 2: the lease has gone with a suspension, and another process may be calling.
+        guard !context.settings.isShared || context.lease != nil else { return false }
+        return isTolerated(call, context)
+    }
+
+    private func isTolerated(_ call: Call, _ context: MachineContext) -> Bool {
         switch context.settings.tolerance {
         case .none: false
         case .sameKey: true

@@ -11,9 +11,12 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) -> SessionOutcome {
         guard let content, content.bundle?.session == bundle.session else { return .goesOn }
-        if case .written = outcome {
-            isStored = true
+        switch outcome {
+        case .written:
+            (isStored, isStorageUncertain) = (true, false)
             if let written = content.bundle, written.hasSameTokens(as: bundle) { isTokenStored = true }
+        case .failed: isStorageUncertain = true
+        case .superseded: break
         }
         if let call, call.mark == version { return marked(call, outcome, &context) }
         switch (phase, outcome) {
@@ -86,7 +89,7 @@ extension ActiveSession {
         case .active, .empty:
             let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
             guard let new, let newExpiry else {
-                if isSame { isTokenStored = true }
+                if isSame { (isStored, isTokenStored) = (true, true) }
                 return .goesOn
             }
             return commit(new, newExpiry, isStored: isSame, &context)

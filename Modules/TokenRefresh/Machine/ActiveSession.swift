@@ -105,6 +105,9 @@ struct ActiveSession: Hashable, Sendable {
     var isStored: Bool
     /// Whether the store is known to have held the tokens in use.
     var isTokenStored: Bool
+    /// A write of the tokens in use has failed, and the store was not read since. It may have stored them all the same,
+    /// as when a connection breaks during the commit.
+    var isStorageUncertain = false
     var replaced: EndScope
 
     var phase: Phase

@@ -82,6 +82,9 @@ extension MachineState {
             answerStoreWaiters(nil)
         } else {
             _ = context.write(.ended(reason, at: context.now.date, of: session.endScope))
+            if let call = session.call {
+                endedCalls[call.id] = EndedCall(session: session.bundle.session, generation: call.generation)
+            }
         }
         failWaiters()
         finish(reason)
@@ -166,6 +169,7 @@ extension MachineState {
         base: TokenBundle,
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
+        if endedCalls.removeValue(forKey: id) != nil { context.emit(.stopTimer(.abandonment(id))) }
         if case .signedIn(let session) = state, session.bundle.session == base.session {
             return withSession { $0.responded(id, base: base, result, &$1) }
         }

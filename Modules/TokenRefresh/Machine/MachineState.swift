@@ -38,6 +38,12 @@ struct MachineState: Hashable, Sendable {
         var isTimed = false
     }
 
+    /// The call of a session that has ended.
+    struct EndedCall: Hashable, Sendable {
+        let session: SessionID
+        let generation: Int
+    }
+
     /// Tokens to revoke once a version is written.
     struct Revocable: Hashable, Sendable {
         let bundle: TokenBundle
@@ -70,6 +76,9 @@ struct MachineState: Hashable, Sendable {
     var lastRevoked: TokenBundle?
     /// Tokens that are revoked once a version is written: other processes must find out why they are refused.
     var revocable: [Revocable] = []
+    /// Calls of sessions that have ended here, and not in the store yet: until they end, another process must not spend
+    /// the refresh token.
+    var endedCalls: [AttemptID: EndedCall] = [:]
     /// The lease must go as soon as no write is under way: the process is about to be suspended.
     var isSuspending = false
 
@@ -154,7 +163,11 @@ struct MachineState: Hashable, Sendable {
         switch timer {
         case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
         case .callLimit(let id): callLimitPassed(id)
-        case .abandonment(let id): withSession { $0.abandonmentDue(id, &$1) }
+        case .abandonment(let id):
+            withSession { $0.abandonmentDue(id, &$1) }
+            if let call = endedCalls.removeValue(forKey: id) {
+                context.emit(.report(.callAbandoned(session: call.session, generation: call.generation)))
+            }
         case .cooldown(let id):
             withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .goesOn }
         case .writeDeadline(let version): writeTookTooLong(version)
@@ -168,8 +181,11 @@ struct MachineState: Hashable, Sendable {
     mutating func callLimitPassed(_ id: AttemptID) {
         var isCurrent = false
         withSession { isCurrent = $0.callLimitPassed(id, &$1) }
-        // The call of a session that is over is of no use, and must not stay for ever.
-        if !isCurrent { context.emit(.cancelCall(id)) }
+        guard !isCurrent else { return }
+        // The call of a session that is over is of no use, and must not stay indefinitely.
+        context.emit(.cancelCall(id))
+        guard endedCalls[id] != nil else { return }
+        context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
     }
 
     /// Lets the session handle an event, and draws the consequences. The session is taken out of the state meanwhile, so
@@ -206,8 +222,10 @@ struct MachineState: Hashable, Sendable {
         case .signedIn(let session):
             if !session.needsLease, !context.store.isBehind { context.releaseLease() }
         case .signedOut, .unknown:
-            // No other process reads what is about to be removed; but one that cannot be removed does not keep them out.
-            if !context.store.isBehind || context.store.hasMissed { context.releaseLease() }
+            if !context.store.isBehind { endedCalls = [:] }
+            // No other process reads what is about to be removed; but one that cannot be removed does not keep them out,
+            // once its call has ended.
+            if !context.store.isBehind || (context.store.hasMissed && endedCalls.isEmpty) { context.releaseLease() }
         }
     }
 

@@ -11,11 +11,12 @@ enum StoreContent: Hashable, Sendable {
 
     /// What a bundle may be written over. A store that is not shared holds nothing else, and is not asked.
     enum Predecessor: Hashable, Sendable {
-        /// Any content: a sign-in replaces everything, and so does what a refresh makes of it until one of the two is
-        /// stored.
+        /// Any other session: a sign-in replaces everything, and so does what a refresh makes of it until one of the two
+        /// is stored. What another process has made of this session stays: a write that has failed may have stored it.
         case anything
-        /// An older bundle of the same session (rule 3), or the same tokens without a record of a call. The note of an ended session, another session and a generation
-        /// as new or newer stay. An empty or corrupt store has lost the session, and gets it back.
+        /// An older bundle of the same session (rule 3), or the same tokens without a record of a call. The note of an
+        /// ended session, another session and a generation as new or newer stay. An empty or corrupt store has lost the
+        /// session, and gets it back.
         case older
         /// This bundle to the letter, its record of a pending refresh included: an intent is recorded over what was
         /// read under the lease.
@@ -70,7 +71,8 @@ extension StoreContent {
         let found = try? found.get().readable
         switch self {
         case .ended(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
-        case .bundle(let bundle, over: .anything): return .active(bundle)
+        case .bundle(let bundle, over: .anything) where found?.session != bundle.session: return .active(bundle)
+        case .bundle(let bundle, over: .anything): return bundle.mayFollow(found) ? .active(bundle) : nil
         case .bundle(let bundle, over: .older): return bundle.mayFollow(found) ? .active(bundle) : nil
         case .bundle(let bundle, over: .exactly(let read)):
             switch found {
@@ -83,6 +85,15 @@ extension StoreContent {
 }
 
 extension StoredSession {
+    /// The session whose tokens, or whose end, are stored.
+    fileprivate var session: SessionID? {
+        switch self {
+        case .active(let bundle): bundle.session
+        case .ended(let ended): ended.session
+        case .empty: nil
+        }
+    }
+
     /// The content as far as it can be worked with: a bundle without a usable token counts as unreadable (`nil`).
     var readable: StoredSession? {
         if case .active(let bundle) = self, !bundle.isUsable { nil } else { self }

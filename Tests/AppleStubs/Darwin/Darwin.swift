@@ -3,9 +3,9 @@
 public import Dispatch
 public import Foundation
 
-// As much of Darwin, and of what Foundation has on Apple's systems only, as our Apple-only code calls, so that it can be
-// typechecked where there is no Apple SDK. It does nothing, is part of no product, and shows only that the interfaces
-// were read the same way twice.
+// The part of Darwin, and of Foundation on Apple platforms, that our code calls, so that it can be typechecked without an
+// Apple SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub
+// and the system do.
 
 public let F_FULLFSYNC: Int32 = 51
 

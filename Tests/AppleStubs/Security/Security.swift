@@ -2,11 +2,11 @@
 
 import Foundation
 
-// As much of Apple's Security framework as Modules/Storage/Keychain calls, so that its Apple-only files can be
-// typechecked where there is no Apple SDK. It does nothing, is part of no product, and shows only that the framework
-// was read the same way twice.
+// The part of the Security framework that Modules/Storage/Keychain calls, so that it can be typechecked without an Apple
+// SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the
+// framework do.
 //
-// The types of Core Foundation are those that Swift bridges them to. What the names mean is documented by Apple.
+// The types of Core Foundation are those that Swift bridges them to. Apple documents the names.
 
 public typealias OSStatus = Int32
 public typealias CFString = String

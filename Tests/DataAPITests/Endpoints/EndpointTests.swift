@@ -1,5 +1,6 @@
 import DataAPI
 import Foundation
+import HandlerTesting
 import NetworkCore
 import NetworkTesting
 import Testing
@@ -12,9 +13,9 @@ import Testing
         "createdAt":"2001-09-09T01:46:40Z","updatedAt":"2001-09-09T01:46:40Z"}}
         """#)
 
-    @Test func aPageAsksFromACursorOn() async throws {
-        let answer = StubResponse.text(#"{"success":true,"data":{"items":[],"nextCursor":null}}"#)
-        let transport = StubTransport(.get("articles") ~> answer, .get("articles") ~> answer)
+    @Test func `a page is requested from a cursor on`() async throws {
+        let response = StubResponse.text(#"{"success":true,"data":{"items":[],"nextCursor":null}}"#)
+        let transport = StubTransport(.get("articles") ~> response, .get("articles") ~> response)
         let network = NetworkClient(transport)
         let page = try await network.send(.articles())
         #expect(page == Page(items: []))
@@ -22,12 +23,12 @@ import Testing
         #expect(transport.requests.map(\.query) == ["limit=20", "cursor=a%20b%26c&limit=5"])
     }
 
-    @Test func anArticleIsReadWhole() async throws {
+    @Test func `every member of an article is read`() async throws {
         let transport = StubTransport(.get("articles/7") ~> article)
         #expect(try await NetworkClient(transport).send(.article(7)) == .fixture(7))
     }
 
-    @Test func anArticleIsCreatedOnceHoweverOftenItIsSent() async throws {
+    @Test func `a creation that is sent twice has one idempotency key`() async throws {
         let transport = StubTransport(.post("articles") ~> article, .post("articles") ~> article)
         let network = NetworkClient(transport)
         let creation = Endpoint.create(ArticleDraft(title: "Hello", body: "World"))
@@ -39,26 +40,26 @@ import Testing
         #expect(Endpoint.create(ArticleDraft(title: "", body: "")).idempotencyKey != creation.idempotencyKey)
     }
 
-    @Test func anUpdateSendsOnlyWhatChanges() async throws {
+    @Test func `an update sends the changed members only`() async throws {
         let transport = StubTransport(.init(.patch, "articles/7") ~> article)
         _ = try await NetworkClient(transport).send(.update(7, ArticleChanges(title: "Hello")))
         #expect(transport.requests.first?.json == ["title": "Hello"])
     }
 
-    @Test func aDeletionNeedsNoAnswer() async throws {
+    @Test func `a deletion needs no response body`() async throws {
         let transport = StubTransport(.init(.delete, "articles/7") ~> .status(204))
         try await NetworkClient(transport).send(Endpoint<Void>.delete(7))
         #expect(transport.leftovers.isEmpty)
     }
 
-    @Test func aFileKeyIsOneSegmentWhateverItHolds() async throws {
+    @Test func `a file key is one path segment, with any characters`() async throws {
         let transport = StubTransport(.any ~> .status(200, body: Data([1, 2])))
         let data = try await NetworkClient(transport).send(.file(FileKey(rawValue: "../a?b.jpg")))
         #expect(transport.requests.first?.path == "api/v1/files/..%2Fa%3Fb.jpg")
         #expect(data == Data([1, 2]))
     }
 
-    @Test func articlesNeedAuthenticationAndLoginsDoNot() {
+    @Test func `articles need authentication, and logins do not`() {
         #expect(Endpoint.articles().requiresAuthentication)
         #expect(Endpoint.article(7).requiresAuthentication)
         #expect(Endpoint.me.requiresAuthentication)
@@ -69,7 +70,7 @@ import Testing
         #expect(!Endpoint.logout(refreshToken: "fixture").requiresAuthentication)
     }
 
-    @Test func aRefreshIsNothingARetryPolicyMaySendTwice() {
+    @Test func `a retry policy may not repeat a refresh or a registration`() {
         #expect(!Endpoint.refresh("fixture").isIdempotent)
         #expect(!Endpoint.registerGuest(name: "Ada", photo: Data()).isIdempotent)
     }

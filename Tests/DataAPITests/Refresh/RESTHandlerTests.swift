@@ -1,15 +1,16 @@
 import AuthInterface
 import DataAPI
 import Foundation
+import HandlerTesting
 import NetworkCore
 import NetworkTesting
 import Testing
 
 @Suite struct RESTHandlerTests {
-    @Test func aRefreshSendsTheTokenInTheBodyAndNowhereElse() async throws {
-        let answer = StubResponse.text(
+    @Test func `a refresh sends the token in the body and nowhere else`() async throws {
+        let response = StubResponse.text(
             #"{"success":true,"data":{"accessToken":"fixture-access","refreshToken":"fixture-next","expiresIn":60}}"#)
-        let transport = StubTransport(.post("auth/refresh") ~> answer)
+        let transport = StubTransport(.post("auth/refresh") ~> response)
         let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
             .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
 
@@ -21,10 +22,10 @@ import Testing
             tokens
                 == TokenRefreshResult(
                     accessToken: "fixture-access", refreshToken: "fixture-next", expiresIn: .seconds(60),
-                    serverDate: answerDate))
+                    serverDate: StubResponse.date))
     }
 
-    @Test func aServerThatDoesNotRotateLeavesTheRefreshTokenOut() async throws {
+    @Test func `a response of a server that does not rotate has no refresh token`() async throws {
         for data in [#"{"accessToken":"fixture-access"}"#, #"{"accessToken":"fixture-access","refreshToken":""}"#] {
             let transport = StubTransport(.any ~> .text(#"{"success":true,"data":\#(data)}"#))
             let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
@@ -43,27 +44,28 @@ import Testing
         ("0", nil), ("-1", nil), ("null", nil), ("[]", nil), (#""tomorrow""#, nil), ("1e300", nil),
     ]
 
-    @Test("US7: an absolute expiry is read as servers write it, and an odd one costs nothing", arguments: expiries)
-    func absoluteExpiry(_ text: String, _ expected: Date?) async throws {
-        let answer = StubResponse.text(
+    @Test(arguments: expiries)
+    func `an absolute expiry is read in every common form, and an invalid one is ignored`(
+        _ text: String, _ expected: Date?
+    ) async throws {
+        let response = StubResponse.text(
             #"{"success":true,"data":{"accessToken":"fixture-access","expiresAt":\#(text),"expiresIn":null}}"#)
-        let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> answer)))
+        let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
             .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         #expect(tokens.expiresAt == expected)
-        #expect(tokens.expiresIn == nil && tokens.serverDate == answerDate)
+        #expect(tokens.expiresIn == nil && tokens.serverDate == StubResponse.date)
     }
 
-    @Test("EN7: a new refresh token is kept beside an access token that cannot be used")
-    func unusableAccessToken() async throws {
+    @Test func `a new refresh token is kept beside an access token that cannot be used`() async throws {
         for access in [#""accessToken":"","#, #""accessToken":null,"#, #""accessToken":7,"#, ""] {
-            let answer = StubResponse.text(#"{"success":true,"data":{\#(access)"refreshToken":"fixture-next"}}"#)
-            let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> answer)))
+            let response = StubResponse.text(#"{"success":true,"data":{\#(access)"refreshToken":"fixture-next"}}"#)
+            let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
                 .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
             #expect(tokens.accessToken.isEmpty && tokens.refreshToken == "fixture-next")
         }
     }
 
-    @Test func revocationIsTheServersLogout() async throws {
+    @Test func `a revocation calls the server's logout`() async throws {
         let transport = StubTransport(.post("auth/logout") ~> .text(#"{"success":true}"#))
         try await RESTTokenRefreshHandler(network: NetworkClient(transport))
             .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
@@ -71,14 +73,14 @@ import Testing
         #expect(transport.requests.first?.headers["Authorization"] == nil)
     }
 
-    @Test func aSessionWithoutARefreshTokenCannotBeToldOf() async throws {
+    @Test func `a session without a refresh token is not revoked`() async throws {
         let transport = StubTransport()
         try await RESTTokenRefreshHandler(network: NetworkClient(transport))
             .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: nil))
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func cancellationIsNoVerdict() async throws {
+    @Test func `a cancelled refresh throws CancellationError`() async throws {
         let handler = RESTTokenRefreshHandler(network: NetworkClient(StubTransport()))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

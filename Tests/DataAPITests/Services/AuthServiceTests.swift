@@ -15,7 +15,7 @@ import Testing
         AuthService(open: open, network: network, session: session)
     }
 
-    @Test func aGuestsTokensBeginTheSession() async throws {
+    @Test func `a guest's tokens start the session`() async throws {
         let session = SessionDouble(.signedOut(.never))
         let login = Endpoint.registerGuest(name: "Ada", photo: Data())
         open.on(login, return: SignedIn(user: ada, tokens: IssuedTokens(tokens)))
@@ -28,7 +28,7 @@ import Testing
         #expect(network.log.isEmpty, "a login goes through the client that has no tokens")
     }
 
-    @Test func aFailedLoginLeavesTheSessionAlone() async throws {
+    @Test func `a failed login does not change the session`() async throws {
         let session = SessionDouble(.signedIn(SessionID(rawValue: "before")))
         open.on(.socialLogin(.apple, token: "fixture"), throw: NetworkError(.connectionFailed))
         await #expect(throws: NetworkError.self) {
@@ -38,13 +38,13 @@ import Testing
         #expect(session.state == .signedIn(SessionID(rawValue: "before")))
     }
 
-    @Test func logoutEndsTheSession() async throws {
+    @Test func `a logout ends the session`() async throws {
         let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
         try await service(session).logout()
         #expect(session.signOuts == 1)
     }
 
-    @Test func aStoredSessionThatTheServerKnowsLeadsToTheMainScreen() async throws {
+    @Test func `a stored session that the server accepts leads to the main screen`() async throws {
         network.on(.me, return: ada)
         let outcome = try await service(SessionDouble(.signedIn(SessionID(rawValue: "fixture")))).autoLogin()
         guard case .signedIn(let user) = outcome else {
@@ -55,7 +55,7 @@ import Testing
         #expect(network.log == ["GET users/me"])
     }
 
-    @Test func withoutAStoredSessionNothingIsSent() async throws {
+    @Test func `without a stored session nothing is sent`() async throws {
         let outcome = try await service(SessionDouble(.signedOut(.never))).autoLogin()
         guard case .login(.never) = outcome else {
             Issue.record("\(outcome)")
@@ -65,7 +65,7 @@ import Testing
         #expect(open.log.isEmpty)
     }
 
-    @Test func aSessionThatEndsWhileItIsCheckedLeadsToTheLogin() async throws {
+    @Test func `a session that ends during the check leads to the login screen`() async throws {
         let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
         network.on(.me) {
             session.end(.expired())
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatCannotBeReachedSignsNobodyOut() async throws {
+    @Test func `an unreachable server does not sign the user out`() async throws {
         let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
         network.on(.me, throw: NetworkError(.connectionFailed))
         let outcome = try await service(session).autoLogin()
@@ -90,7 +90,7 @@ import Testing
         #expect(session.signOuts == 0)
     }
 
-    @Test func aStoreThatCannotAnswerIsNoLogin() async throws {
+    @Test func `an unavailable store does not lead to the login screen`() async throws {
         let session = SessionDouble(.unknown) { throw AuthenticationError(.storeUnavailable) }
         await #expect(throws: AuthenticationError.self) { try await service(session).autoLogin() }
         #expect(network.log.isEmpty)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NetworkCore
 
-/// `WWW-Authenticate` as RFC 9110 §11.6.1 and RFC 6750 §3 have it.
+/// `WWW-Authenticate` (RFC 9110 §11.6.1, RFC 6750 §3).
 @Suite struct AuthenticationChallengeTests {
     static let invalid = [
         #"Bearer error="invalid_token""#,
@@ -21,7 +21,7 @@ import Testing
         #"Bearer error="invalid_token"#,
     ]
 
-    static let silent = [
+    static let others = [
         "", "Bearer", "Bearer ", "bearer,", "=", "\"", "\\", "error=\"invalid_token\"",
         #"Bearer realm="error=invalid_token""#,
         #"Bearer realm="x, error=\"invalid_token\"""#,
@@ -35,34 +35,31 @@ import Testing
         #"Negotiate error"#,
     ]
 
-    @Test("a Bearer challenge with invalid_token is found wherever it stands", arguments: invalid)
-    func found(_ field: String) {
+    @Test(arguments: invalid)
+    func `a Bearer challenge with invalid_token is found at any position`(_ field: String) {
         #expect(HTTPResponseHead(status: 401, headers: ["WWW-Authenticate": field]).saysBearerTokenIsInvalid)
     }
 
-    @Test("nothing else says that the token is invalid", arguments: silent)
-    func notFound(_ field: String) {
+    @Test(arguments: others)
+    func `no other challenge says that the token is invalid`(_ field: String) {
         #expect(!HTTPResponseHead(status: 401, headers: ["WWW-Authenticate": field]).saysBearerTokenIsInvalid)
     }
 
-    @Test("several fields of the name count as one list")
-    func severalFields() {
+    @Test func `several fields of the name are one list`() {
         let headers = HTTPHeaders([
             ("WWW-Authenticate", #"Basic realm="x""#), ("www-authenticate", #"Bearer error="invalid_token""#),
         ])
         #expect(HTTPResponseHead(status: 401, headers: headers).saysBearerTokenIsInvalid)
     }
 
-    @Test("schemes and parameters are read apart")
-    func parts() {
+    @Test func `schemes and parameters are distinguished`() {
         let challenges = AuthenticationChallenge.challenges(in: #"Basic realm="a=b, c", charset=UTF-8, Bearer scope=x"#)
         #expect(challenges.map(\.scheme) == ["basic", "bearer"])
         #expect(challenges.first?.parameters == ["realm": "a=b, c", "charset": "UTF-8"])
         #expect(challenges.last?.parameters == ["scope": "x"])
     }
 
-    @Test("a long field costs no more than its first part")
-    func longField() {
+    @Test func `only the first part of a long field is read`() {
         let field = String(repeating: "a=\"", count: 100_000)
         #expect(AuthenticationChallenge.challenges(in: field).isEmpty)
         let many = String(repeating: "Basic,", count: 100_000)

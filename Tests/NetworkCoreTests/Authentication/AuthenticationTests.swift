@@ -26,18 +26,18 @@ struct AuthenticationTests {
         ).authenticated(by: provider, policy: policy)
     }
 
-    /// What the requests carried, in order.
+    /// The values of a field of the requests, in order.
     func carried(_ field: String = "Authorization") -> [String?] { transport.requests.map { $0.headers[field] } }
 
     let article = StubResponse.envelope(Article(id: 7, title: "x"))
 
-    @Test func placesABearerToken() async throws {
+    @Test func `a bearer token is placed`() async throws {
         transport.add(.any ~> article)
         #expect(try await client().send(.article(7)) == Article(id: 7, title: "x"))
         #expect(carried() == ["Bearer access-0"])
     }
 
-    @Test func placesFieldsOfTheServersOwn() async throws {
+    @Test func `tokens are placed in fields that the server defines`() async throws {
         transport.add(.any ~> article)
         transport.add(.any ~> article)
         let both = TokenPlacement.fields(accessToken: "accessToken", refreshToken: "refreshToken")
@@ -48,7 +48,7 @@ struct AuthenticationTests {
         #expect(carried() == [nil, nil])
     }
 
-    @Test func leavesOpenEndpointsAndOpenClientsAlone() async throws {
+    @Test func `requests without authentication carry no token`() async throws {
         transport.add(.any ~> article)
         transport.add(.any ~> article)
         try await _ = client().send(.article(7).withoutAuthentication())
@@ -57,7 +57,7 @@ struct AuthenticationTests {
         #expect(provider.tokenCalls == 0)
     }
 
-    @Test func tokensGoToAllowedOriginsOnly() async throws {
+    @Test func `tokens are sent to allowed origins only`() async throws {
         let other = url("https://cdn.example.net/7")
         for _ in 0..<3 { transport.add(.any ~> article) }
         try await _ = client().send(Endpoint<Article>.get(.url(other)))
@@ -67,7 +67,7 @@ struct AuthenticationTests {
         #expect(carried() == [nil, "Bearer access-0", nil])
     }
 
-    @Test func nothingGoesInClearToAnotherMachine() async throws {
+    @Test func `no token is sent over plain http to another machine`() async throws {
         let base = url("http://api.example.com")
         await #expect {
             _ = try await client(base: base).send(.article(7))
@@ -83,7 +83,7 @@ struct AuthenticationTests {
     }
 
     @Test(arguments: [[401], [419], [401, 419]] as [Set<Int>])
-    func aRefusedTokenIsReplacedAndTheRequestSentOnceMore(statuses: Set<Int>) async throws {
+    func `a refused token is replaced and the request is sent once more`(statuses: Set<Int>) async throws {
         for status in statuses {
             let provider = ScriptedTokenProvider()
             let transport = StubTransport(.get("articles/7") ~> .status(status), .get("articles/7") ~> article)
@@ -95,7 +95,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test func otherStatusesSayNothingOfTheToken() async throws {
+    @Test func `other statuses do not refuse the token`() async throws {
         transport.add(.any ~> .status(401))
         await #expect {
             _ = try await client(policy: AuthenticationPolicy(expiredStatuses: [419])).send(.article(7))
@@ -105,7 +105,7 @@ struct AuthenticationTests {
         #expect(provider.refused.isEmpty)
     }
 
-    @Test func aReplacementThatWasReplacedBeforeItArrivedIsReplacedOnceMore() async throws {
+    @Test func `a replacement that was replaced before it arrived is replaced once more`() async throws {
         provider.onReplacement { $0.next }
         transport.add(.any ~> .status(401))
         transport.add(.any ~> .status(401))
@@ -114,7 +114,7 @@ struct AuthenticationTests {
         #expect(provider.refused.map(\.generation) == [0, 1])
     }
 
-    @Test func aThirdRefusalIsUnauthorizedAndTheProviderIsNotAskedAgain() async throws {
+    @Test func `a third refusal is unauthorized and the provider is not asked again`() async throws {
         provider.onReplacement { $0.next }
         transport.add(.any ~> .status(401))
         transport.add(.any ~> .status(401))
@@ -136,7 +136,7 @@ struct AuthenticationTests {
             .storeUnavailable,
         ]
     )
-    func anErrorOfTheProviderHasACodeOfTheSameName(code: AuthenticationError.Code) async throws {
+    func `an error of the provider has a code of the same name`(code: AuthenticationError.Code) async throws {
         let error = AuthenticationError(code, retryAfter: .seconds(3))
         func isTheSame(_ thrown: any Error) -> Bool {
             guard let thrown = thrown as? NetworkError else { return false }
@@ -155,7 +155,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test func aCancelledWaitForATokenIsACancellation() async throws {
+    @Test func `cancelling a wait for a token throws CancellationError`() async throws {
         let gate = Gate()
         provider.onReplacement { refused in
             try await gate.passUnlessCancelled()
@@ -168,7 +168,7 @@ struct AuthenticationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func tellsTheProviderTheTimeOnTheServersClock() async throws {
+    @Test func `the provider receives the date on the server's clock`() async throws {
         let headers: HTTPHeaders = ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
         for _ in 0..<2 { transport.add(.any ~> .json(["x": 1], headers: headers)) }
         try await _ = client().send(Endpoint<HTTPResponse>.request(.get, "time"))
@@ -176,15 +176,15 @@ struct AuthenticationTests {
         #expect(provider.dates == [Date(timeIntervalSince1970: 784_111_777)])
     }
 
-    /// G20: a refresh handler takes an `UnauthenticatedNetworkService`, so this one cannot be given to it.
-    @Test func onlyTheClientWithoutAuthenticationSaysThatItHasNone() {
+    /// G20: a refresh handler takes an `UnauthenticatedNetworkService`, so it cannot use the authenticated client.
+    @Test func `only the client without authentication is an UnauthenticatedNetworkService`() {
         let authenticated: any NetworkService = client()
         let open: any NetworkService = NetworkClient(baseURL: baseURL, transport: transport)
         #expect(!(authenticated is any UnauthenticatedNetworkService))
         #expect(open is any UnauthenticatedNetworkService)
     }
 
-    @Test func interceptorsNeverSeeAToken() async throws {
+    @Test func `interceptors never see a token`() async throws {
         struct Spy: RequestInterceptor {
             let seen = Recorder<[String]>()
 

@@ -2,29 +2,26 @@ import Testing
 
 @testable import NetworkCore
 
-/// G17: what a server quotes is cleaned before it reaches an error. G26: at a cost that does not grow with the text.
+/// G17: secrets that a server quotes are removed from its error. G26: the cost is bounded for any length of text.
 @Suite struct QuotedSecretsTests {
-    @Test("a secret is found as it is, percent-encoded in either case, and as a form has it")
-    func forms() {
+    @Test func `a secret is found as it is, percent-encoded in either case, and form-encoded`() {
         let secret = "a b/c+d"
         for quoted in [secret, "a%20b%2Fc%2Bd", "a%20b%2fc%2bd", "a+b%2Fc%2Bd"] {
             #expect("no such token: '\(quoted)'".withoutQuoting([nil, "", secret]) == "no such token: 'redacted'")
         }
     }
 
-    @Test("the longer of two secrets is replaced first, so that no part of it is left")
-    func overlapping() {
+    @Test func `the longer of two secrets is replaced first, so that no part of it is left`() {
         #expect("abcdef abc".withoutQuoting(["abc", "abcdef"]) == "redacted redacted")
     }
 
-    @Test("a text without secrets stays as it is, and so does one when there are no secrets")
-    func untouched() {
+    @Test func `a text without secrets is not changed`() {
         #expect("nothing to see".withoutQuoting(["s3cret"]) == "nothing to see")
         #expect("s3cret".withoutQuoting([]) == "s3cret")
     }
 
-    @Test("a long text is cut, and never in the middle of a secret", arguments: [4_080, 4_090, 4_095, 4_096, 4_100])
-    func longText(_ length: Int) {
+    @Test(arguments: [4_080, 4_090, 4_095, 4_096, 4_100])
+    func `a long text is cut, and never in the middle of a secret`(_ length: Int) {
         let secret = "s3cret-0123456789"
         let text = String(repeating: "x", count: length) + secret + String(repeating: "y", count: 10_000_000)
         let clean = text.withoutQuoting([secret])

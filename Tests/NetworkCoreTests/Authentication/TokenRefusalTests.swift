@@ -5,29 +5,27 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-/// G10, G22, G24: what the engine is told about a refused token.
-@Suite("What a refusal says", .timeLimit(.minutes(10)))
+/// G10, G22, G24: the engine receives the details of a refusal.
+@Suite("The refusal of a token", .timeLimit(.minutes(10)))
 struct TokenRefusalTests {
     let provider = ScriptedTokenProvider()
 
     private func refusal(
-        _ answer: StubResponse,
+        _ response: StubResponse,
         policy: AuthenticationPolicy = AuthenticationPolicy(),
         to endpoint: Endpoint<HTTPResponse> = .request(.get, "articles/7", query: ["access_token": "x", "page": "2"])
     ) async throws -> TokenRefusal {
-        let transport = StubTransport(.any ~> answer, .any ~> .status(204))
+        let transport = StubTransport(.any ~> response, .any ~> .status(204))
         let client = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider, policy: policy)
         _ = try await client.send(endpoint)
         return try #require(provider.refusals.first)
     }
 
-    @Test("it names the method, the origin and the path, and no query")
-    func endpoint() async throws {
+    @Test func `a refusal names the method, the origin and the path, without the query`() async throws {
         #expect(try await refusal(.status(401)).endpoint == "GET https://api.example.com/api/v1/articles/7")
     }
 
-    @Test("it names the endpoint that refused, after a redirect too")
-    func redirected() async throws {
+    @Test func `a refusal after a redirect names the endpoint that refused`() async throws {
         let transport = StubTransport(
             .any ~> .status(307, headers: ["Location": "/api/v2/articles/7?code=s3cret"]),
             .any ~> .status(401), .any ~> .status(204))
@@ -36,54 +34,48 @@ struct TokenRefusalTests {
         #expect(provider.refusals.first?.endpoint == "GET https://api.example.com/api/v2/articles/7")
     }
 
-    @Test("a port that is not the scheme's own is named")
-    func port() async throws {
+    @Test func `a port that is not the default of the scheme is named`() async throws {
         let endpoint = Endpoint<HTTPResponse>.request(.get, .url(url("https://API.example.com:8443/a%20b?x=1#y")))
         let other = try #require(Origin(url("https://api.example.com:8443")))
         let refusal = try await refusal(.status(401), policy: AuthenticationPolicy(origins: [other]), to: endpoint)
         #expect(refusal.endpoint == "GET https://api.example.com:8443/a%20b")
     }
 
-    @Test("it carries the status, the server's code and the server's name for the request")
-    func details() async throws {
+    @Test func `a refusal has the status, the server's code and its request identifier`() async throws {
         let refusal = try await refusal(.error(401, code: "TOKEN_EXPIRED", requestId: "r-1"))
         #expect(refusal.token == .first)
         #expect(refusal.status == 401 && refusal.serverCode == "TOKEN_EXPIRED" && refusal.requestID == "r-1")
     }
 
-    @Test("a listed code says that the token is invalid, in any case", arguments: ["TOKEN_EXPIRED", "invalid_token"])
-    func listedCode(_ code: String) async throws {
+    @Test(arguments: ["TOKEN_EXPIRED", "invalid_token"])
+    func `a listed code says that the token is invalid, in any case`(_ code: String) async throws {
         #expect(try await refusal(.error(401, code: code)).saysTokenIsInvalid)
     }
 
-    @Test("a bare 401 and other codes do not say that the token is invalid")
-    func otherRefusals() async throws {
-        let answers: [StubResponse] = [
+    @Test func `a bare 401 and other codes do not say that the token is invalid`() async throws {
+        let responses: [StubResponse] = [
             .status(401), .error(401, code: "UNAUTHORIZED"), .error(401, code: "MFA_REQUIRED"),
             .status(401, headers: ["WWW-Authenticate": "Bearer"]),
             .status(401, headers: ["WWW-Authenticate": #"Basic realm="invalid_token""#]),
         ]
-        for answer in answers {
+        for response in responses {
             let test = Self()
-            #expect(try await !test.refusal(answer).saysTokenIsInvalid)
+            #expect(try await !test.refusal(response).saysTokenIsInvalid)
         }
     }
 
-    @Test("a Bearer challenge with invalid_token says so without a code")
-    func challenge() async throws {
-        let answer = StubResponse.status(401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
-        #expect(try await refusal(answer).saysTokenIsInvalid)
+    @Test func `a Bearer challenge with invalid_token says that the token is invalid`() async throws {
+        let response = StubResponse.status(401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
+        #expect(try await refusal(response).saysTokenIsInvalid)
     }
 
-    @Test("the codes are configurable, and so is the status they come with")
-    func configured() async throws {
+    @Test func `the codes and their status are configurable`() async throws {
         let policy = AuthenticationPolicy(expiredStatuses: [419], invalidTokenCodes: ["E17"])
         #expect(try await refusal(.error(419, code: "e17"), policy: policy).saysTokenIsInvalid)
         #expect(try await !Self().refusal(.error(419, code: "TOKEN_EXPIRED"), policy: policy).saysTokenIsInvalid)
     }
 
-    @Test("G17: a server that quotes the token in its code does not reach the engine with it")
-    func quoted() async throws {
+    @Test func `a token that the server quotes in its code does not reach the engine`() async throws {
         let code = "BAD_TOKEN access-0\u{1B}[31m refresh-0" + String(repeating: "x", count: 1_000)
         let refusal = try await refusal(.error(401, code: code, requestId: "id of access-0"))
         #expect(refusal.serverCode?.hasPrefix("BAD_TOKEN redacted [31m redactedxxx") == true)
@@ -91,8 +83,7 @@ struct TokenRefusalTests {
         #expect(refusal.requestID == "id of redacted")
     }
 
-    @Test("a body that cannot be sent again leaves the same refusal")
-    func oneShot() async throws {
+    @Test func `a refusal is the same if the body cannot be sent again`() async throws {
         let asked = Gate(isOpen: true)
         provider.onReplacement { refused in
             await asked.pass()

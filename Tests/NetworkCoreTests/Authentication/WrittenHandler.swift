@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 import NetworkCore  // for FoundationNetworking, on Linux
 
-// The sample of the article *Writing a refresh handler*: what stands between the marks is there word for word.
+// The sample of the article *Writing a refresh handler*, which contains the text between the marks word for word.
 
 // sample: a refresh handler
 struct PartnerRefresh: TokenRefreshHandler {

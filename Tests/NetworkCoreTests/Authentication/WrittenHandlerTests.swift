@@ -4,16 +4,14 @@ import ConcurrencyPrimitives
 import Foundation
 import Testing
 
-/// The handler of *Writing a refresh handler*, held to the contract over real sockets.
+/// The handler of *Writing a refresh handler*, checked against the contract over real sockets.
 @Suite("The sample handler", .timeLimit(.minutes(10)))
 struct WrittenHandlerTests {
-    @Test("it honours the contract")
-    func contract() async throws {
+    @Test func `the sample handler honours the contract`() async throws {
         try await TokenRefreshHandlerContract.check(patience: .seconds(60)) { try PartnerBackend() }
     }
 
-    @Test("the article shows it word for word")
-    func article() throws {
+    @Test func `the article contains the sample word for word`() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         func text(_ path: String) throws -> String {
@@ -27,19 +25,19 @@ struct WrittenHandlerTests {
     }
 }
 
-/// The partner's server, on a loopback port.
+/// The partner's server on a loopback port.
 private final class PartnerBackend: KeyRecordingRefreshBackend {
     private let tokens: RotatingTokenServer
-    private let way: Locked<RefreshBackendResponse>
+    private let mode: Locked<RefreshBackendResponse>
     private let server: LoopbackServer
 
     init() throws {
         let tokens = RotatingTokenServer(honoursKeys: true)
-        let way = Locked(RefreshBackendResponse.tokens)
+        let mode = Locked(RefreshBackendResponse.tokens)
         server = try LoopbackServer { request in
-            Self.action(way.withLock { $0 }, for: request, tokens)
+            Self.action(mode.withLock { $0 }, for: request, tokens)
         }
-        (self.tokens, self.way) = (tokens, way)
+        (self.tokens, self.mode) = (tokens, mode)
     }
 
     deinit { server.stop() }
@@ -49,7 +47,7 @@ private final class PartnerBackend: KeyRecordingRefreshBackend {
     func signIn() -> TokenRefreshResult { tokens.signIn() }
 
     func answer(_ answer: RefreshBackendResponse) -> Bool {
-        way.withLock { $0 = answer }
+        mode.withLock { $0 = answer }
         return true
     }
 
@@ -60,7 +58,7 @@ private final class PartnerBackend: KeyRecordingRefreshBackend {
     func receivedKeys() -> [String?] { server.requests.map { $0["Idempotency-Key"] } }
 
     private static func action(
-        _ way: RefreshBackendResponse,
+        _ mode: RefreshBackendResponse,
         for request: LoopbackServer.Request,
         _ tokens: RotatingTokenServer
     ) -> LoopbackServer.Action {
@@ -71,7 +69,7 @@ private final class PartnerBackend: KeyRecordingRefreshBackend {
         }
         let refusal = LoopbackServer.Action.json(#"{"code":"refresh_token_dead"}"#, status: 400)
         let page = Data("<html>\(body)</html>".utf8)
-        switch way {
+        switch mode {
         case .tokens:
             guard let pair = rotated() else { return refusal }
             return .json(#"{"access":"\#(pair.accessToken)","refresh":"\#(pair.refreshToken ?? "")","ttl":60}"#)

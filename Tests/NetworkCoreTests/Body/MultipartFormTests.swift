@@ -9,7 +9,7 @@ struct MultipartFormTests {
         String(decoding: try MultipartEncoder(form).data(), as: UTF8.self)
     }
 
-    @Test func writesFieldsAndFilesInOrder() throws {
+    @Test func `fields and files are written in order`() throws {
         var form = MultipartForm(boundary: "line")
         form.append("name", "Ada")
         form.append("image", data: Data("jpeg".utf8), filename: "a.jpg", contentType: "image/jpeg")
@@ -28,13 +28,13 @@ struct MultipartFormTests {
             (#"x"; filename="evil"#, "x%22; filename=%22evil"), ("a\nX-Injected: 1", "a%0AX-Injected: 1"),
         ]
     )
-    func quotesNamesAsBrowsersDo(name: String, quoted: String) throws {
+    func `names are quoted as browsers quote them`(name: String, quoted: String) throws {
         var form = MultipartForm(boundary: "line")
         form.append(name, data: Data(), filename: name, contentType: "text/plain")
         #expect(try text(form).contains("form-data; name=\"\(quoted)\"; filename=\"\(quoted)\"\r\n"))
     }
 
-    @Test func aMediaTypeCannotSmuggleAFieldIn() {
+    @Test func `a media type cannot inject a field`() {
         var form = MultipartForm()
         form.append("a", data: Data(), filename: "a", contentType: "text/plain\r\nX-Injected: 1")
         #expect {
@@ -44,7 +44,7 @@ struct MultipartFormTests {
         }
     }
 
-    @Test func theLengthIsWhatIsWritten() throws {
+    @Test func `the length is the number of bytes written`() throws {
         let file = try TemporaryFile(Data(repeating: 7, count: 200_000))
         var form = MultipartForm()
         form.append("é", "ü")
@@ -53,7 +53,7 @@ struct MultipartFormTests {
         #expect(try encoder.data().count == Int(encoder.length))
     }
 
-    @Test func eachFormHasALineOfItsOwn() {
+    @Test func `each form has a boundary of its own`() {
         #expect(MultipartForm().contentType != MultipartForm().contentType)
     }
 
@@ -79,7 +79,7 @@ struct MultipartFormTests {
         #expect(String(decoding: encoded.prefix(400), as: UTF8.self).contains(#"filename="big.bin""#))
     }
 
-    @Test func aFileThatIsNotThereFailsBeforeAnythingIsSent() {
+    @Test func `a missing file fails before anything is sent`() {
         var form = MultipartForm()
         form.append("file", file: url("file:///nowhere/at/all"), contentType: "text/plain")
         for body in [RequestBody.multipart(form), .file(url("file:///nowhere/at/all"))] {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Cancelling a call", .timeLimit(.minutes(10)))
 struct CancellationTests {
-    @Test func endsItWhileTheTransportWorks() async throws {
+    @Test func `cancelling ends a call during its exchange`() async throws {
         let gate = Gate()
         let stub = StubResponse { _ in
             try await gate.passUnlessCancelled()
@@ -21,7 +21,7 @@ struct CancellationTests {
     }
 
     @Test(arguments: [[], [RetryPolicy.standard]])
-    func isNotMistakenForAFailureOfTheTransport(interceptors: [RetryPolicy]) async throws {
+    func `cancelling is not reported as a failure of the transport`(interceptors: [RetryPolicy]) async throws {
         let gate = Gate()
         let stub = StubResponse { _ in
             await gate.pass()
@@ -37,7 +37,7 @@ struct CancellationTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func endsItDuringThePauseBeforeARetry() async throws {
+    @Test func `cancelling ends a call during the pause before a retry`() async throws {
         let clock = ManualTimeSource()
         let transport = StubTransport(.any ~> .status(503))
         let observer = Recorder<NetworkEvent>()
@@ -55,7 +55,7 @@ struct CancellationTests {
         #expect(observer.values.last?.kind == .cancelled)
     }
 
-    @Test func sendsNothingWhenTheTaskIsCancelledAlready() async throws {
+    @Test func `a task that is already cancelled sends nothing`() async throws {
         let transport = StubTransport()
         let client = NetworkClient(baseURL: baseURL, transport: transport)
         let task = Task {

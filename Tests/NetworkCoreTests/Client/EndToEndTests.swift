@@ -11,7 +11,7 @@ struct EndToEndTests {
     }
 
     @Test(arguments: [1_000, 3_000_000])
-    func uploadsAFormWithItsLengthAndProgress(size: Int) async throws {
+    func `a form is uploaded with its length and progress`(size: Int) async throws {
         let server = try LoopbackServer { _ in .json(#"{"success":true,"data":{"id":7,"title":"x"}}"#, status: 201) }
         defer { server.stop() }
         let photo = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
@@ -31,7 +31,7 @@ struct EndToEndTests {
         #expect(progress.values.map(\.completed) == progress.values.map(\.completed).sorted())
     }
 
-    @Test func anEmptyPostSaysThatItIsEmpty() async throws {
+    @Test func `an empty POST has a length of zero`() async throws {
         let server = try LoopbackServer { _ in .respond(204) }
         defer { server.stop() }
         try await client(server).send(Endpoint<Void>.post("auth/logout"))
@@ -42,7 +42,7 @@ struct EndToEndTests {
     }
 
     @Test(arguments: ["HEAD", "DELETE", "OPTIONS", "PATCH"])
-    func everyMethodGetsItsAnswer(method: String) async throws {
+    func `every method gets its response`(method: String) async throws {
         let server = try LoopbackServer { request in
             request.method == "HEAD"
                 ? .respond(200, headers: ["Content-Length": "999999"]) : .respond(200, body: Data("x".utf8))
@@ -55,29 +55,29 @@ struct EndToEndTests {
         #expect(server.requests.map(\.method) == [method])
     }
 
-    @Test func aHeadAnnouncesALengthItDoesNotSend() async throws {
+    @Test func `a response to HEAD has a length and no body`() async throws {
         let server = try LoopbackServer { _ in .respond(200, headers: ["Content-Length": "999999999"]) }
         defer { server.stop() }
         let response = try await client(server).send(Endpoint<HTTPResponse>.request(.head, "x"))
         #expect(response.headers["Content-Length"] == "999999999")
     }
 
-    /// S1 in small: all are refused at once, and all arrive with the token that came of it.
-    @Test func aHundredRefusedRequestsAllArrive() async throws {
+    /// S1 with 100 requests: all are refused at once, and all succeed with the replaced token.
+    @Test func `a hundred refused requests all succeed with the replaced token`() async throws {
         let server = try LoopbackServer { request in
             request["Authorization"] == "Bearer access-1"
                 ? .json(#"{"success":true,"data":{"id":7,"title":"x"}}"#) : .respond(401)
         }
         defer { server.stop() }
         let network = client(server).authenticated(by: ScriptedTokenProvider())
-        let answers = try await withThrowingTaskGroup(of: Article.self) { group in
+        let count = try await withThrowingTaskGroup(of: Article.self) { group in
             for _ in 0..<100 { group.addTask { try await network.send(.article(7)) } }
             return try await group.reduce(into: 0) { count, _ in count += 1 }
         }
-        #expect(answers == 100)
+        #expect(count == 100)
     }
 
-    @Test func manyAnswersThatNobodyWaitsForAnyMoreLeaveRoomForOthers() async throws {
+    @Test func `cancelled requests free their connections for others`() async throws {
         let server = try LoopbackServer { $0.target.hasSuffix("slow") ? .hold : .respond(204) }
         defer { server.stop() }
         let client = client(server)

@@ -6,7 +6,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("What observers hear", .timeLimit(.minutes(10)))
+@Suite("NetworkObserver", .timeLimit(.minutes(10)))
 struct ObservationTests {
     let observer = Recorder<NetworkEvent>()
     let clock = ManualTimeSource(uptime: .seconds(10))
@@ -21,7 +21,7 @@ struct ObservationTests {
         )
     }
 
-    @Test func aCallFromBeginToEnd() async throws {
+    @Test func `observers receive every event of a call in order`() async throws {
         let client = client(
             .get("articles/7") ~> .status(503),
             .get("articles/7") ~> .status(302, headers: ["Location": "/api/v2/articles/7"]),
@@ -36,23 +36,21 @@ struct ObservationTests {
         let kinds = observer.values.map(\.kind)
         #expect(
             kinds.dropLast() == [
-                .started, .sent, .answered(status: 503),
+                .started, .sent, .responded(status: 503),
                 .retrying(after: .milliseconds(250), because: .unacceptableStatus, status: 503),
-                .sent, .answered(status: 302), .redirected(status: 302, to: moved),
-                .sent, .answered(status: 200),
+                .sent, .responded(status: 302), .redirected(status: 302, to: moved),
+                .sent, .responded(status: 200),
             ]
         )
-        guard case .succeeded(status: 200, bytes: 1...) = kinds.last else {
-            Issue.record("the last event is \(String(describing: kinds.last))")
-            return
-        }
+        let last = try #require(kinds.last)
+        #expect(last.name == .succeeded && last.status == 200 && (last.bytes ?? 0) > 0)
         #expect(Set(observer.values.map(\.id)).count == 1)
         #expect(observer.values.map(\.attempt) == [0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
         #expect(observer.values.first?.uptime == .seconds(10))
         #expect(observer.values.last?.uptime == .seconds(10) + .milliseconds(250))
     }
 
-    @Test func aFailureIsTheLastWord() async throws {
+    @Test func `a failure is the last event`() async throws {
         await #expect(throws: NetworkError.self) { _ = try await client(.any ~> .status(404)).send(.article(7)) }
         #expect(observer.values.last?.kind == .failed(.unacceptableStatus, status: 404))
     }

@@ -12,7 +12,7 @@ struct RequestBuildingTests {
         try NetworkConfiguration(baseURL: baseURL, headers: headers).request(for: endpoint)
     }
 
-    @Test func methodTypeAndKeyComeFromTheEndpoint() throws {
+    @Test func `method, media type and idempotency key come from the endpoint`() throws {
         let endpoint = Endpoint.create(Article(id: 1, title: "x")).idempotent(key: "k-1")
         let request = try request(endpoint)
         #expect(request.method == .post)
@@ -23,7 +23,7 @@ struct RequestBuildingTests {
         #expect(!Endpoint.create(Article(id: 1, title: "x")).isIdempotent)
     }
 
-    @Test func oneEndpointValueKeepsItsKey() throws {
+    @Test func `an endpoint value keeps its idempotency key`() throws {
         let endpoint = Endpoint.create(Article(id: 1, title: "x")).idempotent()
         let other = Endpoint.create(Article(id: 1, title: "x")).idempotent()
         let field = "Idempotency-Key"
@@ -32,14 +32,14 @@ struct RequestBuildingTests {
         #expect(try request(other).headers[field] != key)
     }
 
-    @Test func anEndpointsFieldsWin() throws {
+    @Test func `the fields of an endpoint replace default fields`() throws {
         let endpoint = Endpoint.article(1).header("accept", "application/vnd.example+json")
         let request = try request(endpoint, headers: ["Accept": "text/html", "X-Client": "tests"])
         #expect(request.headers["Accept"] == "application/vnd.example+json")
         #expect(request.headers["X-Client"] == "tests")
     }
 
-    @Test func defaultFieldsGoNoFurtherThanTheAPI() throws {
+    @Test func `default fields are not sent to another origin`() throws {
         let headers: HTTPHeaders = ["X-API-Key": "not-for-others", "User-Agent": "tests"]
         let elsewhere = Endpoint<Article>.get(.url(url("https://cdn.example.net/7")))
         let request = try request(elsewhere, headers: headers)
@@ -50,12 +50,12 @@ struct RequestBuildingTests {
     }
 
     @Test(arguments: ["https://api.example.com/v1?x=1", "https://api.example.com/v1#x"])
-    func refusesABaseURLThatIsMoreThanAPlace(base: String) {
+    func `a base URL with a query or a fragment is refused`(base: String) {
         let configuration = NetworkConfiguration(baseURL: url(base))
         #expect(throws: NetworkError.self) { try configuration.request(for: Endpoint.article(1)) }
     }
 
-    @Test func aBaseURLMayEndInASlash() throws {
+    @Test func `a base URL may end in a slash`() throws {
         let configuration = NetworkConfiguration(baseURL: url("https://api.example.com/v1/"))
         let request = try configuration.request(for: Endpoint.article(1))
         #expect(request.url.absoluteString == "https://api.example.com/v1/articles/1")
@@ -71,9 +71,9 @@ struct RequestBuildingTests {
             ("https://api.example.com", "GET", "A", "b\u{7F}"),
         ]
     )
-    func refusesWhatCannotBeSent(address: String, method: String, name: String, value: String) {
+    func `a request that cannot be sent is refused`(text: String, method: String, name: String, value: String) {
         let request = HTTPRequestHead(
-            method: HTTPMethod(rawValue: method), url: url(address), headers: HTTPHeaders([(name, value)]))
+            method: HTTPMethod(rawValue: method), url: url(text), headers: HTTPHeaders([(name, value)]))
         #expect {
             try request.validate()
         } throws: { error in
@@ -82,7 +82,7 @@ struct RequestBuildingTests {
     }
 
     @Test(arguments: ["b\r\nX-Injected: 1", "b\nc", "b\rc", "b\u{0}", "b\u{1B}"])
-    func aFieldCannotSmuggleAnotherIn(value: String) {
+    func `a field cannot inject another field`(value: String) {
         #expect(throws: NetworkError.self) { try request(Endpoint.article(1).header("A", value)) }
         #expect(throws: NetworkError.self) { try request(Endpoint.article(1).idempotent(key: value)) }
         #expect(throws: NetworkError.self) { try request(Endpoint.article(1), headers: ["A": value]) }

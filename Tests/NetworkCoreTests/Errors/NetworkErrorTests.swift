@@ -1,33 +1,33 @@
 import AuthInterface
 import Foundation
 import NetworkCore
+import NetworkTesting
 import Testing
 
 @Suite("NetworkError")
 struct NetworkErrorTests {
     let request = RequestSummary(method: .get, url: url("https://api.example.com/api/v1/articles/7"))
 
-    @Test func saysWhatHappenedInOneLine() {
+    @Test func `the description is one line`() {
         let error = NetworkError(
             .unacceptableStatus,
             request: request,
             response: HTTPResponseHead(status: 404),
             envelope: ErrorEnvelope(code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-5678"),
             attempt: 1,
-            maximumAttempts: 3,
             elapsed: .milliseconds(42)
         )
         #expect(
             "\(error)" == "GET https://api.example.com/api/v1/articles/7 → 404 NOT_FOUND \"No such article\" "
-                + "(request 5f0c1234…, attempt 1 of 3, 42 ms)"
+                + "(request 5f0c1234…, 42 ms)"
         )
     }
 
     @Test(
         arguments: [
             (
-                NetworkError(.timedOut, cause: HTTPTransportError(.timedOut, reason: "silence")),
-                "timedOut: silence"
+                NetworkError(.timedOut, cause: HTTPTransportError(.timedOut, reason: "nothing arrived")),
+                "timedOut: nothing arrived"
             ),
             (
                 NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 502)),
@@ -42,14 +42,26 @@ struct NetworkErrorTests {
                 "503 (retry after 30 s)"
             ),
             (NetworkError(.invalidRequest, reason: "no"), "invalidRequest: no"),
+            (NetworkError(.timedOut, attempt: 1), "timedOut"),
+            (NetworkError(.timedOut, attempt: 2), "timedOut (attempt 2)"),
         ]
     )
-    func saysAsMuchAsItKnows(error: NetworkError, text: String) {
+    func `the description contains what is known`(error: NetworkError, text: String) {
         #expect("\(error)" == text)
         #expect(String(reflecting: error) == text)
     }
 
-    @Test func theServersWordsCannotForgeALineOfALogNorFillIt() {
+    @Test func `the code and the pause of the token provider's error are shown once`() async throws {
+        let provider = ScriptedTokenProvider()
+        provider.set(.failure(AuthenticationError(.refreshUnavailable, retryAfter: .seconds(30))))
+        let client = NetworkClient(baseURL: baseURL, transport: StubTransport()).authenticated(by: provider)
+        let error = try await #require(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
+        #expect("\(error)".components(separatedBy: "refreshUnavailable").count == 2)
+        #expect("\(error)".components(separatedBy: "retry after 30 s").count == 2)
+        #expect(!"\(error)".contains("attempt"))
+    }
+
+    @Test func `a server's text cannot forge or fill a line of a log`() {
         let envelope = ErrorEnvelope(code: "X\r\nlevel=info", message: String(repeating: "a\u{1B}[2J\n", count: 1_000))
         let text = "\(NetworkError(.unacceptableStatus, envelope: envelope))"
         #expect(!text.contains { $0.isNewline })
@@ -70,11 +82,11 @@ struct NetworkErrorTests {
             ("https://x.net/a%2Fb?q=%26", "https://x.net/a%2Fb?q=%26"),
         ]
     )
-    func addressesAreRedacted(address: String, told: String) {
-        #expect(RequestSummary(method: .get, url: url(address)).url == told)
+    func `URLs are redacted`(text: String, shown: String) {
+        #expect(RequestSummary(method: .get, url: url(text)).url == shown)
     }
 
-    @Test func aRequestHasAName() {
+    @Test func `the request identifier is read from a header field`() {
         let head = HTTPResponseHead(status: 500, headers: ["x-request-id": "r-9"])
         #expect(NetworkError(.unacceptableStatus, response: head).requestID == "r-9")
     }

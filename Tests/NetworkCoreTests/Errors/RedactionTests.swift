@@ -4,8 +4,8 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-/// G17: a canary in every place a secret can be, and a look at everything that can be printed.
-@Suite("Nothing prints a secret", .timeLimit(.minutes(10)))
+/// G17: each place of a secret contains a canary, and no printed form of any value does.
+@Suite("Redaction", .timeLimit(.minutes(10)))
 struct RedactionTests {
     static let canary = "canary-5ecret"
 
@@ -15,9 +15,9 @@ struct RedactionTests {
         return ["\(value)", String(reflecting: value), dumped]
     }
 
-    static func isSilent(_ value: Any, sourceLocation: SourceLocation = #_sourceLocation) {
+    static func expectNoSecret(_ value: Any, sourceLocation: SourceLocation = #_sourceLocation) {
         for text in texts(of: value) {
-            #expect(!text.contains(canary), "\(type(of: value)) says \(text)", sourceLocation: sourceLocation)
+            #expect(!text.contains(canary), "\(type(of: value)) shows \(text)", sourceLocation: sourceLocation)
         }
     }
 
@@ -40,28 +40,28 @@ struct RedactionTests {
         ]
     }
 
-    @Test func bodiesAndForms() {
-        for body in Self.bodies { Self.isSilent(body) }
+    @Test func `bodies and forms show no secret`() {
+        for body in Self.bodies { Self.expectNoSecret(body) }
         var form = MultipartForm()
         form.append(Self.canary, Self.canary)
-        Self.isSilent(form)
+        Self.expectNoSecret(form)
     }
 
-    @Test func endpoints() {
+    @Test func `endpoints show no secret`() {
         for body in Self.bodies {
             let endpoint = Endpoint<Article>.post("login", query: ["token": Self.canary], body: body)
                 .header("X-API-Key", Self.canary)
                 .idempotent(key: Self.canary)
-            Self.isSilent(endpoint)
-            Self.isSilent(endpoint.query)
-            Self.isSilent(endpoint.headers)
+            Self.expectNoSecret(endpoint)
+            Self.expectNoSecret(endpoint.query)
+            Self.expectNoSecret(endpoint.headers)
         }
         let link = url("https://user:\(Self.canary)@x.net/a?token=\(Self.canary)")
-        Self.isSilent(Endpoint<Article>.get(.url(link)))
-        Self.isSilent(EndpointPath.url(link))
+        Self.expectNoSecret(Endpoint<Article>.get(.url(link)))
+        Self.expectNoSecret(EndpointPath.url(link))
     }
 
-    @Test func requestsAndResponsesOfATransport() throws {
+    @Test func `requests and responses of a transport show no secret`() throws {
         var head = HTTPRequestHead(url: url("https://x.net/a?access_token=\(Self.canary)"))
         try head.set("Authorization", to: Self.canary)
         let file = try TemporaryFile(Data(), named: Self.canary)
@@ -69,18 +69,18 @@ struct RedactionTests {
             HTTPBody(Data(Self.canary.utf8)), try HTTPBody(file: file.url),
             HTTPBody { Data(Self.canary.utf8).pieces }, HTTPBody(once: Data(Self.canary.utf8).pieces),
         ]
-        for body in bodies { Self.isSilent(HTTPTransportRequest(head: head, body: body)) }
-        let answer = HTTPResponseHead(
+        for body in bodies { Self.expectNoSecret(HTTPTransportRequest(head: head, body: body)) }
+        let response = HTTPResponseHead(
             status: 200,
             headers: ["Set-Cookie": Self.canary],
             url: url("https://x.net/?token=\(Self.canary)")
         )
-        Self.isSilent(answer)
-        Self.isSilent(HTTPResponse(head: answer, body: Data(Self.canary.utf8)))
-        Self.isSilent(HTTPTransportResponse(head: answer, body: HTTPBody(Data(Self.canary.utf8))))
+        Self.expectNoSecret(response)
+        Self.expectNoSecret(HTTPResponse(head: response, body: Data(Self.canary.utf8)))
+        Self.expectNoSecret(HTTPTransportResponse(head: response, body: HTTPBody(Data(Self.canary.utf8))))
     }
 
-    /// What the server does to a call that is full of canaries.
+    /// Calls whose every field is a canary, with each kind of response.
     @Test(
         arguments: [
             StubResponse.status(
@@ -95,11 +95,11 @@ struct RedactionTests {
             },
         ]
     )
-    func errorsAndEvents(answer: StubResponse) async throws {
+    func `errors and events show no secret`(response: StubResponse) async throws {
         let observer = Recorder<NetworkEvent>()
         let client = NetworkClient(
             configuration: NetworkConfiguration(baseURL: baseURL, headers: ["X-API-Key": Self.canary]),
-            transport: StubTransport(Array(repeating: .any ~> answer, count: 8)),
+            transport: StubTransport((.any ~> response).repeated()),
             interceptors: [RetryPolicy(baseDelay: .zero)],
             observers: [observer]
         )
@@ -109,20 +109,20 @@ struct RedactionTests {
             let secrets = ["password": Self.canary]
             let call = Endpoint<Article>.post("login", query: ["password": Self.canary], json: secrets)
             let error = try await #require(throws: NetworkError.self) { _ = try await network.send(call) }
-            Self.isSilent(error)
-            if let response = error.response { Self.isSilent(response) }
-            if let cause = error.cause as? HTTPTransportError { Self.isSilent(cause) }
-            if let cause = error.cause as? DecodingFailure { Self.isSilent(cause) }
+            Self.expectNoSecret(error)
+            if let response = error.response { Self.expectNoSecret(response) }
+            if let cause = error.cause as? HTTPTransportError { Self.expectNoSecret(cause) }
+            if let cause = error.cause as? DecodingFailure { Self.expectNoSecret(cause) }
         }
         #expect(observer.values.count >= 4)
-        for event in observer.values { Self.isSilent(event) }
+        for event in observer.values { Self.expectNoSecret(event) }
     }
 
-    @Test func theClientItselfAndItsConfiguration() {
+    @Test func `clients and configurations show no secret`() {
         let configuration = NetworkConfiguration(baseURL: baseURL, headers: ["X-API-Key": Self.canary])
-        Self.isSilent(configuration)
+        Self.expectNoSecret(configuration)
         let client = NetworkClient(configuration: configuration, transport: StubTransport())
-        Self.isSilent(client)
-        Self.isSilent(client.authenticated(by: ScriptedTokenProvider(Self.token)))
+        Self.expectNoSecret(client)
+        Self.expectNoSecret(client.authenticated(by: ScriptedTokenProvider(Self.token)))
     }
 }

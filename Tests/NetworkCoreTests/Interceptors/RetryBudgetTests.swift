@@ -8,13 +8,13 @@ struct RetryBudgetTests {
 
     func isExhausted(at uptime: Duration = .zero) -> Bool { !budget.withdraw(at: uptime) }
 
-    @Test func startsFullAndRunsDry() {
+    @Test func `a budget starts full and can be exhausted`() {
         #expect(!isExhausted())
         #expect(!isExhausted())
         #expect(isExhausted())
     }
 
-    @Test func callsEarnRetries() {
+    @Test func `calls add retries`() {
         while budget.withdraw(at: .zero) {}
         for _ in 0..<3 { budget.deposit(at: .zero) }
         #expect(isExhausted())
@@ -23,14 +23,14 @@ struct RetryBudgetTests {
         #expect(isExhausted())
     }
 
-    @Test func timeEarnsRetriesForAQuietClient() {
+    @Test func `time adds retries for a client with few calls`() {
         while budget.withdraw(at: .zero) {}
         #expect(isExhausted(at: .seconds(9)))
         #expect(!isExhausted(at: .seconds(11)))
         #expect(isExhausted(at: .seconds(11)))
     }
 
-    @Test func savesNoMoreThanItHolds() {
+    @Test func `a budget saves no more than its capacity`() {
         for _ in 0..<100 { budget.deposit(at: .seconds(1_000_000)) }
         #expect(!isExhausted(at: .seconds(1_000_000)))
         #expect(!isExhausted(at: .seconds(1_000_000)))

@@ -14,17 +14,17 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
-    func triesAgainInPassingTrouble(status: Int) {
+    func `a transient status is retried`(status: Int) {
         #expect(policy.retry(failure(status), context: RequestContext()) == .retry(after: .milliseconds(250)))
     }
 
     @Test(arguments: [200, 301, 400, 401, 403, 404, 409, 410, 419, 422, 501, 505])
-    func leavesOtherStatusesAlone(status: Int) {
+    func `other statuses are not retried`(status: Int) {
         #expect(policy.retry(failure(status), context: RequestContext()) == .doNotRetry)
     }
 
     @Test(arguments: [NetworkError.Code.connectionFailed, .timedOut, .transportFailed])
-    func triesAgainWhereThereWasNoAnswer(code: NetworkError.Code) {
+    func `a missing response is retried`(code: NetworkError.Code) {
         #expect(policy.retry(NetworkError(code), context: RequestContext()) != .doNotRetry)
     }
 
@@ -34,18 +34,18 @@ struct RetryPolicyTests {
             .redirectRefused, .tooManyRedirects, .responseTooLarge, .sessionEnded, .refreshUnavailable, .unsuccessful,
         ]
     )
-    func leavesWhatWouldFailAgainAlone(code: NetworkError.Code) {
+    func `a failure that would recur is not retried`(code: NetworkError.Code) {
         #expect(policy.retry(NetworkError(code), context: RequestContext()) == .doNotRetry)
     }
 
-    @Test func neverDoesTwiceWhatMustBeDoneOnce() {
+    @Test func `a request that must not happen twice is not retried`() {
         let once = RequestContext(method: .post, isIdempotent: false)
         #expect(policy.retry(failure(503), context: once) == .doNotRetry)
         #expect(policy.retry(NetworkError(.connectionFailed), context: once) == .doNotRetry)
         #expect(policy.retry(failure(503), context: RequestContext(isReplayable: false)) == .doNotRetry)
     }
 
-    @Test func anIdempotencyKeyMakesAPostSafe() async throws {
+    @Test func `a POST with an idempotency key is retried`() async throws {
         let clock = ManualTimeSource()
         let article = Article(id: 7, title: "x")
         let transport = StubTransport(.any ~> .status(503), .any ~> .envelope(article), .any ~> .status(503))
@@ -62,7 +62,7 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [(1, 500), (2, 1_000), (3, 2_000), (6, 16_000), (7, 20_000), (60, 20_000)])
-    func pausesGrowUpToABound(attempt: Int, milliseconds: Int) {
+    func `pauses grow up to a bound`(attempt: Int, milliseconds: Int) {
         let longest = RetryPolicy(attempts: 100, random: { 1 })
         let shortest = RetryPolicy(attempts: 100, random: { 0 })
         let context = RequestContext(attempt: attempt)
@@ -70,20 +70,20 @@ struct RetryPolicyTests {
         #expect(shortest.retry(failure(503), context: context) == .retry(after: .zero))
     }
 
-    @Test func stopsAfterItsAttempts() {
+    @Test func `no attempt follows the last one`() {
         #expect(policy.retry(failure(503), context: RequestContext(attempt: 2)) != .doNotRetry)
         #expect(policy.retry(failure(503), context: RequestContext(attempt: 3)) == .doNotRetry)
     }
 
-    @Test func waitsAsLongAsTheServerAsksButNotForEver() {
+    @Test func `a retry waits for Retry-After up to a limit`() {
         let asked = failure(503, retryAfter: .seconds(60))
         let pause = Duration.seconds(60) + .milliseconds(250)
         #expect(policy.retry(asked, context: RequestContext()) == .retry(after: pause))
         #expect(policy.retry(failure(503, retryAfter: .seconds(61)), context: RequestContext()) == .doNotRetry)
     }
 
-    @Test func anOutageExhaustsTheBudgetOfAllCalls() async throws {
-        let transport = StubTransport(Array(repeating: .any ~> .status(503), count: 1_000))
+    @Test func `an outage exhausts the budget of all calls`() async throws {
+        let transport = StubTransport((.any ~> .status(503)).repeated())
         let client = NetworkClient(
             configuration: NetworkConfiguration(baseURL: baseURL),
             transport: transport,
@@ -93,7 +93,7 @@ struct RetryPolicyTests {
         for _ in 0..<100 {
             await #expect(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
         }
-        // 20 saved up, and a tenth of the calls since; without a budget there would be 200.
+        // 20 were saved, and the calls add a tenth each. Without a budget there would be 200.
         #expect((25...31).contains(transport.requests.count - 100))
     }
 }

@@ -14,8 +14,8 @@ struct OriginTests {
             "https://api.example.com./x",
         ]
     )
-    func isTheSame(address: String) {
-        #expect(Self.policy.decision(for: url(address)) == .allowed)
+    func `the same origin is allowed`(url text: String) {
+        #expect(Self.policy.decision(for: url(text)) == .allowed)
     }
 
     @Test(
@@ -28,8 +28,8 @@ struct OriginTests {
             "https://api-example.com/x", "https://xapi.example.com/x", "/api/v1", "https:///x", "data:text/plain,x",
         ]
     )
-    func isAnother(address: String) {
-        #expect(Self.policy.decision(for: url(address)) == .foreign)
+    func `another origin is foreign`(url text: String) {
+        #expect(Self.policy.decision(for: url(text)) == .foreign)
     }
 
     @Test(
@@ -42,15 +42,15 @@ struct OriginTests {
             ("http://10.0.0.1", false), ("http://[::ffff:127.0.0.1]", false), ("http://0.0.0.0", false),
         ]
     )
-    func tokensGoInClearToThisMachineOnly(address: String, isAllowed: Bool) throws {
-        let origin = try #require(Origin(url(address)))
+    func `tokens are sent over plain http to loopback only`(url text: String, isAllowed: Bool) throws {
+        let origin = try #require(Origin(url(text)))
         let policy = OriginPolicy(allowed: [origin])
-        #expect(policy.decision(for: url(address)) == (isAllowed ? .allowed : .cleartext))
+        #expect(policy.decision(for: url(text)) == (isAllowed ? .allowed : .cleartext))
         let named = OriginPolicy(allowed: [origin], cleartextExceptions: [origin])
-        #expect(named.decision(for: url(address)) == .allowed)
+        #expect(named.decision(for: url(text)) == .allowed)
     }
 
-    @Test func anExceptionIsForOneOriginOnly() throws {
+    @Test func `an exception is for one origin only`() throws {
         let named = try #require(Origin(url("http://10.0.0.1:8080")))
         let other = try #require(Origin(url("http://10.0.0.1:8081")))
         let policy = OriginPolicy(allowed: [named, other], cleartextExceptions: [named])
@@ -64,7 +64,7 @@ struct OriginTests {
             ("http://localhost:8080", "http://localhost:8080"), ("https://x.net:80", "https://x.net:80"),
         ]
     )
-    func describesItself(address: String, text: String) {
-        #expect(Origin(url(address))?.description == text)
+    func `an origin is described as a URL`(url text: String, description: String) {
+        #expect(Origin(url(text))?.description == description)
     }
 }

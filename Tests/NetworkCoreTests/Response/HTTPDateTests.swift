@@ -14,7 +14,7 @@ struct HTTPDateTests {
             ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
         ]
     )
-    func reads(text: String, seconds: Double) {
+    func `a valid date is read`(text: String, seconds: Double) {
         #expect(HTTPDate(text)?.date.timeIntervalSince1970 == seconds)
     }
 
@@ -27,7 +27,7 @@ struct HTTPDateTests {
             "Fri, 30 Feb 2001 00:00:00 GMT", "Sat, 29 Feb 2100 00:00:00 GMT", "Sun, 06 Nov 1994 08:49 37 GMT",
         ]
     )
-    func refuses(text: String) {
+    func `an invalid date is refused`(text: String) {
         #expect(HTTPDate(text) == nil)
     }
 
@@ -38,7 +38,7 @@ struct HTTPDateTests {
             ("Sun, 06 Nov 1994 08:50:37 GMT", .seconds(60)), ("Sun, 06 Nov 1994 08:00:00 GMT", .zero),
         ]
     )
-    func readsRetryAfterByTheServersOwnClock(text: String, pause: Duration?) {
+    func `Retry-After counts from the Date of the response`(text: String, pause: Duration?) {
         let head = HTTPResponseHead(
             status: 503,
             headers: ["Retry-After": text, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
@@ -46,7 +46,7 @@ struct HTTPDateTests {
         #expect(head.retryAfter(now: Date()) == pause)
     }
 
-    @Test func readsRetryAfterByOurClockWhereTheServerHasNone() {
+    @Test func `Retry-After counts from the device's clock if the response has no Date`() {
         let head = HTTPResponseHead(status: 503, headers: ["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"])
         #expect(head.retryAfter(now: Date(timeIntervalSince1970: 784_111_767)) == .seconds(10))
     }

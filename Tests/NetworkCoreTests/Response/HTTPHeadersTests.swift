@@ -4,7 +4,7 @@ import Testing
 
 @Suite("HTTPHeaders")
 struct HTTPHeadersTests {
-    @Test func namesAreComparedWithoutRegardToCase() {
+    @Test func `the case of names is ignored`() {
         var headers: HTTPHeaders = ["Content-Type": "a"]
         #expect(headers["content-type"] == "a")
         headers["CONTENT-TYPE"] = "b"
@@ -14,13 +14,13 @@ struct HTTPHeadersTests {
         #expect(headers.isEmpty)
     }
 
-    @Test func valuesOfOneNameAreCombined() {
+    @Test func `values of the same name are joined`() {
         let headers = HTTPHeaders([("Via", "a"), ("X", "1"), ("via", "b")])
         #expect(headers["Via"] == "a, b")
         #expect(headers.names == ["Via", "X"])
     }
 
-    @Test func onlyASCIILettersHaveCase() {
+    @Test func `only ASCII letters have case`() {
         let headers: HTTPHeaders = ["\u{212A}ey": "kelvin"]
         #expect(headers["key"] == nil)
         #expect(headers["[a"] == nil)

@@ -15,13 +15,13 @@ extension Endpoint where Response == Article {
 
 let baseURL = url("https://api.example.com/api/v1")
 
-/// An address written in a test, where a mistake should end the test.
+/// A URL of a literal. A mistake ends the test.
 func url(_ text: String) -> URL {
-    guard let url = URL(string: text) else { preconditionFailure("no address: \(text)") }
+    guard let url = URL(string: text) else { preconditionFailure("no URL: \(text)") }
     return url
 }
 
-/// Collects what an observer or a progress handler hears.
+/// Collects the values that an observer or a progress handler receives.
 final class Recorder<Value: Sendable>: Sendable {
     private let state = Locked<[Value]>([])
 
@@ -36,7 +36,7 @@ extension Recorder: NetworkObserver where Value == NetworkEvent {
     func receive(_ event: NetworkEvent) { record(event) }
 }
 
-/// A file that goes with the test.
+/// A file that is removed with the test.
 final class TemporaryFile: Sendable {
     let url: URL
 

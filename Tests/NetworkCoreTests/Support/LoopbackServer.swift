@@ -2,15 +2,15 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// A real HTTP/1.1 server on a loopback port, scripted by one closure: also one that does what no server should.
+/// An HTTP/1.1 server on a loopback port, scripted by one closure, also for behaviour that HTTP does not allow.
 final class LoopbackServer: Sendable {
-    /// A request as it arrived.
+    /// A received request.
     struct Request: Sendable {
         let method: String
         let target: String
         let headers: [(name: String, value: String)]
         var body = Data()
-        /// The number of the connection it came on, from 0.
+        /// The number of its connection, from 0.
         let connection: Int
 
         subscript(name: String) -> String? {
@@ -22,16 +22,16 @@ final class LoopbackServer: Sendable {
         }
     }
 
-    /// What to do with a request.
+    /// The response to a request, or another behaviour.
     enum Action: Sendable {
         case respond(Int, headers: [String: String] = [:], body: Data = Data())
-        /// Bytes of the test's own making, then the end of the connection.
+        /// Bytes, then the end of the connection.
         case raw(Data)
-        /// Bytes of the test's own making, then silence until the client goes.
+        /// Bytes, then nothing until the client closes the connection.
         case rawThenHold(Data)
-        /// The end of the connection, without an answer.
+        /// The end of the connection, without a response.
         case close
-        /// Silence until the client goes.
+        /// Nothing until the client closes the connection.
         case hold
 
         static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> Action {
@@ -57,8 +57,8 @@ final class LoopbackServer: Sendable {
 
     /// Starts a server.
     ///
-    /// - Parameter script: What to do with each request. It is called on the connection's thread and may block it.
-    /// - Throws: `POSIXError` when there is no socket to be had.
+    /// - Parameter script: The action for each request. It is called on the connection's thread and may block it.
+    /// - Throws: `POSIXError` when no socket is available.
     init(_ script: @escaping @Sendable (Request) -> Action) throws {
         listener = try LoopbackListener()
         guard let url = URL(string: "http://127.0.0.1:\(listener.port)") else { throw URLError(.badURL) }
@@ -68,10 +68,10 @@ final class LoopbackServer: Sendable {
         thread.start()
     }
 
-    /// What arrived so far, whole requests only.
+    /// The complete requests so far.
     var requests: [Request] { state.withLock { $0.requests } }
 
-    /// The number of connections that were made.
+    /// The number of connections so far.
     var connectionCount: Int { state.withLock { $0.connectionCount } }
 
     /// Ends all connections and the server.
@@ -109,12 +109,12 @@ final class LoopbackServer: Sendable {
         }
         state.withLock { state in
             state.connections[number] = nil
-            // Closed under the lock, so that `stop` never shuts down a descriptor that is somebody else's by then.
+            // Closed under the lock, so that `stop` never shuts down a descriptor that has been reused.
             connection.closeNow()
         }
     }
 
-    /// - Returns: Whether the connection goes on.
+    /// - Returns: Whether the connection stays open.
     private func perform(_ action: Action, on connection: LoopbackConnection) -> Bool {
         switch action {
         case .respond(let status, let headers, let body):

@@ -35,7 +35,7 @@ struct LoopbackListener {
         port = UInt16(bigEndian: address.sin_port)
     }
 
-    /// Waits for a connection; `nil` once the listener is shut down.
+    /// Waits for a connection. `nil`: the listener is shut down.
     func accept() -> LoopbackConnection? {
         #if canImport(Darwin)
         let accepted = Darwin.accept(descriptor, nil, nil)
@@ -54,7 +54,7 @@ struct LoopbackListener {
 struct LoopbackConnection {
     let descriptor: Int32
 
-    /// Reads what is there; empty at the end.
+    /// Reads the bytes that have arrived. Empty: the connection has ended.
     func read() -> Data {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -63,7 +63,7 @@ struct LoopbackConnection {
 
     /// Writes everything.
     ///
-    /// - Returns: `false` when the other side is gone.
+    /// - Returns: `false` when the peer has closed the connection.
     @discardableResult
     func write(_ data: Data) -> Bool {
         #if canImport(Darwin)
@@ -82,7 +82,7 @@ struct LoopbackConnection {
         }
     }
 
-    /// Wakes whoever reads.
+    /// Ends the connection, so that a blocked read returns.
     func shutDown() {
         shutdown(descriptor, Int32(SHUT_RDWR))
     }

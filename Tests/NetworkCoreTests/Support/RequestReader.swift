@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads requests off one connection (RFC 9112).
+/// Reads the requests of one connection (RFC 9112).
 struct RequestReader {
     let connection: LoopbackConnection
     let number: Int
@@ -11,7 +11,7 @@ struct RequestReader {
         self.number = number
     }
 
-    /// - Returns: A request without its body; `nil` at the end of the connection.
+    /// - Returns: A request without its body. `nil`: the connection has ended.
     mutating func readHead() -> LoopbackServer.Request? {
         guard let text = readUntil("\r\n\r\n") else { return nil }
         var lines = text.components(separatedBy: "\r\n")
@@ -25,7 +25,7 @@ struct RequestReader {
         return LoopbackServer.Request(method: start[0], target: start[1], headers: headers, connection: number)
     }
 
-    /// - Returns: The request with its body; `nil` when the connection ends before.
+    /// - Returns: The request with its body. `nil`: the connection ended before.
     mutating func readBody(of head: LoopbackServer.Request) -> LoopbackServer.Request? {
         var request = head
         let isChunked = head["Transfer-Encoding"]?.lowercased() == "chunked"

@@ -2,7 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// A provider whose tokens a test sets, and that remembers what it was asked.
+/// A provider whose tokens a test sets, and that records its calls.
 final class ScriptedTokenProvider: TokenProvider {
     private struct State {
         var current: Result<SessionToken, AuthenticationError>
@@ -14,7 +14,7 @@ final class ScriptedTokenProvider: TokenProvider {
 
     private let state: Locked<State>
 
-    /// A provider that hands out `token` and, once one is refused, the next generation of it.
+    /// A provider that returns `token` and, after a refusal, its next generation.
     init(_ token: SessionToken = .first) {
         state = Locked(State(current: .success(token), onReplacement: { $0.next }))
     }
@@ -70,7 +70,7 @@ extension SessionToken {
         generation: 0
     )
 
-    /// The token a refresh of this one brings.
+    /// The token that a refresh of this one returns.
     var next: SessionToken {
         SessionToken(
             value: "access-\(generation + 1)",

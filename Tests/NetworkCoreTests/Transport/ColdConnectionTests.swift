@@ -3,7 +3,7 @@ import Foundation
 import NetworkCore
 import Testing
 
-/// The re-used connection trap: see the documentation of `URLSessionTransport`.
+/// Cold connections: see the documentation of `URLSessionTransport`.
 @Suite("URLSessionTransport and connections that the server closes", .timeLimit(.minutes(10)))
 struct ColdConnectionTests {
     let transport = URLSessionTransport()
@@ -22,13 +22,13 @@ struct ColdConnectionTests {
     }
 
     @Test(arguments: ["POST", "PATCH", "PUT"])
-    func failsSoonAndIsNotSentTwiceWhenTheServerClosesWithoutAnAnswer(method: String) async throws {
+    func `a body is not sent twice when the server closes without a response`(method: String) async throws {
         let server = try LoopbackServer { $0.target == "/close" ? .close : .respond(200) }
         defer { server.stop() }
-        // A connection is left open, for the next request to fall into the trap.
+        // A connection is left open, which the next request must not use.
         #expect(try await send("GET", server.url.appendingPathComponent("ok")) == 200)
         #expect(try await send(method, server.url.appendingPathComponent("ok"), body: "x") == 200)
-        // In the trap, the error would be `timedOut`, half a minute later.
+        // On that connection, the error would be `timedOut`, 30 seconds later.
         await #expect {
             _ = try await send(method, server.url.appendingPathComponent("close"), body: "x")
         } throws: { error in
@@ -37,7 +37,7 @@ struct ColdConnectionTests {
         #expect(server.requests.filter { $0.target == "/close" }.count == 1)
     }
 
-    @Test func aPostWithoutABodyIsNotSentTwice() async throws {
+    @Test func `a POST without a body is not sent twice`() async throws {
         let server = try LoopbackServer { $0.target == "/close" ? .close : .respond(200) }
         defer { server.stop() }
         #expect(try await send("GET", server.url.appendingPathComponent("ok")) == 200)
@@ -47,7 +47,7 @@ struct ColdConnectionTests {
         #expect(server.requests.filter { $0.target == "/close" }.count == 1)
     }
 
-    @Test func readsShareConnections() async throws {
+    @Test func `GET requests share connections`() async throws {
         let server = try LoopbackServer { _ in .respond(200) }
         defer { server.stop() }
         for _ in 0..<20 { _ = try await send("GET", server.url) }
@@ -56,7 +56,7 @@ struct ColdConnectionTests {
     }
 
     @Test(arguments: ["GET", "POST"])
-    func aThousandRequestsAtOnceAllGetTheirAnswer(method: String) async throws {
+    func `a thousand requests at once all get their response`(method: String) async throws {
         let server = try LoopbackServer { request in .respond(200, body: Data(request.target.utf8)) }
         defer { server.stop() }
         let answered = await withTaskGroup(of: Bool.self) { group in

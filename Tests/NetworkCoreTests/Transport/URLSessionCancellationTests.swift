@@ -14,7 +14,7 @@ struct URLSessionCancellationTests {
     }
 
     @Test(arguments: ["GET", "POST"])
-    func returnsAtOnceWhenCancelledBeforeTheAnswer(method: String) async throws {
+    func `a request that is cancelled before the response returns at once`(method: String) async throws {
         let arrived = Gate(isOpen: true)
         let server = try LoopbackServer { _ in
             Task { await arrived.pass() }
@@ -27,7 +27,7 @@ struct URLSessionCancellationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func returnsAtOnceWhenCancelledWhileTheBodyArrives() async throws {
+    @Test func `a request that is cancelled while the body arrives returns at once`() async throws {
         let server = try LoopbackServer { _ in
             .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8))
         }
@@ -42,10 +42,10 @@ struct URLSessionCancellationTests {
     }
 
     @Test(arguments: ["GET", "POST"])
-    func sendsNothingWhenCancelledBeforeItBegins(method: String) async throws {
+    func `a request that is cancelled before it starts sends nothing`(method: String) async throws {
         let server = try LoopbackServer { _ in .respond(200) }
         defer { server.stop() }
-        // More often than there are cold connections: none may stay occupied.
+        // More requests than cold connections: no connection may stay occupied.
         for _ in 0..<(2 * URLSessionTransport.coldConnectionLimit) {
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -57,12 +57,12 @@ struct URLSessionCancellationTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func endsTheExchangeWhenNobodyReadsOn() async throws {
+    @Test func `releasing the body ends the exchange`() async throws {
         let server = try LoopbackServer { _ in
             .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8))
         }
         defer { server.stop() }
-        // One connection a host: a second request gets through only if the first one's connection is given up.
+        // One connection per host: a second request succeeds only if the first connection has been freed.
         let transport = URLSessionTransport(connectionsPerHost: 1)
         for _ in 0..<3 {
             let head = try await transport.perform(request(server.url)).head

@@ -17,18 +17,18 @@ struct URLSessionExchangeTests {
         return URLSessionExchange(request, upload: upload, clock: ManualTimeSource())
     }
 
-    @Test func progressNeverFalls() {
-        let heard = Recorder<TransferProgress>()
+    @Test func `progress never decreases`() {
+        let reported = Recorder<TransferProgress>()
         let body = HTTPBody(Data(repeating: 7, count: 10))
         let request = HTTPTransportRequest(head: HTTPRequestHead(url: baseURL), body: body) { event in
-            if let sent = event.progress { heard.record(sent) }
+            if let sent = event.progress { reported.record(sent) }
         }
         let exchange = exchange(request)
         for sent in [4, 2, 4, 10, 0] as [Int64] { exchange.noteSent(sent) }
-        #expect(heard.values == [4, 10].map { TransferProgress(completed: $0, total: 10) })
+        #expect(reported.values == [4, 10].map { TransferProgress(completed: $0, total: 10) })
     }
 
-    @Test func whatHasArrivedIsReadBeforeAnErrorIsHeard() async throws {
+    @Test func `pieces that have arrived are read before an error is thrown`() async throws {
         let exchange = exchange(HTTPTransportRequest(head: HTTPRequestHead(url: baseURL)))
         exchange.receive(Data("a".utf8))
         exchange.receive(Data("b".utf8))
@@ -38,7 +38,7 @@ struct URLSessionExchangeTests {
         await #expect(throws: HTTPTransportError.self) { try await exchange.next() }
     }
 
-    @Test func endsOnce() async throws {
+    @Test func `an exchange ends once`() async throws {
         let ends = Recorder<Bool>()
         let exchange = exchange(HTTPTransportRequest(head: HTTPRequestHead(url: baseURL)), ends: ends)
         exchange.noteWhole()

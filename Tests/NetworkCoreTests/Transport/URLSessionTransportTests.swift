@@ -31,7 +31,7 @@ struct URLSessionTransportTests {
         return HTTPResponse(head: response.head, body: content)
     }
 
-    @Test func deliversStatusFieldsAndBody() async throws {
+    @Test func `a response has its status, header fields and body`() async throws {
         let server = try LoopbackServer { _ in .respond(418, headers: ["X-Kettle": "on"], body: Data("short".utf8)) }
         defer { server.stop() }
         let response = try await perform("GET", server.url.appendingPathComponent("tea"))
@@ -43,7 +43,7 @@ struct URLSessionTransportTests {
     }
 
     @Test(arguments: ["data", "file", "sequence", "sequence of known length"])
-    func sendsABodyWholeAndWithOneLength(kind: String) async throws {
+    func `a body is sent in full and with one length`(kind: String) async throws {
         let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
         let file = try TemporaryFile(content)
         let body: HTTPBody =
@@ -67,7 +67,7 @@ struct URLSessionTransportTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func handsARedirectOverInsteadOfFollowingIt(status: Int) async throws {
+    func `a redirect is returned and not followed`(status: Int) async throws {
         let server = try LoopbackServer { request in
             request.target == "/from" ? .respond(status, headers: ["Location": "/to"], body: Data("moved".utf8)) : .hold
         }
@@ -78,7 +78,7 @@ struct URLSessionTransportTests {
         #expect(server.requests.map(\.target) == ["/from"])
     }
 
-    @Test func keepsNoCookies() async throws {
+    @Test func `cookies are not kept`() async throws {
         let server = try LoopbackServer { _ in .respond(200, headers: ["Set-Cookie": "visit=1; Path=/"]) }
         defer { server.stop() }
         for _ in 0..<2 { _ = try await perform("GET", server.url) }
@@ -87,7 +87,7 @@ struct URLSessionTransportTests {
     }
 
     @Test(arguments: ["Basic realm=\"x\"", "Bearer", "Digest realm=\"x\", nonce=\"y\""])
-    func handsARefusalOverWhateverItAsksFor(challenge: String) async throws {
+    func `a 401 is returned for every authentication scheme`(challenge: String) async throws {
         let server = try LoopbackServer { _ in .respond(401, headers: ["WWW-Authenticate": challenge]) }
         defer { server.stop() }
         #expect(try await perform("GET", server.url).status == 401)
@@ -95,7 +95,7 @@ struct URLSessionTransportTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func countsATimeOutInFractionsOfASecond() async throws {
+    @Test func `an idle timeout may be a fraction of a second`() async throws {
         let server = try LoopbackServer { _ in .hold }
         defer { server.stop() }
         await #expect {
@@ -105,7 +105,7 @@ struct URLSessionTransportTests {
         }
     }
 
-    @Test func doesNotTimeOutBeforeItsFractionOfASecond() async throws {
+    @Test func `a request does not time out before its fraction of a second`() async throws {
         let clock = ManualTimeSource()
         let transport = URLSessionTransport(clock: clock)
         let release = DispatchSemaphore(value: 0)
@@ -123,7 +123,7 @@ struct URLSessionTransportTests {
         #expect(try await call.value == 204)
     }
 
-    @Test func timesOutWhenABodyFallsSilent() async throws {
+    @Test func `a body that stops arriving times out`() async throws {
         let server = try LoopbackServer { _ in
             .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8))
         }
@@ -135,13 +135,13 @@ struct URLSessionTransportTests {
         }
     }
 
-    @Test func doesNotTakeABodyThatBreaksOffForAWholeOne() async throws {
+    @Test func `an incomplete body is an error`() async throws {
         let server = try LoopbackServer { _ in .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)) }
         defer { server.stop() }
         await #expect(throws: HTTPTransportError.self) { _ = try await perform("GET", server.url) }
     }
 
-    @Test func saysThatNobodyTakesTheConnection() async throws {
+    @Test func `a refused connection is reported`() async throws {
         let server = try LoopbackServer { _ in .respond(200) }
         server.stop()
         await #expect {
@@ -151,7 +151,7 @@ struct URLSessionTransportTests {
         }
     }
 
-    @Test func waitingForATurnIsNoSilence() async throws {
+    @Test func `waiting in the queue is not idle time`() async throws {
         let clock = ManualTimeSource()
         let transport = URLSessionTransport(clock: clock)
         let arrived = Gate(isOpen: true)
@@ -182,7 +182,7 @@ struct URLSessionTransportTests {
         await answered.arrivals(atLeast: limit)
         await arrived.arrivals(atLeast: limit + 1)
         clock.advance(by: .seconds(20))
-        // Long enough for a time-out, if there is one, to be noticed.
+        // Long enough to notice a timeout.
         let other = try LoopbackServer { _ in .respond(204) }
         defer { other.stop() }
         for _ in 0..<20 { _ = try await perform("GET", other.url) }

@@ -1,6 +1,3 @@
-import AuthInterface
-import AuthTesting
-import ConcurrencyPrimitives
 package import Foundation
 
 /// Another process: what it says, line by line, and how it ends.
@@ -27,8 +24,7 @@ package final class SpawnedProcess: Sendable {
 
     /// The other end of its standard input, which ends with this object.
     private let input: FileHandle
-    private let outcome = Locked<End?>(nil)
-    private let hasEnded = Gate()
+    private let outcome: Task<End?, Never>
 
     /// One at a time: a pipe is not safe from other children before its flags are set.
     private static let starting: NSLock = {
@@ -58,15 +54,16 @@ package final class SpawnedProcess: Sendable {
         }
         let (lines, continuation) = AsyncStream<String>.makeStream()
         self.lines = lines
+        let (ends, ending) = AsyncStream<End>.makeStream()
+        outcome = Task { await ends.first { _ in true } }
         // A thread of its own: it blocks until the process says something or ends.
-        Thread.detachNewThread { [identifier, outcome, hasEnded] in
+        Thread.detachNewThread { [identifier] in
             Self.readLines(from: myOutput, to: continuation)
             var status: Int32 = 0
             while waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
             let signal = status & 0x7f
-            outcome.withLock { $0 = signal == 0 ? .status(status >> 8) : .signal(signal) }
             continuation.finish()
-            hasEnded.open()
+            ending.yield(signal == 0 ? .status(status >> 8) : .signal(signal))
         }
     }
 
@@ -95,8 +92,7 @@ package final class SpawnedProcess: Sendable {
 
     /// Waits until it has ended and nobody else holds its standard output.
     package func end() async -> End? {
-        await hasEnded.pass()
-        return outcome.withLock { $0 }
+        await outcome.value
     }
 
     /// Waits until it has ended, and returns all it has said that nobody has read yet.

@@ -22,6 +22,8 @@ struct ExplorationBounds: Hashable, Sendable {
         case lost
         /// The store fails a read, a write or a lease.
         case failure
+        /// The store does a write and reports a failure.
+        case misreport
         case suspension
         /// A lease is taken from a living process, as when its connection to the database is cut.
         case cut

@@ -16,6 +16,7 @@ enum ExplorationStep: Hashable {
     case storeWorks(Int, work: Int)
     case storeFails(Int, work: Int)
     case storeResponds(Int, work: Int)
+    case storeReportsFailure(Int, work: Int)
     case leaseIsGiven(Int, AttemptID)
     case leaseIsRefused(Int, AttemptID)
     case leaseIsCut(Int)

@@ -27,6 +27,8 @@ extension ExplorationStep {
         case .storeWorks(let slot, let work): "the store does p\(slot)'s \(world.work(slot, work))"
         case .storeFails(let slot, let work): "the store fails p\(slot)'s \(world.work(slot, work))"
         case .storeResponds(let slot, let work): "p\(slot) is told the outcome of its \(world.work(slot, work))"
+        case .storeReportsFailure(let slot, let work):
+            "p\(slot) is told that its \(world.work(slot, work)) has failed"
         case .leaseIsGiven(let slot, _): "p\(slot) is given the lease"
         case .leaseIsRefused(let slot, _): "p\(slot) is refused the lease"
         case .leaseIsCut(let slot): "p\(slot) loses its lease"

@@ -16,6 +16,9 @@ import Testing
         ),
         ExplorationBounds(faults: 0, [.request: 1, .look: 1, .signIn: 1]),
         ExplorationBounds(faults: 0, [.refresh: 1, .look: 1, .signOut: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
+        ExplorationBounds(faults: 1, [.refresh: 2, .signOut: 1, .failure: 1, .limit: 1]),
+        ExplorationBounds(faults: 3, [.refresh: 1, .pause: 1, .suspension: 1, .failure: 1, .lost: 1]),
     ]
 
     /// What is walked on demand.
@@ -38,6 +41,11 @@ import Testing
             faults: 1, [.refresh: 1, .request: 1, .look: 1, .signIn: 1, .pause: 1, .crash: 1, .slow: 1, .failure: 1]
         ),
         ExplorationBounds(faults: 0, [.refresh: 1, .look: 1, .signIn: 1, .signOut: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .look: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .signOut: 1, .pause: 1, .failure: 1, .slow: 1, .limit: 1]),
+        ExplorationBounds(
+            faults: 3, [.refresh: 2, .pause: 2, .suspension: 1, .failure: 1, .misreport: 1, .lost: 1, .slow: 1]
+        ),
     ]
 
     @Test("Rules 1 to 6: every law holds in every state, whatever happens in whatever order", arguments: [false, true])

@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 
 @testable import TokenRefresh
 
@@ -65,8 +66,6 @@ extension ExploredWorld {
                 breaks(.lease, "p\(slot) spends r\(number), which was stored, without the lease")
             }
         }
-        // Where a tombstone cannot be written, another process may go on with a session that the user has ended here.
-        guard !over.contains(base.session) else { return add(id, base, number, key, slot) }
         for other in calls where other.slot != nil && other.base.session == base.session && other.number == number {
             check(other, isJoinedBy: key, of: slot)
         }
@@ -82,10 +81,12 @@ extension ExploredWorld {
 
     private mutating func add(_ id: AttemptID, _ base: TokenBundle, _ number: Int, _ key: String, _ slot: Int) {
         let process = processes[slot].process
+        // The limits of a call count from its intent.
+        let intent = store.bundle?.pendingRefresh.flatMap { $0.idempotencyKey == key ? $0 : nil }
         calls.append(
             Call(
                 slot: slot, incarnation: process.incarnation, id: id, base: base, number: number, key: key,
-                startedAt: now
+                startedAt: intent.map { .seconds($0.date.timeIntervalSince(Self.start)) } ?? now
             )
         )
         if lapsed.contains(owner(slot)) { excuseCalls(of: slot) }

@@ -62,7 +62,6 @@ extension ExploredWorld {
     }
 
     mutating func storeFails(_ slot: Int, _ index: Int) {
-        bounds.spend(.failure)
         let error = TokenStoreError(.unavailable, reason: "locked")
         let work = processes[slot].process.work[index]
         change(slot) { _ = $0.work.remove(at: index) }

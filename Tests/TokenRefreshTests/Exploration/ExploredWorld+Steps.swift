@@ -37,6 +37,9 @@ extension ExploredWorld {
         for (index, work) in process.work.enumerated() {
             if work.result != nil {
                 steps.append(.storeResponds(slot, work: index))
+                if case .write = work.kind, bounds.has(.misreport) {
+                    steps.append(.storeReportsFailure(slot, work: index))
+                }
             } else {
                 steps.append(.storeWorks(slot, work: index))
                 if bounds.has(.failure) { steps.append(.storeFails(slot, work: index)) }

@@ -24,7 +24,12 @@ extension ExploredWorld {
             bounds.spend(.look)
             tell(slot, .storeChanged)
         case .storeWorks(let slot, let work): storeWorks(slot, work)
-        case .storeFails(let slot, let work): storeFails(slot, work)
+        case .storeFails(let slot, let work):
+            bounds.spend(.failure)
+            storeFails(slot, work)
+        case .storeReportsFailure(let slot, let work):
+            bounds.spend(.misreport)
+            storeFails(slot, work)
         case .storeResponds(let slot, let work): storeResponds(slot, work)
         case .leaseIsGiven(let slot, let attempt):
             leases.append(Lease(slot: slot, attempt: attempt))

@@ -73,6 +73,7 @@ struct ExploredWorld {
     /// What the machines decided in the last step, for a reader; `nil`: nobody reads.
     var decisions: [String]?
 
+    static let start = Date(timeIntervalSince1970: 1_800_000_000)
     static let firstSession = SessionID(rawValue: "s0")
 
     /// Two processes that share a session.
@@ -97,7 +98,7 @@ struct ExploredWorld {
     }
 
     var instant: Instant {
-        Instant(uptime: now, date: Date(timeIntervalSince1970: 1_800_000_000 + now / .seconds(1)))
+        Instant(uptime: now, date: Self.start + now / .seconds(1))
     }
 
     static func tokens(_ number: Int, of session: SessionID) -> TokenRefreshResult {

@@ -49,4 +49,16 @@ import Testing
         #expect(script.wrote() == ["release"])
         #expect(script.answer() == ["save ada g1"])
     }
+
+    @Test func `Rule 2: a response that is lost after a suspension took the lease is not asked for again at once`() {
+        var script = MachineScript.signedIn(isShared: true, tolerance: .sameKey)
+        _ = script.refresh(1)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.tell(.suspensionNear)
+        #expect(script.wrote() == ["release"])
+        #expect(script.answer(.unavailable) == ["1: refreshUnavailable"])
+        _ = script.pass(.seconds(1))
+        #expect(script.refresh(2) == ["lease"])
+    }
 }

@@ -5,6 +5,7 @@ import DevBackend
 import Foundation
 import Imaging
 import NetworkCore
+import OAuth2Flows
 
 /// One run of the demo, step by step. Each step looks at what it claims.
 struct DemoRun {

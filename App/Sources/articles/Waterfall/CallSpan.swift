@@ -1,5 +1,7 @@
 import NetworkCore
 
+import struct Foundation.UUID
+
 /// One call from its begin to its end, as far as a picture needs it.
 struct CallSpan: Hashable, Sendable {
     /// One try.
@@ -56,7 +58,7 @@ struct CallSpan: Hashable, Sendable {
     /// - Returns: The calls in the order in which they began. A call without an end is still under way.
     static func spans(of events: [NetworkEvent], baseURL: String) -> [CallSpan] {
         var spans: [CallSpan] = []
-        var places: [RequestID: Int] = [:]
+        var places: [UUID: Int] = [:]
         for event in events {
             if let place = places[event.id] {
                 spans[place].note(event)
@@ -89,28 +91,25 @@ struct CallSpan: Hashable, Sendable {
     }
 
     private mutating func note(_ event: NetworkEvent) {
-        switch event.kind {
-        case .started:
-            break
+        let status = event.kind.status
+        switch event.kind.name {
         case .sent:
             attempts.append(Attempt(start: event.uptime))
-        case .answered(let status):
+        case .responded, .retrying:
             endAttempt(event, status: status)
-        case .redirected:
-            break
-        case .retrying(_, _, let status):
-            endAttempt(event, status: status)
-        case .succeeded(let status, _):
+        case .succeeded:
             endAttempt(event, status: status)
             hasSucceeded = true
             end = event.uptime
-        case .failed(let code, let status):
+        case .failed:
             endAttempt(event, status: status)
-            if status == nil { problem = code.rawValue }
+            if status == nil { problem = event.kind.code?.rawValue }
             end = event.uptime
         case .cancelled:
             problem = "cancelled"
             end = event.uptime
+        default:
+            break
         }
     }
 

@@ -5,6 +5,7 @@ import DataAPI
 import Foundation
 import NIOConcurrencyHelpers
 import NetworkCore
+import OAuth2Flows
 import Storage
 import TokenRefresh
 import UnixSignals

@@ -1,5 +1,4 @@
 import AuthInterface
-import DataAPI
 import Foundation
 import NetworkCore
 import ProgramTesting

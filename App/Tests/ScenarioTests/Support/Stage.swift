@@ -5,6 +5,7 @@ import DevBackend
 import Foundation
 import NIOConcurrencyHelpers
 import NetworkCore
+import OAuth2Flows
 import Storage
 import TokenRefresh
 
@@ -174,7 +175,7 @@ extension Stage.Handler {
         network: NetworkClient,
         replay: ReplayTolerance
     ) -> any TokenRefreshHandler {
-        let field = replay == .sameKey ? RESTTokenRefreshHandler.defaultIdempotencyKeyField : nil
+        let field = replay == .sameKey ? "Idempotency-Key" : nil
         switch self {
         case .rest:
             return RESTTokenRefreshHandler(

@@ -1,7 +1,7 @@
 import Foundation
 
 extension HTTPTransportError {
-    /// Reads what URLSession reports. Its own error is not kept: it holds the whole address, query included.
+    /// Converts an error of URLSession, which is not kept because it contains the whole URL, query included.
     init(reportedBy error: any Error) {
         guard let error = error as? URLError else {
             self.init(.transportFailed, reason: "\(type(of: error))")
@@ -14,27 +14,27 @@ extension HTTPTransportError {
     private static func reading(of code: URLError.Code) -> (NetworkError.Code, String) {
         switch code {
         case .timedOut:
-            (.timedOut, "nothing was sent or received for too long")
+            (.timedOut, "nothing was sent or received during the idle timeout")
         case .cannotFindHost, .dnsLookupFailed:
-            (.connectionFailed, "the host cannot be found")
+            (.connectionFailed, "the host was not found")
         case .cannotConnectToHost:
-            (.connectionFailed, "the host does not take the connection")
+            (.connectionFailed, "the host refused the connection")
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive:
             (.connectionFailed, "there is no connection to the internet")
         case .networkConnectionLost, .badServerResponse:
-            // On Linux, the second is what a connection closed without an answer is reported as.
-            (.connectionFailed, "the connection was lost before there was an answer")
+            // On Linux, the second is reported when a connection closes without a response.
+            (.connectionFailed, "the connection was lost before the response")
         case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
-            (.tlsFailed, "there is no secure connection to the host")
+            (.tlsFailed, "no secure connection to the host could be made")
         case .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile, .cannotOpenFile,
             .requestBodyStreamExhausted:
             (.encodingFailed, "the body cannot be read")
         case .badURL, .unsupportedURL:
-            (.invalidRequest, "the address cannot be used")
+            (.invalidRequest, "the URL cannot be used")
         default:
-            (.transportFailed, "the exchange failed; on Linux that may be TLS, or a body that broke off")
+            (.transportFailed, "the exchange failed; on Linux the cause may be TLS, or an incomplete body")
         }
     }
 }

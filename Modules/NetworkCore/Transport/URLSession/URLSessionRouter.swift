@@ -1,8 +1,7 @@
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The delegate of a session: hands what happens to a task to its exchange.
+/// The delegate of a session: passes the events of a task to its exchange.
 final class URLSessionRouter: NSObject, Sendable {
     private let exchanges = Locked<[Int: URLSessionExchange]>([:])
 
@@ -23,7 +22,7 @@ extension URLSessionRouter: URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping (URLRequest?) -> Void
     ) {
-        // The redirect is the answer. The client decides where it leads.
+        // The redirect is the response. The client decides whether it is followed.
         completionHandler(nil)
     }
 
@@ -34,8 +33,8 @@ extension URLSessionRouter: URLSessionDataDelegate {
         completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // Asked here only about a 401 with `Basic` or `Digest`, and only when its body is complete: that is the
-        // answer. Default handling never ends the task; cancelling the challenge cancels it.
+        // Called only for a 401 with `Basic` or `Digest` whose body is complete: it is the response. Default handling
+        // never ends the task; cancelling the challenge cancels it.
         exchange(of: task)?.noteWhole()
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else

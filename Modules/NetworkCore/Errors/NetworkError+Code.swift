@@ -1,0 +1,101 @@
+extension NetworkError {
+    /// What went wrong.
+    ///
+    /// The set is open: later versions and other transports add codes. Each code of `AuthenticationError` is a code here
+    /// too, of the same name.
+    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+        /// The code as text.
+        public let rawValue: String
+
+        /// Creates a code.
+        ///
+        /// - Parameter rawValue: The code as text.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The code as text.
+        public var description: String { rawValue }
+    }
+}
+
+/// Nothing was sent.
+extension NetworkError.Code {
+    /// The endpoint, or what an interceptor made of it, is not a request that can be sent.
+    public static let invalidRequest = Self(rawValue: "invalidRequest")
+
+    /// The body could not be encoded, or its file or stream could not be opened.
+    public static let encodingFailed = Self(rawValue: "encodingFailed")
+
+    /// The URL is plain http and not loopback (G16).
+    public static let cleartextRefused = Self(rawValue: "cleartextRefused")
+
+    /// An interceptor threw an error.
+    public static let interceptorFailed = Self(rawValue: "interceptorFailed")
+}
+
+/// There was no response, or an incomplete one.
+extension NetworkError.Code {
+    /// No connection could be made, or it was lost.
+    public static let connectionFailed = Self(rawValue: "connectionFailed")
+
+    /// Nothing was sent or received during the idle timeout.
+    public static let timedOut = Self(rawValue: "timedOut")
+
+    /// The server could not prove its identity. Linux reports `transportFailed` instead.
+    public static let tlsFailed = Self(rawValue: "tlsFailed")
+
+    /// The exchange failed in another way.
+    public static let transportFailed = Self(rawValue: "transportFailed")
+}
+
+/// There was a response, and the call failed.
+extension NetworkError.Code {
+    /// The status is not one of the accepted ones.
+    public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
+
+    /// The status was accepted, and the body says that the call failed: `"success": false`.
+    public static let unsuccessful = Self(rawValue: "unsuccessful")
+
+    /// The response could not be decoded as the expected type.
+    public static let decodingFailed = Self(rawValue: "decodingFailed")
+
+    /// The head of the response contradicts itself: two lengths, or two targets of a redirect.
+    public static let invalidResponse = Self(rawValue: "invalidResponse")
+
+    /// The response is larger than the configuration allows.
+    public static let responseTooLarge = Self(rawValue: "responseTooLarge")
+
+    /// An unsafe redirect was not followed.
+    public static let redirectRefused = Self(rawValue: "redirectRefused")
+
+    /// There were more redirects than the configuration allows, or they form a loop.
+    public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
+
+    /// The request had to be sent again, and its body cannot be (G21).
+    public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
+}
+
+/// There was no token for the request, or the server refused it. ``NetworkError/authentication`` has details.
+extension NetworkError.Code {
+    /// No user is signed in.
+    public static let notSignedIn = Self(rawValue: "notSignedIn")
+
+    /// The session in which the request started has ended. The request was not sent as another user (G23).
+    public static let sessionEnded = Self(rawValue: "sessionEnded")
+
+    /// The server refuses a token that it has just issued (G10).
+    public static let unauthorized = Self(rawValue: "unauthorized")
+
+    /// The access token is no longer valid, and there is no refresh token (G22).
+    public static let noRefreshToken = Self(rawValue: "noRefreshToken")
+
+    /// A refresh was needed and is unavailable now. The session stays.
+    public static let refreshUnavailable = Self(rawValue: "refreshUnavailable")
+
+    /// The token store is unavailable now. The session stays.
+    public static let storeUnavailable = Self(rawValue: "storeUnavailable")
+
+    /// A token provider threw an error other than `AuthenticationError`.
+    public static let authenticationFailed = Self(rawValue: "authenticationFailed")
+}

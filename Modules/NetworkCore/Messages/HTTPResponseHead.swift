@@ -1,0 +1,80 @@
+public import AuthInterface
+public import Foundation
+
+/// The head of a response: everything before its body.
+public struct HTTPResponseHead: Sendable, Hashable {
+    /// The status code (RFC 9110 §15).
+    public let status: Int
+
+    /// The header fields.
+    public let headers: HTTPHeaders
+
+    /// The URL of the response, after redirects. `nil`: the transport does not know it.
+    public let url: URL?
+
+    /// Creates a head.
+    ///
+    /// - Parameters:
+    ///   - status: The status code.
+    ///   - headers: The header fields.
+    ///   - url: The URL of the response.
+    public init(status: Int, headers: HTTPHeaders = [:], url: URL? = nil) {
+        self.status = status
+        self.headers = headers
+        self.url = url
+    }
+
+    /// The date of the response on the server's clock (`Date`, RFC 9110 §6.6.1).
+    public var serverDate: Date? { headers["Date"].flatMap(HTTPDate.init)?.date }
+}
+
+extension HTTPResponseHead: RedactedDescription {
+    /// The status and the names of the header fields; never a value.
+    public var description: String { "\(status) \(headers)" }
+}
+
+extension HTTPResponseHead {
+    /// The longest pause that a server can ask for. A longer one counts as this.
+    static let maximumRetryAfter: Duration = .seconds(24 * 60 * 60)
+
+    /// The length of the body according to `Content-Length` (RFC 9110 §8.6). It is 0 for the response to a `HEAD`, whose
+    /// field is the length that a `GET` would return.
+    func bodyLength(to request: HTTPRequestHead) -> Int? {
+        guard request.method != .head else { return 0 }
+        // Equal lengths may be repeated; see `validate()`.
+        return headers.values(of: "Content-Length").first.flatMap { Int($0.prefix { $0 != "," }) }
+    }
+
+    /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), in seconds or as a date.
+    ///
+    /// A date counts from the `Date` of the response, so that a wrong clock of the device does no harm (G19).
+    ///
+    /// - Parameter now: The date on the device's clock, for a response without a `Date`.
+    /// - Returns: The pause, at least zero. `nil`: the field is missing or invalid.
+    func retryAfter(now: Date) -> Duration? {
+        guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
+        if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            // A number that is too large to read is longer than the longest pause too.
+            return min(.seconds(Int64(text) ?? .max), Self.maximumRetryAfter)
+        }
+        guard let date = HTTPDate(text)?.date else { return nil }
+        let pause = date.timeIntervalSince(serverDate ?? now)
+        return min(max(.zero, .seconds(pause)), Self.maximumRetryAfter)
+    }
+
+    /// Refuses a head whose fields contradict each other: two lengths (RFC 9112 §6.3) or two targets of a redirect. A
+    /// platform that joins repeated fields leaves a comma and a space, which neither a length nor a URL contains.
+    ///
+    /// - Throws: ``NetworkError`` with code `invalidResponse`.
+    func validate() throws {
+        let lengths = headers.values(of: "Content-Length").flatMap { $0.split(separator: ",") }
+            .map { String($0).withoutSurroundingWhiteSpace }
+        guard Set(lengths).count <= 1 else {
+            throw NetworkError(.invalidResponse, reason: "it has two Content-Length values", response: self)
+        }
+        let locations = headers.values(of: "Location")
+        guard locations.count <= 1, locations.first?.contains(", ") != true else {
+            throw NetworkError(.invalidResponse, reason: "it has two Location fields", response: self)
+        }
+    }
+}

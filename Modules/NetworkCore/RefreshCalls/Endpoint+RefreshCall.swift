@@ -1,0 +1,26 @@
+extension Endpoint {
+    /// The same call with an idle timeout of 120 seconds, the default call limit of the refresh engine.
+    ///
+    /// A response that arrives after the timeout of other requests still holds the only valid refresh token (G8).
+    ///
+    /// - Returns: The changed endpoint.
+    public func allowingLateResponse() -> Self { timeout(.seconds(120)) }
+
+    /// The same call with the idempotency key of a refresh in a header field.
+    ///
+    /// Only the refresh engine repeats such a call. ``idempotencyKey`` would allow retry policies to send it again.
+    ///
+    /// - Parameters:
+    ///   - key: The key. A key that no header field can carry is left out.
+    ///   - field: The name of the field; `nil` leaves the call as it is.
+    /// - Returns: The changed endpoint.
+    public func idempotencyKey(_ key: String, in field: String?) -> Self {
+        guard let field, key.fitsHeaderField else { return self }
+        return header(field, key)
+    }
+}
+
+extension String {
+    /// Whether a header field can carry the text as a value without spaces.
+    package var fitsHeaderField: Bool { !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+}

@@ -1,0 +1,47 @@
+package import Foundation
+
+// Reads what a server issues. An invalid optional member beside good tokens counts as absent, so that it does not cost
+// the session.
+extension KeyedDecodingContainer {
+    /// Reads a text that is not empty.
+    package func decodeTextIfPresent(forKey key: Key) -> String? {
+        let text = try? decodeIfPresent(String.self, forKey: key)
+        return text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Reads an access token. It is empty where it cannot be read and there is a refresh token.
+    ///
+    /// - Throws: `DecodingError` when it cannot be read, or is empty, and there is no refresh token.
+    package func decodeAccessToken(forKey key: Key, beside refreshToken: String?) throws -> String {
+        if let accessToken = decodeTextIfPresent(forKey: key) { return accessToken }
+        guard refreshToken == nil else { return "" }
+        _ = try decode(String.self, forKey: key)
+        throw DecodingError.dataCorruptedError(
+            forKey: key, in: self, debugDescription: "the access token is empty"
+        )
+    }
+
+    /// Reads a lifetime in seconds: a number, or a text with a number as some servers write it.
+    package func decodeLifetimeIfPresent(forKey key: Key) -> Duration? {
+        guard let seconds = decodeNumberIfPresent(forKey: key), seconds > 0, seconds < 1e9 else { return nil }
+        return .seconds(seconds)
+    }
+
+    /// Reads an instant: an ISO 8601 date, or seconds or milliseconds since 1970 as a number or text.
+    package func decodeInstantIfPresent(forKey key: Key) -> Date? {
+        if let number = decodeNumberIfPresent(forKey: key) {
+            switch number {
+            case 1e8..<1e11: return Date(timeIntervalSince1970: number)
+            case 1e11..<1e14: return Date(timeIntervalSince1970: number / 1_000)
+            default: return nil
+            }
+        }
+        guard let text = decodeTextIfPresent(forKey: key) else { return nil }
+        return ISO8601.date(from: text)
+    }
+
+    private func decodeNumberIfPresent(forKey key: Key) -> Double? {
+        let number = try? decodeIfPresent(Double.self, forKey: key)
+        return number ?? decodeTextIfPresent(forKey: key).flatMap { Double($0) }
+    }
+}

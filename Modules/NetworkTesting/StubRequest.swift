@@ -1,0 +1,107 @@
+public import NetworkCore
+public import Testing
+
+/// A request that a stub expects, by its method and the end of its path.
+public struct StubRequest: Sendable, CustomStringConvertible {
+    /// The method. `nil`: any.
+    public let method: HTTPMethod?
+
+    /// The last segments of the path, without a leading slash. `nil`: any.
+    public let path: String?
+
+    /// Where the request was described. Equality ignores it.
+    let sourceLocation: SourceLocation?
+
+    /// Creates a description of a request.
+    ///
+    /// - Parameters:
+    ///   - method: The method. `nil`: any.
+    ///   - path: The last segments of the path: `articles/7` matches `/api/v1/articles/7`. `nil`: any.
+    ///   - sourceLocation: Where issues about the stub are recorded.
+    public init(_ method: HTTPMethod?, _ path: String?, sourceLocation: SourceLocation = #_sourceLocation) {
+        self.init(method: method, path: path, sourceLocation: sourceLocation)
+    }
+
+    private init(method: HTTPMethod?, path: String?, sourceLocation: SourceLocation?) {
+        self.method = method
+        self.path = path
+        self.sourceLocation = sourceLocation
+    }
+
+    /// Any request.
+    public static let any = StubRequest(method: nil, path: nil, sourceLocation: nil)
+
+    /// A `GET` request.
+    ///
+    /// - Parameters:
+    ///   - path: The last segments of the path.
+    ///   - sourceLocation: Where issues about the stub are recorded.
+    /// - Returns: The description.
+    public static func get(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
+        StubRequest(.get, path, sourceLocation: sourceLocation)
+    }
+
+    /// A `POST` request.
+    ///
+    /// - Parameters:
+    ///   - path: The last segments of the path.
+    ///   - sourceLocation: Where issues about the stub are recorded.
+    /// - Returns: The description.
+    public static func post(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
+        StubRequest(.post, path, sourceLocation: sourceLocation)
+    }
+
+    /// A `PUT` request.
+    ///
+    /// - Parameters:
+    ///   - path: The last segments of the path.
+    ///   - sourceLocation: Where issues about the stub are recorded.
+    /// - Returns: The description.
+    public static func put(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
+        StubRequest(.put, path, sourceLocation: sourceLocation)
+    }
+
+    /// A `PATCH` request.
+    ///
+    /// - Parameters:
+    ///   - path: The last segments of the path.
+    ///   - sourceLocation: Where issues about the stub are recorded.
+    /// - Returns: The description.
+    public static func patch(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
+        StubRequest(.patch, path, sourceLocation: sourceLocation)
+    }
+
+    /// A `DELETE` request.
+    ///
+    /// - Parameters:
+    ///   - path: The last segments of the path.
+    ///   - sourceLocation: Where issues about the stub are recorded.
+    /// - Returns: The description.
+    public static func delete(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
+        StubRequest(.delete, path, sourceLocation: sourceLocation)
+    }
+
+    func matches(_ request: SentRequest) -> Bool {
+        guard method == nil || method == request.method else { return false }
+        guard let path else { return true }
+        return request.path == path || request.path.hasSuffix("/" + path)
+    }
+
+    /// The method and path.
+    public var description: String {
+        "\(method?.rawValue ?? "any method") \(path ?? "any path")"
+    }
+}
+
+extension StubRequest: Hashable {
+    /// Compares method and path.
+    public static func == (first: StubRequest, second: StubRequest) -> Bool {
+        first.method == second.method && first.path == second.path
+    }
+
+    /// Hashes method and path.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(method)
+        hasher.combine(path)
+    }
+}

@@ -1,0 +1,126 @@
+public import AuthInterface
+public import Foundation
+public import NetworkCore
+
+/// Refreshes tokens as RFC 6749 §6 defines it, and revokes them as RFC 7009 does.
+///
+/// It takes an `UnauthenticatedNetworkService`: an authenticated client would wait for this refresh (G20).
+///
+/// The meaning of a failed call (G4):
+///
+/// | response | verdict |
+/// |---|---|
+/// | `invalid_grant` in a JSON object, with 400, 401 or 403 | rejected |
+/// | everything else: another error of RFC 6749 §5.2, another status, a page, no response | unavailable |
+///
+/// Of the errors of RFC 6749 §5.2 only `invalid_grant` refuses the refresh token. The others, and a 401
+/// (`invalid_client`), refuse the client or the call: the configuration is wrong, and the session stays.
+public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandler {
+    /// Whether the server accepts the same refresh token again after a lost response (G12).
+    public let replayTolerance: ReplayTolerance
+
+    /// Whether the revocation endpoint ends the session of the revoked token alone (G9).
+    public let affectsRevokedSessionOnly: Bool
+
+    private let tokenEndpoint: URL
+    private let revocationEndpoint: URL?
+    private let client: OAuth2Client
+    private let network: any UnauthenticatedNetworkService
+    private let idempotencyKeyField: String?
+
+    /// Creates a handler.
+    ///
+    /// - Parameters:
+    ///   - tokenEndpoint: The server's token endpoint (RFC 6749 §3.2), with scheme `https` unless it is loopback.
+    ///   - revocationEndpoint: The server's revocation endpoint (RFC 7009 §2). With `nil`, no token is revoked.
+    ///   - client: How the client authenticates at both endpoints.
+    ///   - network: Sends the calls, without tokens.
+    ///   - replayTolerance: Whether the server accepts the same refresh token again. Many providers do for a grace
+    ///     period: `.within(.seconds(10))`. `.sameKey` needs `idempotencyKeyField`.
+    ///   - idempotencyKeyField: The header field that carries the idempotency key; `nil` sends none. Servers ignore
+    ///     fields that they do not know.
+    ///   - revocationAffectsSessionOnly: Whether revoking a token ends that token's session only. RFC 7009 §2.1 allows
+    ///     a server to end all sessions of the user with this client. Pass `true` only if yours does not.
+    public init(
+        tokenEndpoint: URL,
+        revocationEndpoint: URL? = nil,
+        client: OAuth2Client,
+        network: any UnauthenticatedNetworkService,
+        replayTolerance: ReplayTolerance = .none,
+        idempotencyKeyField: String? = "Idempotency-Key",
+        revocationAffectsSessionOnly: Bool = false
+    ) {
+        self.tokenEndpoint = tokenEndpoint
+        self.revocationEndpoint = revocationEndpoint
+        self.client = client
+        self.network = network
+        self.replayTolerance = replayTolerance
+        self.idempotencyKeyField = idempotencyKeyField
+        affectsRevokedSessionOnly = revocationAffectsSessionOnly
+    }
+
+    /// Exchanges a refresh token for new tokens. The call is made once.
+    ///
+    /// - Parameter request: The refresh token and the idempotency key.
+    /// - Returns: The new tokens. A new refresh token is returned even if the access token beside it cannot be used.
+    /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
+    public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
+        let call: Endpoint<OAuth2TokenResponse> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
+            .map { response, head in response.issued(at: head.serverDate) }
+        let format = ObservedFormat(.json)
+        do {
+            let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField).allowingLateResponse()
+            let response = try await network.send(keyed.format(format))
+            return try response.usable(after: request, status: format.status)
+        } catch let error as NetworkError {
+            let secrets = [request.refreshToken, request.accessToken, request.idempotencyKey] + client.secrets
+            throw Self.verdict(on: error.withoutQuoting(secrets), body: format.refused)
+        }
+    }
+
+    /// Decides what a failed token call means for the session.
+    ///
+    /// - Parameters:
+    ///   - error: Why the call failed, without the call's secrets.
+    ///   - body: The body of the response; `nil` where it was not kept.
+    /// - Returns: *rejected* for `invalid_grant`; otherwise *unavailable*, with the pause that the server requests.
+    static func verdict(on error: NetworkError, body: RefusedBody?) -> TokenRefreshError {
+        let body = body ?? RefusedBody(error)
+        guard error.isRefusalOfTheCall, let status = error.statusOfWholeResponse, [400, 401, 403].contains(status),
+            !body.isPage
+        else { return TokenRefreshError(.unavailable, error) }
+        switch body.error {
+        case "invalid_grant":
+            return TokenRefreshError(.rejected, error, serverCode: "invalid_grant")
+        case "invalid_client", "unauthorized_client":
+            return TokenRefreshError(.unavailable, error, hint: "check the client's identifier and secret")
+        case "invalid_request", "unsupported_grant_type", "invalid_scope":
+            return TokenRefreshError(.unavailable, error, hint: "check the token endpoint and what it expects")
+        default:
+            let hint = "a 401 refuses the client (RFC 6749 §5.2); check its identifier and secret"
+            return TokenRefreshError(.unavailable, error, hint: status == 401 ? hint : nil)
+        }
+    }
+
+    /// Revokes the refresh token and the access tokens issued for it (RFC 7009 §2.1); without a refresh token, the access
+    /// token. A token that the server does not know is not an error.
+    ///
+    /// - Parameter tokens: The tokens of the session.
+    /// - Throws: `NetworkError`, or `CancellationError`.
+    public func revoke(_ tokens: TokenBundle) async throws {
+        guard let revocationEndpoint else { return }
+        let parameters: QueryItems =
+            if let refreshToken = tokens.refreshToken {
+                ["token": refreshToken, "token_type_hint": "refresh_token"]
+            } else {
+                ["token": tokens.accessToken, "token_type_hint": "access_token"]
+            }
+        let call: Endpoint<Void> = client.call(parameters) { .post(.url(revocationEndpoint), body: $0) }
+        do {
+            try await network.send(call)
+        } catch let error as NetworkError {
+            throw error.withoutQuoting([tokens.refreshToken, tokens.accessToken] + client.secrets)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import AuthInterface
+import NetworkCore
+
+import struct Foundation.Date
+
+/// A successful response of a token endpoint (RFC 6749 §5.1).
+struct OAuth2TokenResponse: Decodable, Sendable {
+    private var result: TokenRefreshResult
+    private let isBearer: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case accessToken = "access_token"
+        case tokenType = "token_type"
+        case expiresIn = "expires_in"
+        case expiresAt = "expires_at"
+        case refreshToken = "refresh_token"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        let refreshToken = object.decodeTextIfPresent(forKey: .refreshToken)
+        let type = try? object.decodeIfPresent(String.self, forKey: .tokenType)
+        isBearer = type.map { $0.equalsIgnoringASCIICase("bearer") } ?? true
+        result = TokenRefreshResult(
+            accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
+            refreshToken: refreshToken,
+            expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
+            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt)
+        )
+    }
+
+    /// The same tokens with the instant of the response on the server's clock, from which their lifetime counts (G19).
+    func issued(at date: Date?) -> OAuth2TokenResponse {
+        var copy = self
+        copy.result.serverDate = date
+        return copy
+    }
+
+    /// The tokens. An access token of a type other than `bearer` must not be used (RFC 6749 §7.1): it is left out, and
+    /// the new refresh token beside it is kept.
+    ///
+    /// - Parameters:
+    ///   - request: The request of the call.
+    ///   - status: The status of the response.
+    /// - Returns: The tokens.
+    /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither a usable access token nor a new
+    ///   refresh token.
+    func usable(after request: TokenRefreshRequest, status: Int?) throws -> TokenRefreshResult {
+        guard !isBearer else { return try result.usable(after: request, status: status) }
+        do {
+            return try TokenRefreshResult(accessToken: "", refreshToken: result.refreshToken)
+                .usable(after: request, status: status)
+        } catch {
+            let reason = "the server issued an access token that is not a bearer token"
+            throw TokenRefreshError(.unavailable, reason: reason, status: status)
+        }
+    }
+}
+
+extension OAuth2TokenResponse: RedactedDescription {
+    var description: String { "OAuth2TokenResponse(\(result))" }
+}

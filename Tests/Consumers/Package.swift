@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The samples of the README as three kinds of application compile them: with the default settings, with main-actor
+// isolation by default as a new Xcode project has it, and in Swift 5 mode. `make test-consumers` builds them.
+
+let latchkey: [Target.Dependency] = [
+    .product(name: "AuthInterface", package: "Latchkey"),
+    .product(name: "TokenRefresh", package: "Latchkey"),
+    .product(name: "NetworkCore", package: "Latchkey"),
+    .product(name: "DataAPI", package: "Latchkey"),
+    .product(name: "OAuth2Flows", package: "Latchkey"),
+    .product(name: "Storage", package: "Latchkey"),
+]
+
+let package = Package(
+    name: "Consumers",
+    platforms: [.macOS(.v13)],
+    dependencies: [.package(name: "Latchkey", path: "../..")],
+    targets: [
+        .executableTarget(name: "Plain", dependencies: latchkey),
+        // SE-0466. Its main.swift is a symbolic link to the one of Plain.
+        .executableTarget(
+            name: "MainActorByDefault", dependencies: latchkey, swiftSettings: [.defaultIsolation(MainActor.self)]),
+        .executableTarget(
+            name: "Swift5Mode", dependencies: latchkey, swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(
+            name: "PlainTests",
+            dependencies: ["Plain", .product(name: "NetworkTesting", package: "Latchkey")] + latchkey),
+    ]
+)

@@ -1,0 +1,47 @@
+import AuthInterface
+import NetworkCore
+import NetworkTesting
+import Storage
+import Testing
+import TokenRefresh
+
+@testable import Plain
+
+/// The handler of the README works as the page says.
+@Suite struct PartnerRefreshTests {
+    private let network = StubNetworkService()
+    private let call = Endpoint<PartnerTokens>.post("renew", json: ["token": "refresh"])
+
+    @Test func `the tokens of the partner become the result`() async throws {
+        network.on(call, return: PartnerTokens(access: "access-1", refresh: "refresh-1", seconds: 60))
+        let result = try await PartnerRefresh(network: network).refresh(TokenRefreshRequest(refreshToken: "refresh"))
+        #expect(
+            result
+                == TokenRefreshResult(accessToken: "access-1", refreshToken: "refresh-1", expiresIn: .seconds(60)))
+    }
+
+    @Test func `what the network throws counts as unavailable`() async throws {
+        network.on(call, throw: NetworkError(.connectionFailed))
+        let error = await #expect(throws: NetworkError.self) {
+            _ = try await PartnerRefresh(network: network).refresh(TokenRefreshRequest(refreshToken: "refresh"))
+        }
+        #expect(TokenRefreshError.verdict(of: try #require(error)).code == .unavailable)
+    }
+
+    @Test func `the code token_revoked, and no other, is a rejection`() async throws {
+        network.on(call, throw: NetworkError(.unacceptableStatus, envelope: ErrorEnvelope(code: "token_revoked")))
+        let error = await #expect(throws: TokenRefreshError.self) {
+            _ = try await PartnerRefresh(network: network).refresh(TokenRefreshRequest(refreshToken: "refresh"))
+        }
+        #expect(error?.code == .rejected)
+    }
+
+    @Test func `the handler takes the place of the first one in the composition, and is called`() async throws {
+        network.on(call, return: PartnerTokens(access: "access-1", refresh: "refresh-1", seconds: 60))
+        let session = TokenRefreshCoordinator(store: MemoryTokenStore(), handler: PartnerRefresh(network: network))
+        try await session.signIn(TokenRefreshResult(accessToken: "access-0", refreshToken: "refresh"))
+        try await session.refresh()
+        #expect(try await session.token().value == "access-1")
+        #expect(await session.settle())
+    }
+}

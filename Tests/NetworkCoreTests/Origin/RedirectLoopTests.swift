@@ -1,0 +1,96 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@Suite("Following redirects", .timeLimit(.minutes(10)))
+struct RedirectLoopTests {
+    func client(_ transport: StubTransport, maximumRedirects: Int = 3) -> NetworkClient {
+        NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL, maximumRedirects: maximumRedirects),
+            transport: transport
+        )
+    }
+
+    func redirect(_ status: Int = 302, to location: String) -> StubResponse {
+        .status(status, headers: ["Location": location])
+    }
+
+    @Test func `redirects are followed up to the limit`() async throws {
+        let redirects = (1...3).map { StubRequest.any ~> redirect(to: "/\($0)") }
+        let arriving = StubTransport(redirects + [.any ~> .status(204)])
+        try await client(arriving).send(Endpoint<Void>.get("x"))
+        #expect(arriving.requests.map(\.path) == ["api/v1/x", "1", "2", "3"])
+
+        let lost = StubTransport(redirects + [.any ~> redirect(to: "/4")])
+        await #expect {
+            try await client(lost).send(Endpoint<Void>.get("x"))
+        } throws: { error in
+            (error as? NetworkError)?.code == .tooManyRedirects
+        }
+        #expect(lost.requests.count == 4)
+    }
+
+    @Test func `a loop of redirects ends the call`() async throws {
+        let transport = StubTransport(.any ~> redirect(to: "/b"), .any ~> redirect(to: "/api/v1/x"))
+        await #expect {
+            try await client(transport).send(Endpoint<Void>.get("x"))
+        } throws: { error in
+            (error as? NetworkError)?.code == .tooManyRedirects
+        }
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func `a POST may be redirected by 303 to its own URL`() async throws {
+        let transport = StubTransport(.post("x") ~> redirect(303, to: "/api/v1/x"), .get("x") ~> .status(204))
+        try await client(transport).send(Endpoint<Void>.post("x", json: "body"))
+        #expect(transport.requests.map(\.body) == [Data("\"body\"".utf8), nil])
+    }
+
+    @Test func `a body is sent again within the origin only`() async throws {
+        let within = StubTransport(.post("x") ~> redirect(307, to: "/y"), .post("y") ~> .status(204))
+        try await client(within).send(Endpoint<Void>.post("x", json: "body"))
+        #expect(within.requests.map(\.body) == [Data("\"body\"".utf8), Data("\"body\"".utf8)])
+
+        let beyond = StubTransport(.post("x") ~> redirect(307, to: "https://evil.net/y"))
+        await #expect {
+            try await client(beyond).send(Endpoint<Void>.post("x", json: "body"))
+        } throws: { error in
+            guard let error = error as? NetworkError else { return false }
+            return error.code == .redirectRefused && error.status == 307 && "\(error)".contains("https://evil.net")
+        }
+        #expect(beyond.requests.count == 1)
+    }
+
+    @Test func `a token that a redirect removed is not added again, and a 401 then does not refuse it`() async throws {
+        let provider = ScriptedTokenProvider()
+        let back: HTTPHeaders = ["Location": "https://api.example.com/b", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
+        let transport = StubTransport(
+            .any ~> redirect(to: "https://evil.net/a"),
+            .any ~> .status(302, headers: back),
+            .any ~> .status(401)
+        )
+        await #expect {
+            _ = try await client(transport).authenticated(by: provider).send(.article(7))
+        } throws: { error in
+            (error as? NetworkError)?.code == .unacceptableStatus
+        }
+        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-0", nil, nil])
+        #expect(provider.refused.isEmpty)
+        #expect(provider.dates.isEmpty)
+    }
+
+    @Test func `the next attempt starts at the URL of the endpoint`() async throws {
+        let provider = ScriptedTokenProvider()
+        let transport = StubTransport(
+            .any ~> redirect(to: "/moved"), .get("moved") ~> .status(401),
+            .any ~> redirect(to: "/moved"), .get("moved") ~> .status(204)
+        )
+        try await client(transport).authenticated(by: provider).send(Endpoint<Void>.get("x"))
+        #expect(
+            transport.requests.map { $0.headers["Authorization"] }
+                == ["Bearer access-0", "Bearer access-0", "Bearer access-1", "Bearer access-1"]
+        )
+    }
+}

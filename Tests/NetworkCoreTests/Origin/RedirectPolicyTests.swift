@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+@testable import NetworkCore
+
+@Suite("RedirectPolicy")
+struct RedirectPolicyTests {
+    let policy = RedirectPolicy(cleartextExceptions: [])
+
+    func decide(
+        _ status: Int,
+        from origin: String = "https://api.example.com/a",
+        to location: String?,
+        method: String = "GET",
+        headers: [String: String] = [:],
+        hasBody: Bool = false,
+        isReplayable: Bool = true
+    ) -> RedirectPolicy.Decision {
+        let request = HTTPRequestHead(
+            method: HTTPMethod(rawValue: method), url: url(origin), headers: HTTPHeaders(headers.map { ($0, $1) }))
+        let fields = HTTPHeaders(location.map { [("Location", $0)] } ?? [])
+        let response = HTTPResponseHead(status: status, headers: fields, url: request.url)
+        return policy.decision(for: response, to: request, hasBody: hasBody, isReplayable: isReplayable)
+    }
+
+    func followed(_ decision: RedirectPolicy.Decision) throws -> RedirectPolicy.OutgoingRequest {
+        guard case .follow(let next) = decision else { throw NetworkError(.redirectRefused, reason: "\(decision)") }
+        return next
+    }
+
+    @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 400, 401])
+    func `other statuses are responses`(status: Int) {
+        #expect(decide(status, to: "/b") == .none)
+    }
+
+    @Test func `a redirect without a location is the response`() {
+        #expect(decide(302, to: nil) == .none)
+    }
+
+    @Test(
+        arguments: [
+            (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"),
+            (302, "GET", "GET"), (302, "HEAD", "HEAD"), (302, "POST", "GET"), (302, "DELETE", "DELETE"),
+            (303, "GET", "GET"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "PUT", "GET"),
+            (307, "POST", "POST"), (307, "PATCH", "PATCH"), (308, "POST", "POST"), (308, "GET", "GET"),
+        ]
+    )
+    func `the method is chosen as browsers choose it`(status: Int, method: String, next: String) throws {
+        #expect(try followed(decide(status, to: "/b", method: method)).request.method.rawValue == next)
+    }
+
+    @Test(
+        arguments: [
+            ("/b", "https://api.example.com/b"), ("b", "https://api.example.com/b"),
+            ("?x=1", "https://api.example.com/a?x=1"),
+            ("https://api.example.com:443/c", "https://api.example.com:443/c"),
+            ("//cdn.example.net/d", "https://cdn.example.net/d"),
+        ]
+    )
+    func `a location is relative to the URL of the request`(location: String, target: String) throws {
+        #expect(try followed(decide(302, to: location)).request.url.absoluteString == target)
+    }
+
+    @Test func `fields are kept within the origin`() throws {
+        let headers = ["Authorization": "x", "accessToken": "y", "Accept": "z"]
+        let next = try followed(decide(307, to: "/b", headers: headers))
+        #expect(!next.leavesOrigin)
+        #expect(next.request.headers.count == 3)
+    }
+
+    @Test(
+        arguments: [
+            "https://evil.net/b", "https://api.example.com:8443/b", "https://api.example.com.evil.net/b",
+            "https://www.example.com/b", "//evil.net/b", "http://localhost:1/b",
+        ],
+        [301, 302, 303, 307, 308]
+    )
+    func `only harmless fields are sent to another origin`(location: String, status: Int) throws {
+        let headers = [
+            "Authorization": "x", "accessToken": "x", "refreshToken": "x", "X-API-Key": "x", "Cookie": "x",
+            "Idempotency-Key": "x", "Accept": "kept", "Accept-Language": "kept", "User-Agent": "kept",
+        ]
+        let next = try followed(decide(status, to: location, headers: headers))
+        #expect(next.leavesOrigin)
+        #expect(next.request.headers.allSatisfy { $0.value == "kept" })
+        #expect(next.request.headers.count == 3)
+    }
+
+    @Test(arguments: [(307, "POST"), (308, "POST"), (301, "PUT"), (302, "PATCH")])
+    func `a body is never sent to another origin`(status: Int, method: String) {
+        let decision = decide(status, to: "https://evil.net/b", method: method, hasBody: true)
+        guard case .refuse(.redirectRefused, _) = decision else {
+            Issue.record("the body would be sent: \(decision)")
+            return
+        }
+    }
+
+    @Test(arguments: [301, 302, 303])
+    func `the fields of a dropped body are removed`(status: Int) throws {
+        let headers = ["Content-Type": "x", "Content-Length": "1", "Content-Encoding": "x", "Accept": "kept"]
+        for location in ["/b", "https://other.example.net/b"] {
+            let next = try followed(decide(status, to: location, method: "POST", headers: headers, hasBody: true))
+            #expect(!next.keepsBody)
+            #expect(next.request.headers == ["Accept": "kept"])
+        }
+    }
+
+    @Test func `a body is sent again only if it is replayable`() throws {
+        #expect(try followed(decide(307, to: "/b", method: "POST", hasBody: true)).keepsBody)
+        let decision = decide(307, to: "/b", method: "POST", hasBody: true, isReplayable: false)
+        guard case .refuse(.bodyNotReplayable, _) = decision else {
+            Issue.record("a one-shot body would be sent again: \(decision)")
+            return
+        }
+    }
+
+    @Test(
+        arguments: [
+            "http://api.example.com/b", "http://evil.net/b", "ftp://api.example.com/b", "file:///etc/passwd",
+            "javascript:alert(1)", "data:text/plain,x", "https://user@api.example.com/b",
+            "https://api.example.com@evil.net/b", "https:///b",
+        ]
+    )
+    func `an unsafe location is refused`(location: String) {
+        let decision = decide(302, to: location)
+        guard case .refuse(.redirectRefused, _) = decision else {
+            Issue.record("the redirect would be followed: \(decision)")
+            return
+        }
+    }
+
+    @Test func `plain http is for loopback and named origins`() throws {
+        #expect(try followed(decide(302, from: "http://127.0.0.1:1/a", to: "/b")).leavesOrigin == false)
+        let origin = try #require(Origin(url("http://10.0.0.1")))
+        let policy = RedirectPolicy(cleartextExceptions: [origin])
+        let request = HTTPRequestHead(url: url("https://api.example.com/a"))
+        let head = HTTPResponseHead(status: 302, headers: ["Location": "http://10.0.0.1/b"])
+        let decision = policy.decision(for: head, to: request, hasBody: false, isReplayable: true)
+        #expect(try followed(decision).leavesOrigin)
+    }
+}

@@ -1,0 +1,130 @@
+import AuthInterface
+import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import OAuth2Flows
+import Testing
+
+@Suite struct OAuth2HandlerTests {
+    private let response = StubResponse.text(
+        #"{"access_token":"fixture-access","token_type":"bearer","expires_in":3600,"refresh_token":"fixture-next"}"#)
+
+    private func handler(_ client: OAuth2Client, _ transport: StubTransport) -> OAuth2TokenRefreshHandler {
+        OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint,
+            revocationEndpoint: .revocationEndpoint,
+            client: client,
+            network: NetworkClient(transport)
+        )
+    }
+
+    @Test func `a refresh sends the form of RFC 6749`() async throws {
+        let transport = StubTransport(.any ~> response)
+        _ = try await handler(.public(id: "fixture-client"), transport).refresh(
+            TokenRefreshRequest(refreshToken: "a+b/c d"))
+        let request = try #require(transport.requests.first)
+        #expect(request.method == .post)
+        #expect(request.url == .tokenEndpoint)
+        #expect(request.headers["Content-Type"] == "application/x-www-form-urlencoded")
+        #expect(request.text == "grant_type=refresh_token&refresh_token=a%2Bb%2Fc%20d&client_id=fixture-client")
+        #expect(request.headers["Authorization"] == nil)
+    }
+
+    @Test func `the response is read with its lifetime and date`() async throws {
+        let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> response))
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        #expect(
+            tokens
+                == TokenRefreshResult(
+                    accessToken: "fixture-access", refreshToken: "fixture-next", expiresIn: .seconds(3_600),
+                    serverDate: StubResponse.date))
+    }
+
+    static let lifetimes: [(String, Duration?)] = [
+        (#""3600""#, .seconds(3_600)), ("1.5", .seconds(1.5)), ("0", nil), ("-5", nil), ("null", nil), ("[]", nil),
+    ]
+
+    @Test(arguments: lifetimes)
+    func `a lifetime is read in every common form, and an invalid one is ignored`(_ text: String, _ expected: Duration?)
+        async throws
+    {
+        let response = StubResponse.text(#"{"access_token":"fixture-access","expires_in":\#(text)}"#)
+        let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> response))
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        #expect(tokens.expiresIn == expected)
+        #expect(tokens.refreshToken == nil)
+    }
+
+    @Test func `a new refresh token is kept beside an access token that cannot be used`() async throws {
+        let bodies = [
+            #"{"access_token":"","refresh_token":"fixture-next"}"#, #"{"refresh_token":"fixture-next"}"#,
+            #"{"access_token":"fixture-access","token_type":"DPoP","refresh_token":"fixture-next"}"#,
+        ]
+        for body in bodies {
+            let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> .text(body)))
+                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            #expect(tokens.accessToken.isEmpty && tokens.refreshToken == "fixture-next")
+        }
+    }
+
+    @Test func `an absolute expiry is read`() async throws {
+        let response = StubResponse.text(#"{"access_token":"fixture-access","expires_at":1893553445}"#)
+        let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> response))
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        #expect(tokens.expiresAt == Date(timeIntervalSince1970: 1_893_553_445))
+    }
+
+    @Test func `HTTP Basic carries the encoded identifier and secret`() async throws {
+        let transport = StubTransport(.any ~> response)
+        _ = try await handler(.basic(id: "app:1", secret: "a b&ü"), transport).refresh(
+            TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        let request = try #require(transport.requests.first)
+        let encoded = Data("app%3A1:a+b%26%C3%BC".utf8).base64EncodedString()
+        #expect(request.headers["Authorization"] == "Basic \(encoded)")
+        #expect(!request.text.contains("client_"))
+    }
+
+    @Test func `a client in the body sends identifier and secret with the token`() async throws {
+        let transport = StubTransport(.any ~> response)
+        let client = OAuth2Client.body(id: "fixture-client", secret: "fixture&secret")
+        _ = try await handler(client, transport).refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        let request = try #require(transport.requests.first)
+        #expect(request.headers["Authorization"] == nil)
+        #expect(request.text.hasSuffix("&client_id=fixture-client&client_secret=fixture%26secret"))
+    }
+
+    @Test func `a revocation sends the refresh token`() async throws {
+        let transport = StubTransport(.post("oauth2/revoke") ~> .status(200))
+        let handler = handler(.basic(id: "fixture-client", secret: "fixture-secret"), transport)
+        try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
+        let request = try #require(transport.requests.first)
+        #expect(request.url == .revocationEndpoint)
+        #expect(request.text == "token=fixture-refresh&token_type_hint=refresh_token")
+        #expect(request.headers["Authorization"]?.hasPrefix("Basic ") == true)
+    }
+
+    @Test func `without a refresh token the access token is revoked`() async throws {
+        let transport = StubTransport(.any ~> .status(200))
+        let handler = handler(.public(id: "fixture-client"), transport)
+        try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: nil))
+        #expect(transport.requests.first?.text.hasPrefix("token=fixture-access&token_type_hint=access_token") == true)
+    }
+
+    @Test func `without a revocation endpoint nothing is sent`() async throws {
+        let transport = StubTransport()
+        let handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"), network: NetworkClient(transport))
+        try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func `no description of a client shows its secret`() {
+        let secret = "fixture-secret"
+        for client in [OAuth2Client.basic(id: "id", secret: secret), .body(id: "id", secret: secret)] {
+            var text = "\(client) \(String(reflecting: client))"
+            dump(client, to: &text)
+            #expect(!text.contains(secret))
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import AuthInterface
+import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import OAuth2Flows
+import Testing
+
+/// What a refresh call carries beside the refresh token, and what the handler declares.
+@Suite struct RefreshCallTests {
+    private let request = TokenRefreshRequest(
+        refreshToken: "fixture-refresh", accessToken: "fixture-access", idempotencyKey: "fixture-key")
+    private let response = StubResponse.text(#"{"access_token":"fixture-access-2"}"#)
+
+    private func handler(
+        _ transport: StubTransport,
+        field: String? = "Idempotency-Key",
+        tolerance: ReplayTolerance = .none
+    ) -> OAuth2TokenRefreshHandler {
+        OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"), network: NetworkClient(transport),
+            replayTolerance: tolerance, idempotencyKeyField: field)
+    }
+
+    @Test func `G12: the key of the request is sent, and the same again with the same request`() async throws {
+        let transport = StubTransport(.any ~> response, .any ~> response)
+        for _ in 0..<2 { _ = try await handler(transport).refresh(request) }
+        for sent in transport.requests { #expect(sent.headers["Idempotency-Key"] == "fixture-key") }
+    }
+
+    @Test func `G8: a refresh has the idle timeout of the engine's call limit`() async throws {
+        let transport = StubTransport(.any ~> response)
+        _ = try await handler(transport).refresh(request)
+        #expect(transport.requests.map(\.idleTimeout) == [.seconds(120)])
+    }
+
+    @Test func `the key's header field can be renamed and switched off`() async throws {
+        for field in [nil, "X-Request-Key"] {
+            let transport = StubTransport(.any ~> response)
+            _ = try await handler(transport, field: field).refresh(request)
+            let sent = try #require(transport.requests.first)
+            #expect(sent.headers["Idempotency-Key"] == nil)
+            #expect(sent.headers["X-Request-Key"] == field.map { _ in "fixture-key" })
+        }
+    }
+
+    @Test func `the declared replay tolerance and revocation scope are the careful ones by default`() {
+        let careful = OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"),
+            network: NetworkClient(StubTransport()))
+        #expect(careful.replayTolerance == .none && !careful.affectsRevokedSessionOnly)
+        let declared = handler(StubTransport(), tolerance: .within(.seconds(10)))
+        #expect(declared.replayTolerance == .within(.seconds(10)) && !declared.affectsRevokedSessionOnly)
+    }
+
+    @Test func `G17: no error holds a secret that the server quoted`() async throws {
+        let client = OAuth2Client.basic(id: "fixture-client", secret: "fixture secret/1")
+        let credential = Data("fixture-client:fixture+secret%2F1".utf8).base64EncodedString()
+        let request = TokenRefreshRequest(
+            refreshToken: "fixture-refresh/2", accessToken: "fixture-access", idempotencyKey: "fixture-key")
+        let secrets = [
+            "fixture-refresh/2", "fixture-refresh%2F2", "fixture-refresh%2f2", "fixture-access", "fixture-key",
+            "fixture secret/1", "fixture+secret%2F1", credential,
+        ]
+        let quote = secrets.joined(separator: " ")
+        let body =
+            #"{"error":"\#(quote)","error_description":"\#(quote)","requestId":"\#(quote)","errors":["\#(quote)"]}"#
+        let response = StubResponse.status(400, headers: ["X-Request-ID": quote], body: Data(body.utf8))
+        let network = NetworkClient(StubTransport(.any ~> response, .any ~> response))
+        let handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, revocationEndpoint: .revocationEndpoint, client: client, network: network)
+        let bundle = TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh/2")
+        let errors: [any Error] = [
+            try await #require(throws: TokenRefreshError.self) { try await handler.refresh(request) },
+            try await #require(throws: NetworkError.self) { try await handler.revoke(bundle) },
+        ]
+        for error in errors {
+            var text = "\(error) \(String(reflecting: error)) \(error.localizedDescription)"
+            dump(error, to: &text)
+            let verdict = error as? TokenRefreshError
+            text += [verdict?.serverCode, verdict?.requestID, verdict?.reason].compactMap(\.self).joined()
+            #expect(!text.contains("fixture-key") || error is NetworkError, "a revocation carries no key")
+            for secret in secrets where secret != "fixture-key" { #expect(!text.contains(secret), "\(secret)") }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+/// A reader finds a type by the name of its file.
+@Suite struct NamingTests {
+    private static let folders = ["Modules", "App/Sources", "App/Tests", "Tests"]
+
+    @Test(arguments: folders)
+    func `no file has a name that says nothing`(folder: String) throws {
+        for file in try SourceFile.all(in: folder) {
+            for word in ["Helper", "Manager", "Util", "Common", "Placeholder"] where file.name.contains(word) {
+                Issue.record("\(file): \(word) says nothing. Name the file for the role of its type.")
+            }
+        }
+    }
+
+    @Test(arguments: ["Modules", "App/Sources"])
+    func `a file is named for its type, or Type+Topic for the type that it extends`(folder: String) throws {
+        for file in try SourceFile.all(in: folder) where file.name != "main" && !Self.isExempt(file) {
+            let owner = String(file.name.prefix { $0 != "+" })
+            let declared = TopLevelDeclaration.all(in: file.source).filter { $0.name == owner }
+            if declared.contains(where: { !$0.isExtension || file.name.contains("+") }) { continue }
+            Issue.record("\(file): nothing in it is named \(owner). Name the file for its type, or Type+Topic.swift.")
+        }
+    }
+
+    @Test func `a type that other modules use is in the file of its name`() throws {
+        for file in try SourceFile.all(in: "Modules") {
+            let owner = file.name.prefix { $0 != "+" }
+            for type in TopLevelDeclaration.all(in: file.source)
+            where type.isPublic && !type.isExtension && type.name != owner && !Self.elsewhere.contains(type.name) {
+                Issue.record("\(file):\(type.line): move \(type.name) into a file of its name.")
+            }
+        }
+    }
+
+    /// Types of a few lines that are of no use without the type whose file they share.
+    private static let elsewhere: Set<String> = []
+
+    /// It re-exports a module of the system, and declares nothing.
+    private static func isExempt(_ file: SourceFile) -> Bool {
+        file.path == "Modules/\(AllowTable.confined["FoundationNetworking"] ?? "")"
+    }
+}
