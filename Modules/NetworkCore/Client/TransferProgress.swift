@@ -21,6 +21,3 @@ public struct TransferProgress: Sendable, Hashable {
         total.map { $0 > 0 ? min(1, Double(completed) / Double($0)) : 1 }
     }
 }
-
-/// Receives progress, in order and on any thread. The transfer continues when it returns.
-public typealias ProgressHandler = @Sendable (TransferProgress) -> Void
