@@ -44,7 +44,7 @@ test-root: setup-test ## Run the modules' tests without any trait
 
 .PHONY: test-traits
 test-traits: setup-test ## Run the modules' tests with all traits
-	swift test --enable-all-traits --scratch-path .build-traits
+	swift test --enable-all-traits --scratch-path .build-traits --skip '^RepositoryTests\.'
 
 .PHONY: test-app
 test-app: setup-test ## Run the app's tests, end to end against the real server
@@ -93,6 +93,10 @@ endurance: setup-run ## Run processes for long against a real OAuth 2 provider: 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
 	Tests/AppleStubs/typecheck
+
+.PHONY: docs
+docs: ## Build the documentation of all modules, with the guarantees, as one DocC archive
+	.ci/docs
 
 .PHONY: lint
 lint: ## Check the format of every source

@@ -94,20 +94,26 @@ let systemLibraries: [Target] = [
 let tests: [Target] = [
     // Starts processes, reads their output and stops them.
     .target(name: "ProcessTesting", path: "Tests/Support/ProcessTesting"),
+    // Another process, for the tests of several processes over one store. No product.
+    .executableTarget(
+        name: "Peer",
+        dependencies: [
+            "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
+        ],
+        path: "Tests/Support/Peer"
+    ),
+    .testTarget(
+        name: "ConcurrencyPrimitivesTests", dependencies: ["ConcurrencyPrimitives", "AuthTesting"],
+        path: "Tests/ConcurrencyPrimitivesTests"),
     .testTarget(
         name: "AuthInterfaceTests", dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
         path: "Tests/AuthInterfaceTests"),
-    // A process for the tests of several processes over one store; no product.
-    .executableTarget(
-        name: "RefreshPeer",
-        dependencies: ["TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "Storage"],
-        path: "Tests/Support/RefreshPeer"
-    ),
     .testTarget(
         name: "TokenRefreshTests",
         dependencies: [
             "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "Storage", "ProcessTesting",
-            "RefreshPeer",
+            "Peer",
         ],
         path: "Tests/TokenRefreshTests"
     ),
@@ -118,8 +124,7 @@ let tests: [Target] = [
     ),
     // Cases and fixtures for the tests of refresh handlers.
     .target(
-        name: "HandlerTesting",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
+        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting"],
         path: "Tests/Support/HandlerTesting"
     ),
     .testTarget(
@@ -137,37 +142,18 @@ let tests: [Target] = [
         ],
         path: "Tests/OAuth2FlowsTests"
     ),
-    // A process that saves and takes leases until the storage tests kill it.
-    .executableTarget(
-        name: "StorageTorture",
-        dependencies: ["Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting"],
-        path: "Tests/Support/StorageTorture"
-    ),
     .testTarget(
         name: "StorageTests",
         dependencies: [
-            "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting", "StorageTorture",
+            "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting", "Peer",
         ],
         path: "Tests/StorageTests"
-    ),
-    // A process of a fleet that shares one session in a database. Of use under the trait PostgreSQL only.
-    .executableTarget(
-        name: "FleetPeer",
-        dependencies: ["PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives"],
-        path: "Tests/Support/FleetPeer"
-    ),
-    // A process that refreshes the sessions of many accounts in a database, without the engine.
-    .executableTarget(
-        name: "AccountsPeer",
-        dependencies: ["PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives"],
-        path: "Tests/Support/AccountsPeer"
     ),
     .testTarget(
         name: "PostgreSQLStorageTests",
         dependencies: [
             "PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting",
-            "AccountsPeer",
-            "FleetPeer",
+            "Peer",
         ],
         path: "Tests/PostgreSQLStorageTests"
     ),
@@ -200,13 +186,13 @@ let tests: [Target] = [
 ]
 
 /// `LATCHKEY_MODULE=NetworkCore swift test` builds that module, its tests and what they need: see
-/// `make test-NetworkCore`. A name that is not a target here changes nothing: `App/Package.swift` reads the same
-/// variable for targets of its own.
+/// `make test-NetworkCore`. Several are separated by commas. Names that are not targets here change nothing:
+/// `App/Package.swift` reads the same variable for targets of its own.
 let targets: [Target] = {
     let all = modules + systemLibraries + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
-    let module = Context.environment["LATCHKEY_MODULE"] ?? ""
-    var pending = [module, module + "Tests"].filter { byName[$0] != nil }
+    let chosen = (Context.environment["LATCHKEY_MODULE"] ?? "").split(separator: ",")
+    var pending = chosen.flatMap { ["\($0)", "\($0)Tests"] }.filter { byName[$0] != nil }
     if pending.isEmpty { return all }
     var needed: Set<String> = []
     while let name = pending.popLast() {

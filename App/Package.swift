@@ -1,10 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The application: everything that runs, as opposed to the libraries of the root package, and therefore the one place
-// with dependencies. They are well-kept, pinned to a floor that was tested, and never reach what ships.
+// The application, in a package of its own because it has dependencies: the libraries of the root package have none.
+// Each dependency starts at the version that was tested.
 
-/// The real server that the demo and the end-to-end tests run against. A library, so that a test boots it on port 0.
+/// The server that the demo and the end-to-end tests run against. A library, so that a test can start it on port 0.
 let devBackend: Target = .target(
     name: "DevBackend",
     dependencies: [
@@ -25,7 +25,7 @@ let devBackend: Target = .target(
     ]
 )
 
-/// The one place where the modules of the root package meet.
+/// The object graph: the only target that depends on all modules of the root package.
 let composition: Target = .target(
     name: "Composition",
     dependencies: [
@@ -40,7 +40,7 @@ let composition: Target = .target(
     ]
 )
 
-/// The command line: arguments, output, exit codes, and the demo.
+/// The command line: arguments, output, exit statuses, and the demo.
 let articles: Target = .executableTarget(
     name: "articles",
     dependencies: [
@@ -53,14 +53,15 @@ let articles: Target = .executableTarget(
         .product(name: "OAuth2Flows", package: "Latchkey"),
         .product(name: "Imaging", package: "Latchkey"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
     ]
 )
 
 let tests: [Target] = [
-    // The real program, for the tests that run it.
+    // Starts programs as processes, for the tests that run `articles`.
     .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
-    // `make endurance`, and nothing else, runs it.
+    // The program of `make endurance`.
     .executableTarget(
         name: "Endurance",
         dependencies: [
@@ -83,7 +84,7 @@ let tests: [Target] = [
         name: "ScenarioTests",
         dependencies: [
             "DevBackend",
-            // Run as processes of their own.
+            // Run as processes.
             "articles",
             "Endurance",
             "ProgramTesting",
@@ -108,6 +109,7 @@ let tests: [Target] = [
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "DataAPI", package: "Latchkey"),
             .product(name: "OAuth2Flows", package: "Latchkey"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ]
     ),
     .testTarget(
@@ -138,8 +140,8 @@ let tests: [Target] = [
     ),
 ]
 
-/// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds one target, its tests and what they need, and
-/// nothing else, as the manifest of the root package does.
+/// With `LATCHKEY_MODULE=DevBackend`, `swift test --package-path App` builds one target, its tests and their
+/// dependencies. The manifest of the root package does the same.
 let targets: [Target] = {
     let all = [devBackend, composition, articles] + tests
     guard let module = Context.environment["LATCHKEY_MODULE"] else { return all }
@@ -158,14 +160,15 @@ let targets: [Target] = {
     return all.filter { needed.contains($0.name) }
 }()
 
-/// The root package, when a target that is built uses it. It reads `LATCHKEY_MODULE` too, and then has no such module.
+/// The root package, when a target that is built uses it. Its manifest ignores a `LATCHKEY_MODULE` that is not one of
+/// its targets.
 let usesRoot = targets.contains { target in
     target.dependencies.contains { dependency in
         if case .productItem(_, package: "Latchkey", _, _) = dependency { true } else { false }
     }
 }
 
-/// Imaging's codec on Linux needs a trait; Apple platforms bring their own.
+/// Imaging's codec on Linux needs a trait; Apple platforms have one.
 #if os(Linux)
 let traits: Set<Package.Dependency.Trait> = ["TurboJPEG"]
 #else
@@ -174,7 +177,7 @@ let traits: Set<Package.Dependency.Trait> = []
 
 let package = Package(
     name: "LatchkeyApp",
-    // Hummingbird's floor on Apple systems. The libraries of the root package go lower.
+    // Hummingbird's minimum. The libraries of the root package support older systems.
     platforms: [.macOS(.v14)],
     products: [
         .library(name: "DevBackend", targets: ["DevBackend"]),
@@ -186,7 +189,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        // The rest come along with those above; named because DevBackend imports them itself.
+        // Dependencies of those above, named because this package imports them too.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -200,15 +203,15 @@ let package = Package(
 // One policy for every target, tests included.
 for target in package.targets {
     target.swiftSettings = [
-        // SE-0443: a warning is a decision nobody has taken yet.
+        // SE-0443: warnings are errors.
         .treatAllWarnings(as: .error),
-        // SE-0335: `any` marks where a value is boxed.
+        // SE-0335: `any` is written where a value is boxed.
         .enableUpcomingFeature("ExistentialAny"),
-        // SE-0409: an import is a module's own business unless it says `public`.
+        // SE-0409: an import is internal unless it says `public`.
         .enableUpcomingFeature("InternalImportsByDefault"),
-        // SE-0444: a member is visible only where its module is imported.
+        // SE-0444: a file sees the members of the modules it imports itself.
         .enableUpcomingFeature("MemberImportVisibility"),
-        // SE-0461: an async function stays on its caller's actor unless it says otherwise.
+        // SE-0461: a nonisolated async function runs where its caller runs.
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 }

@@ -1,26 +1,26 @@
-/// What a contract suite throws: every rule an implementation breaks, and what was seen instead.
+/// The error of a contract suite: every rule that an implementation breaks, and what was observed instead.
 ///
-/// A suite runs all its rules before it throws, knows no test framework, and so works in all of them:
+/// A suite runs all its rules before it throws. It uses no test framework, and works with every one:
 ///
 /// ```swift
-/// @Test func honoursTheContract() async throws {
+/// @Test func `my store keeps the contract`() async throws {
 ///     try await TokenStoreContract.check { PartnerTokenStore() }
 /// }
 /// ```
 public struct ContractViolation: Error, Sendable {
-    /// A rule that was broken.
+    /// A broken rule.
     public struct BrokenRule: Sendable, Hashable {
-        /// The rule, as a sentence. It is the same from run to run.
+        /// The rule, as a sentence. It does not change from run to run.
         public let name: String
 
-        /// What was seen instead.
+        /// What was observed instead.
         public let observed: String
 
         /// Creates a broken rule.
         ///
         /// - Parameters:
         ///   - name: The rule, as a sentence.
-        ///   - observed: What was seen instead.
+        ///   - observed: What was observed instead.
         public init(name: String, observed: String) {
             self.name = name
             self.observed = observed
@@ -30,17 +30,17 @@ public struct ContractViolation: Error, Sendable {
     /// The contract, such as `TokenStoreContract`.
     public let contract: String
 
-    /// What was checked, by its type.
+    /// The type that was checked.
     public let subject: String
 
-    /// The broken rules in the order of the contract; never none.
+    /// The broken rules, in the order of the contract. Not empty.
     public let brokenRules: [BrokenRule]
 
     /// Creates a violation.
     ///
     /// - Parameters:
     ///   - contract: The contract.
-    ///   - subject: What was checked, by its type.
+    ///   - subject: The type that was checked.
     ///   - brokenRules: The broken rules in the order of the contract.
     public init(contract: String, subject: String, brokenRules: [BrokenRule]) {
         self.contract = contract
@@ -50,9 +50,37 @@ public struct ContractViolation: Error, Sendable {
 }
 
 extension ContractViolation: CustomStringConvertible {
-    /// One line for the whole, and one for each broken rule.
+    /// A summary line, and a line for each broken rule.
     public var description: String {
         let rules = brokenRules.map { "\n  - \($0.name): \($0.observed)" }.joined()
         return "\(subject) breaks \(brokenRules.count) of the rules of \(contract):\(rules)"
+    }
+}
+
+extension ContractViolation {
+    /// Runs the rules of a contract in order, each with a subject of its own.
+    ///
+    /// - Parameters:
+    ///   - contract: The name of the contract.
+    ///   - rules: The rules.
+    ///   - timeLimit: The longest time for one rule.
+    ///   - makeSubject: Makes a subject, and returns it with the type to report.
+    /// - Throws: ``ContractViolation`` if any rule is broken; the errors of `makeSubject`.
+    package static func check<Subject: Sendable>(
+        _ contract: String,
+        rules: [ContractRule<Subject>],
+        timeLimit: Duration,
+        makeSubject: () async throws -> (subject: Subject, type: any Any.Type)
+    ) async throws {
+        var brokenRules: [BrokenRule] = []
+        var type: any Any.Type = Subject.self
+        for rule in rules {
+            let made = try await makeSubject()
+            type = made.type
+            if let broken = await rule.broken(by: made.subject, timeLimit: timeLimit) { brokenRules.append(broken) }
+        }
+        guard brokenRules.isEmpty else {
+            throw ContractViolation(contract: contract, subject: "\(type)", brokenRules: brokenRules)
+        }
     }
 }

@@ -1,10 +1,11 @@
-/// Full-jitter exponential backoff with a floor: before attempt *n* a random time between `floor` and `base · 2ⁿ`, at
-/// most `limit`.
+/// Exponential backoff with full jitter and a floor.
+///
+/// Before attempt *n* + 1 the pause is a random time between ``floor`` and `base · 2ⁿ⁻¹`, and never more than ``limit``.
 public struct Backoff: Sendable, Hashable {
-    /// The upper bound before the first attempt.
+    /// The upper bound of the first pause.
     public var base: Duration
 
-    /// The upper bound at which doubling stops.
+    /// The upper bound of every pause: doubling stops there.
     public var limit: Duration
 
     /// The shortest pause, so that many failures at once do not become many attempts at once.
@@ -13,9 +14,9 @@ public struct Backoff: Sendable, Hashable {
     /// Creates a backoff.
     ///
     /// - Parameters:
-    ///   - base: The upper bound before the first attempt.
-    ///   - limit: The upper bound at which doubling stops.
-    ///   - floor: The shortest pause.
+    ///   - base: The upper bound of the first pause.
+    ///   - limit: The upper bound of every pause.
+    ///   - floor: The shortest pause. One over the upper bound counts as the upper bound.
     public init(
         base: Duration = .seconds(1),
         limit: Duration = .seconds(60),
@@ -26,23 +27,31 @@ public struct Backoff: Sendable, Hashable {
         self.floor = floor
     }
 
-    /// The time to wait.
+    /// The longest pause after a number of failures.
+    ///
+    /// - Parameter failures: How many attempts have failed so far, from 1.
+    /// - Returns: ``base``, doubled with each failure up to ``limit``.
+    package func bound(afterFailures failures: Int) -> Duration {
+        let doublings = min(max(failures, 1) - 1, 30)
+        return min(base * (1 << doublings), limit)
+    }
+
+    /// The pause after a number of failures.
     ///
     /// - Parameters:
     ///   - failures: How many attempts have failed so far, from 1.
-    ///   - generator: Where the jitter comes from.
-    /// - Returns: A duration from the floor up to the bound.
+    ///   - generator: The source of the jitter.
+    /// - Returns: A duration from the floor to the bound.
     package func delay(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
-        let doublings = min(max(failures, 1) - 1, 30)
-        let bound = min(base * (1 << doublings), limit)
+        let bound = bound(afterFailures: failures)
         let least = min(floor, bound)
         return least + (bound - least) * Double.random(in: 0...1, using: &generator)
     }
 
-    /// The time to wait, with jitter from the system's generator.
+    /// The pause after a number of failures, with jitter from the system's generator.
     ///
     /// - Parameter failures: How many attempts have failed so far, from 1.
-    /// - Returns: A duration from the floor up to the bound.
+    /// - Returns: A duration from the floor to the bound.
     package func delay(afterFailures failures: Int) -> Duration {
         var generator = SystemRandomNumberGenerator()
         return delay(afterFailures: failures, using: &generator)

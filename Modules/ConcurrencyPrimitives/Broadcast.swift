@@ -1,4 +1,4 @@
-/// Hands elements to any number of streams, each of which keeps the newest element that was not read yet.
+/// Sends elements to any number of streams. Each stream keeps the newest element that was not read yet.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct Receivers {
         var byNumber: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -11,7 +11,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     deinit { finish() }
 
-    /// A stream of the elements from now on. It ends with the broadcast.
+    /// Makes a stream of the elements that are sent from now on. It ends with the broadcast.
     package func stream() -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
         let number = receivers.withLock { receivers in
@@ -25,7 +25,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         return stream
     }
 
-    /// Hands an element to every stream.
+    /// Sends an element to every stream.
     package func send(_ element: Element) {
         for continuation in receivers.withLock({ Array($0.byNumber.values) }) { continuation.yield(element) }
     }

@@ -1,11 +1,11 @@
 extension Bitmap {
-    /// The picture at another size, every new pixel the mean of the area it covers.
+    /// The picture at another size. Each new pixel is the mean of the area that it covers.
     ///
-    /// Area averaging neither rings nor aliases when a picture gets smaller, which is all this module asks of it. The
-    /// mean is taken over the stored (sRGB) values and not over linear light: a JPEG decoder's reduced scales, which
-    /// come before it, average stored values too, and mixing both would show.
+    /// Area averaging neither rings nor aliases when it reduces a picture, and this module does not enlarge. It averages
+    /// the stored (sRGB) values and not linear light, as the reduced scales of JPEG decoders do: mixing both would be
+    /// visible.
     ///
-    /// - Complexity: O(pixels of the source); beyond the result it needs memory for two rows of it.
+    /// - Complexity: O(pixels of the source); beyond the result it needs memory for two rows.
     package func resized(to target: PixelSize) -> Bitmap {
         guard target != size else { return self }
         var resampler = AreaResampler(source: size, target: target)
@@ -14,19 +14,19 @@ extension Bitmap {
     }
 }
 
-/// Which pixels of the source one pixel of the target covers along one axis, and how much of each.
+/// The source pixels that a target pixel covers along one axis, and their weights.
 struct Coverage {
-    /// The first and the last pixel touched; the same one where the target is not smaller.
+    /// The first and the last covered pixel. They are the same where the target is not smaller.
     let first: Int
     let last: Int
-    /// The share of the mean that goes to the first, to the last, and to each one between. All shares add up to 1.
+    /// The weights of the first, of the last, and of each pixel between. All weights add up to 1.
     let firstWeight: Double
     let lastWeight: Double
     let innerWeight: Double
 
     /// Target pixel `index` of `target` pixels over an axis of `source` pixels.
     ///
-    /// Counted in units of 1/target of a source pixel, where all edges are whole numbers and nothing drifts.
+    /// It counts in units of 1/target of a source pixel: all edges are whole numbers, so no error accumulates.
     init(of index: Int, source: Int, target: Int) {
         let (unit, span) = (Int64(target), Int64(source))
         let start = Int64(index) * span
@@ -39,20 +39,20 @@ struct Coverage {
         innerWeight = Double(unit) / Double(span)
     }
 
-    /// The share of one of the pixels from `first` to `last`.
+    /// The weight of a pixel from `first` to `last`.
     func weight(of pixel: Int) -> Double {
         pixel == first ? firstWeight : pixel == last ? lastWeight : innerWeight
     }
 }
 
-/// Reads the source once, from top to bottom: each row is narrowed, then added to the target row that it belongs to.
+/// Reads the source once, from top to bottom: it narrows each row and adds it to its target row.
 private struct AreaResampler {
     let source: PixelSize
     let target: PixelSize
     let columns: [Coverage]
     /// A source row narrowed to the target's width.
     var narrowed: [Double]
-    /// The target row under way.
+    /// The sums of the current target row.
     var sums: [Double]
 
     init(source: PixelSize, target: PixelSize) {
@@ -66,7 +66,7 @@ private struct AreaResampler {
     mutating func resample(_ pixels: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(target.pixelCount * 3)
-        // The last row of one target row is often the first of the next: it is narrowed once for both.
+        // The last source row of a target row is often the first of the next one: it is narrowed once.
         var narrowedRow = -1
         for y in 0..<target.height {
             let rows = Coverage(of: y, source: source.height, target: target.height)
@@ -90,7 +90,7 @@ private struct AreaResampler {
                 for (x, column) in columns.enumerated() {
                     let (left, right) = (start + column.first * 3, start + column.last * 3)
                     for channel in 0..<3 {
-                        // Whole numbers keep the sum exact however many pixels lie between.
+                        // Whole numbers keep the sum of any number of pixels exact.
                         var inner: Int64 = 0
                         for index in stride(from: left + 3 + channel, to: right, by: 3) {
                             inner &+= Int64(pixels[index])

@@ -6,13 +6,12 @@ public struct Bitmap: Sendable, Equatable {
     public let size: PixelSize
     /// Three bytes a pixel, `size.pixelCount * 3` in all.
     public let pixels: [UInt8]
-    /// The ICC profile that gives the numbers their colours; `nil` means sRGB.
+    /// The ICC profile of the colours; `nil` means sRGB.
     ///
-    /// A codec that does not convert colours passes the source's profile on here, so that a photo in Display P3 does
-    /// not turn pale when its profile is lost.
+    /// A codec that does not convert colours sets the source's profile: without it, a photo in Display P3 turns pale.
     public var colorProfile: Data?
 
-    /// A picture over bytes you have.
+    /// Creates a picture from its bytes.
     ///
     /// - Returns: `nil` unless `pixels` holds exactly three bytes for every pixel of `size`.
     public init?(size: PixelSize, pixels: [UInt8], colorProfile: Data? = nil) {
@@ -21,7 +20,7 @@ public struct Bitmap: Sendable, Equatable {
         self.init(size: size, filled: pixels, colorProfile: colorProfile)
     }
 
-    /// For code of this module that has made the bytes to measure.
+    /// Creates a picture from as many bytes as it needs.
     init(size: PixelSize, filled pixels: [UInt8], colorProfile: Data?) {
         assert(pixels.count == size.pixelCount * 3)
         self.size = size

@@ -1,29 +1,29 @@
-/// How a camera held the sensor: what must be done to the stored picture to see it upright.
+/// The rotation and reflection that turn a stored picture upright.
 ///
-/// The values are those of tag 0x0112 (Orientation) in Exif 2.32, which takes them from TIFF 6.0; the names are the
-/// ones Apple's frameworks use.
+/// The values are those of tag 0x0112 (Orientation) in Exif 2.32 and TIFF 6.0. The names are those of Apple's
+/// frameworks.
 public enum EXIFOrientation: Int, Sendable, Hashable, CaseIterable {
-    /// Stored as seen.
+    /// Stored upright.
     case up = 1
     /// Mirrored left to right.
     case upMirrored = 2
-    /// Upside down: turn by 180°.
+    /// Turn by 180°.
     case down = 3
     /// Mirrored top to bottom.
     case downMirrored = 4
     /// Mirrored along the diagonal from the top left.
     case leftMirrored = 5
-    /// Turn by 90° clockwise: a telephone held upright stores this.
+    /// Turn by 90° clockwise. A telephone held upright stores this.
     case right = 6
     /// Mirrored along the diagonal from the top right.
     case rightMirrored = 7
     /// Turn by 90° anticlockwise.
     case left = 8
 
-    /// Whether the upright picture lies on the other side: width and height change places.
+    /// Whether width and height of the upright picture are exchanged.
     public var swapsAxes: Bool { rawValue >= Self.leftMirrored.rawValue }
 
-    /// The orientation that undoes this one: only the two quarter turns are not their own.
+    /// The orientation that reverses this one. Only the quarter turns differ from their inverse.
     public var inverse: EXIFOrientation {
         switch self {
         case .right: .left
@@ -34,16 +34,16 @@ public enum EXIFOrientation: Int, Sendable, Hashable, CaseIterable {
 }
 
 extension PixelSize {
-    /// The size of the upright picture when this is the size of the stored one, and the other way round.
+    /// The size of the upright picture for the size of the stored one, and the reverse.
     package func oriented(by orientation: EXIFOrientation) -> PixelSize {
         orientation.swapsAxes ? swapped : self
     }
 }
 
 extension Bitmap {
-    /// The upright picture, when this one is stored with `orientation`.
+    /// The upright picture of one that is stored with an orientation.
     ///
-    /// To make a stored picture from an upright one, apply the ``EXIFOrientation/inverse``.
+    /// The ``EXIFOrientation/inverse`` makes a stored picture from an upright one.
     ///
     /// - Complexity: O(pixels), in one copy.
     public func oriented(by orientation: EXIFOrientation) -> Bitmap {
@@ -70,8 +70,8 @@ extension Bitmap {
     }
 }
 
-/// The order in which stored pixels are read to give the upright picture: where its top left pixel is, and how far
-/// one step to the right and one step down go.
+/// The order in which stored pixels make the upright picture: the index of its top left pixel, and the distance of one
+/// step to the right and one step down.
 private struct ReadingPath {
     let start: Int
     let rightward: Int

@@ -1,27 +1,26 @@
-/// What an uploaded photo may be at most, and what may be tried to get there. Pure values; every default is the
-/// service's own limit.
+/// The limits of an uploaded photo, and the JPEG qualities to try. Every default is the service's own limit.
 public struct FittingPolicy: Sendable, Hashable {
-    /// The box the upright picture must fit into, in pixels.
+    /// The maximum size of the upright picture, in pixels.
     public var maximumSize = PixelSize(width: 1024, height: 1024)
-    /// The size of the finished JPEG at most, in bytes: 5 MB, counted as 5 × 1024 × 1024.
+    /// The maximum size of the JPEG, in bytes: 5 × 1024 × 1024.
     public var maximumBytes = 5 * 1024 * 1024
-    /// The JPEG qualities to try, in this order; the first that fits is taken. 0 is the worst and 1 the best.
+    /// The JPEG qualities to try, in this order, from 0 (worst) to 1 (best). The first that fits is used.
     public var qualities = FittingPolicy.steps(from: 8, downTo: 1)
-    /// The pixels a source may claim in its header. A file of a few kilobytes can claim 100 megapixels, which take
-    /// 300 MB once decoded from a PNG and as much or more from a progressive JPEG: choose less where memory is short.
+    /// The maximum number of pixels in a source's header. A file of a few kilobytes can claim 100 megapixels, which take
+    /// 300 MB to decode as a PNG, and as much or more as a progressive JPEG: choose less where memory is short.
     public var maximumSourcePixels = 100_000_000
-    /// The size of a source file at most, in bytes.
+    /// The maximum size of a source file, in bytes.
     public var maximumSourceBytes = 64 * 1024 * 1024
 
-    /// The service's limits.
+    /// Creates a policy with the service's limits.
     public init() {}
 
-    /// Tenths, each divided on its own: subtracting 0.1 again and again would drift off 0.1.
+    /// Tenths. Each is a division, because repeated subtraction of 0.1 accumulates an error.
     private static func steps(from highest: Int, downTo lowest: Int) -> [Double] {
         stride(from: highest, through: lowest, by: -1).map { Double($0) / 10 }
     }
 
-    /// Refuses limits that no picture could meet, before any work is done.
+    /// Throws for limits that no picture can meet.
     func validate() throws(ImagingError) {
         guard !qualities.isEmpty, qualities.allSatisfy((0...1).contains) else {
             throw ImagingError(.invalidPolicy, "Give the policy at least one quality, each between 0 and 1.")

@@ -2,48 +2,48 @@ public import Foundation
 
 /// Why a photo could not be fitted.
 ///
-/// Decide by ``code``, show ``message``. Codes may be added: keep a default branch when switching over them.
+/// Compare ``code``, and show ``message``. The set of codes grows: keep a default branch in a switch.
 public struct ImagingError: Error, Sendable {
-    /// What went wrong, as a value to compare with.
+    /// The kind of an error.
     public struct Code: RawRepresentable, Sendable, Hashable {
-        /// The code as text, stable enough for logs.
+        /// The code as text, for logs.
         public let rawValue: String
 
-        /// Codecs from elsewhere may add codes of their own.
+        /// Creates a code. Other codecs can have codes of their own.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The bytes are not a picture of any kind known here.
+        /// The bytes are not a picture of a known format.
         public static let notAnImage = Code(rawValue: "notAnImage")
-        /// A picture, but of a format the codec does not read.
+        /// The codec does not read the format of the picture.
         public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
-        /// The header claims more pixels than ``FittingPolicy/maximumSourcePixels``; nothing was decoded.
+        /// The header has more pixels than ``FittingPolicy/maximumSourcePixels``. Nothing was decoded.
         public static let tooManyPixels = Code(rawValue: "tooManyPixels")
-        /// The file is larger than ``FittingPolicy/maximumSourceBytes``; nothing was read.
+        /// The file is larger than ``FittingPolicy/maximumSourceBytes``. Nothing was read.
         public static let sourceTooLarge = Code(rawValue: "sourceTooLarge")
-        /// Even the lowest quality is larger than ``FittingPolicy/maximumBytes``.
+        /// The JPEG is larger than ``FittingPolicy/maximumBytes`` at every quality.
         public static let cannotFit = Code(rawValue: "cannotFit")
-        /// The policy itself cannot be followed, whatever the picture.
+        /// No picture can meet the policy.
         public static let invalidPolicy = Code(rawValue: "invalidPolicy")
         /// This build has no codec.
         public static let codecUnavailable = Code(rawValue: "codecUnavailable")
-        /// The picture is damaged, cut off, or too unusual for the codec.
+        /// The picture is damaged, cut off, or not supported by the codec.
         public static let decodingFailed = Code(rawValue: "decodingFailed")
         /// The codec could not write the JPEG.
         public static let encodingFailed = Code(rawValue: "encodingFailed")
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     public var code: Code
-    /// One line in English that says what happened and what to do. Never holds bytes of the picture.
+    /// One line in English: what happened, and what to do. It has no bytes of the picture.
     public var message: String
-    /// The size in bytes that was too much: the file's for `sourceTooLarge`, the smallest JPEG reached for `cannotFit`.
+    /// The size in bytes that exceeds the limit: the file's for `sourceTooLarge`, the smallest JPEG's for `cannotFit`.
     public var bytes: Int?
-    /// The size in pixels that the picture's header claims, as stored, where the header could be read.
+    /// The size in the picture's header, as stored, if the header could be read.
     public var sourceSize: PixelSize?
-    /// The error underneath, where a codec passes one on.
+    /// The underlying error of a codec.
     public var cause: (any Error)?
 
-    /// An error of a codec that lives outside this module.
+    /// Creates an error, for your own codec.
     public init(
         _ code: Code, _ message: String, bytes: Int? = nil, sourceSize: PixelSize? = nil, cause: (any Error)? = nil
     ) {

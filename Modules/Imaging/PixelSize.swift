@@ -5,16 +5,16 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     /// The number of rows.
     public let height: Int
 
-    /// A size known when the code is written.
+    /// Creates a size from constants.
     ///
-    /// - Precondition: Both sides are at least 1. Sizes read from files go through ``init(exactly:_:)``.
+    /// - Precondition: Both sides are at least 1. For sizes read from files, use ``init(exactly:_:)``.
     public init(width: Int, height: Int) {
         precondition(width >= 1 && height >= 1, "A picture has at least one pixel on each side")
         self.width = width
         self.height = height
     }
 
-    /// A size read from somewhere: `nil` unless both sides are at least 1.
+    /// Creates a size from input; `nil` unless both sides are at least 1.
     public init?(exactly width: Int, _ height: Int) {
         guard width >= 1, height >= 1 else { return nil }
         self.init(width: width, height: height)
@@ -26,16 +26,16 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         return overflow ? .max : product
     }
 
-    /// The same size lying on its other side.
+    /// The size with width and height exchanged.
     public var swapped: PixelSize { PixelSize(width: height, height: width) }
 
-    /// Width and height as people write them, `4000×3000`.
+    /// Width and height, such as `4000×3000`.
     public var description: String { "\(width)×\(height)" }
 
-    /// The largest size of the same aspect that fits into `box` and does not enlarge.
+    /// The largest size of the same aspect ratio that fits into `box` and does not enlarge.
     ///
-    /// The longer side is exact and the shorter one rounded to the nearest pixel, but never to none: 1×5000 in
-    /// 1024×1024 becomes 1×1024.
+    /// The longer side is exact, and the shorter one is rounded to the nearest pixel, at least 1: 1×5000 in 1024×1024
+    /// becomes 1×1024.
     public func fitted(into box: PixelSize) -> PixelSize {
         let scale = min(Double(box.width) / Double(width), Double(box.height) / Double(height))
         guard scale < 1 else { return self }

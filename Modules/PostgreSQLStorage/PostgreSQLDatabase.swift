@@ -3,7 +3,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// What all accounts of a process in one table share: the connections, and the feed of changes.
+/// The state that all accounts of a process in one table share: the connections and the change feed.
 final class PostgreSQLDatabase: Sendable {
     let table: PostgreSQLTable
     let limits: PostgreSQLLimits
@@ -12,7 +12,7 @@ final class PostgreSQLDatabase: Sendable {
     let changes: ChangeFeed
 
     init(
-        place: ConnectionString,
+        connection: ConnectionString,
         listeningAt direct: ConnectionString,
         table: PostgreSQLTable,
         limits: PostgreSQLLimits,
@@ -21,20 +21,20 @@ final class PostgreSQLDatabase: Sendable {
         self.table = table
         self.limits = limits
         self.clock = clock
-        pool = ConnectionPool(place: place, limits: limits, clock: clock)
+        pool = ConnectionPool(connection, limits: limits, clock: clock)
         changes = ChangeFeed(
-            watching: ChangeWatch(place: direct, table: table, limits: limits, clock: clock, pool: pool)
+            watching: ChangeWatch(connection: direct, table: table, limits: limits, clock: clock, pool: pool)
         )
     }
 
     /// Calls a closure until it succeeds, for `PostgreSQLLimits.call` at most.
     ///
     /// It is called again after a pause when another transaction has locked the row, and when the connection was lost
-    /// with something under way: what the call has decided, or a commit whose response is missing.
+    /// after a decision or during a commit.
     ///
     /// - Parameters:
-    ///   - isDecided: Whether an outage leaves something under way.
-    ///   - body: Is given the instant at which to give up.
+    ///   - isDecided: Whether the closure has made a decision that must be written.
+    ///   - body: Is called with its deadline.
     /// - Returns: What `body` returns.
     /// - Throws: ``TokenStoreError``; `CancellationError`; what `body` throws.
     func attempt<Value: Sendable>(
@@ -79,10 +79,9 @@ final class PostgreSQLDatabase: Sendable {
         }
     }
 
-    /// Creates the table, if it is not there.
+    /// Creates the table if it does not exist.
     ///
-    /// Of several programs that do so at once, each waits for the one before: `IF NOT EXISTS` alone lets two of them
-    /// collide.
+    /// Programs that do so at once wait for each other: with `IF NOT EXISTS` alone one of them could fail.
     func prepare() async throws {
         let key: Int64 = 0x6C61_7463_686B_6579
         let lock = PostgreSQLStatement(text: "SELECT pg_advisory_xact_lock($1)::text", values: [.integer(key)])

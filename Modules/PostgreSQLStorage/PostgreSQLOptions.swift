@@ -1,26 +1,26 @@
 #if PostgreSQL
 public import AuthInterface
 
-/// What a ``PostgreSQLTokenStore`` may do that is not the safe default.
+/// Options of a ``PostgreSQLTokenStore`` that differ from the safe defaults.
 public struct PostgreSQLOptions: Sendable {
-    /// Where to listen for changes: a connection string that reaches the server without a pooler in between. `nil`: the
-    /// store's own connection string.
+    /// A connection string that reaches the server without a pooler, to listen for changes. `nil`: the store's own
+    /// connection string.
     ///
-    /// One connection of the process listens. Where the server cannot be reached without a pooler, changes are looked
-    /// for every ``PostgreSQLLimits/changePolling``.
+    /// One connection of the process listens. If the server can be reached through a pooler only, the store polls for
+    /// changes every ``PostgreSQLLimits/changePolling``.
     public var directConnection: String?
 
-    /// Hosts, as connection strings name them, that tokens may be sent to without TLS. Unix sockets and loopback need
-    /// not be named.
+    /// Hosts, as in the connection strings, to which tokens may be sent without TLS. Unix sockets and loopback are always
+    /// allowed.
     ///
-    /// All others are connected to with `sslmode=require` at least, also when `sslmode` is `prefer` or `allow`, and
-    /// `sslmode=disable` is an error. `verify-full` also proves which server it is.
+    /// Other hosts need `sslmode=require` at least: `prefer` and `allow` count as `require`, and `disable` is an error.
+    /// `verify-full` also proves the server's identity.
     public var cleartextHosts: Set<String> = []
 
     /// Whether an update may replace a row that this process cannot open.
     ///
-    /// By default such a row is *unavailable*, to a sign-in and a sign-out too: in most cases the process has a wrong
-    /// key, and the row is the good session of its fleet. Set it to start anew after a key was lost, and only then.
+    /// By default such a row is *unavailable*, also for a sign-in and a sign-out: in most cases the process has a wrong
+    /// key, and the row is the valid session of its fleet. Set this only after a key was lost.
     public var replacesUnreadableRows = false
 
     /// Creates options with the safe defaults.
@@ -28,7 +28,7 @@ public struct PostgreSQLOptions: Sendable {
 }
 
 extension PostgreSQLOptions: RedactedDescription {
-    /// What is set; nothing of the connection.
+    /// The options, without the connection string.
     public var description: String {
         """
         PostgreSQLOptions(directConnection: \(directConnection == nil ? "none" : "<redacted>"), \

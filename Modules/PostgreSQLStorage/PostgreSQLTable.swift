@@ -1,19 +1,19 @@
 #if PostgreSQL
-/// The table with the tokens: one row for each account.
+/// The table of the tokens: one row for each account.
 public struct PostgreSQLTable: Sendable, Hashable {
-    /// `latchkey_tokens`, in the schema that the search path names first.
+    /// `latchkey_tokens`, in the first schema of the search path.
     public static let standard = PostgreSQLTable(quoted: "\"latchkey_tokens\"")
 
-    /// The name as SQL writes it, in quotes.
+    /// The quoted name for SQL.
     let quoted: String
 
-    /// Names a table. Names are taken literally: capitals, blanks and quotes are part of them.
+    /// Creates the name of a table. Capitals, blanks and quotes are part of the name.
     ///
     /// It is `nil` when a name is empty, longer than 63 bytes (the server would cut it) or has a zero byte.
     ///
     /// - Parameters:
-    ///   - name: The name of the table.
-    ///   - schema: The schema it is in. `nil`: the first of the search path.
+    ///   - name: The name without quotes.
+    ///   - schema: The name of the schema. `nil`: the first schema of the search path.
     public init?(_ name: String, schema: String? = nil) {
         guard let table = Self.quote(name) else { return nil }
         guard let schema else {
@@ -28,7 +28,7 @@ public struct PostgreSQLTable: Sendable, Hashable {
         self.quoted = quoted
     }
 
-    /// The SQL that ``PostgreSQLTokenStore/prepare()`` runs, for programs that have no right to create tables.
+    /// The SQL of ``PostgreSQLTokenStore/prepare()``, for programs without the right to create tables.
     ///
     /// The program's role needs `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the table.
     public var definition: String {
@@ -63,7 +63,7 @@ public struct PostgreSQLTable: Sendable, Hashable {
 }
 
 extension PostgreSQLTable: CustomStringConvertible {
-    /// The name as SQL writes it.
+    /// The quoted name for SQL.
     public var description: String { quoted }
 }
 #endif

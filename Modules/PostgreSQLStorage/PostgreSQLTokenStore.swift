@@ -4,35 +4,33 @@ public import ConcurrencyPrimitives
 import Foundation
 public import Storage
 
-/// Keeps the session of one account in a PostgreSQL database, shared by all processes on all hosts that reach it.
+/// Keeps the session of one account in a PostgreSQL database that processes on many hosts share.
 ///
-/// For a fleet of servers that act with one rotating credential, or with many. Each process has a store, and a
-/// coordinator over it:
+/// It is for a fleet of servers with one rotating credential, or with many. Each process has a store and a coordinator:
 ///
 /// ```swift
 /// let store = PostgreSQLTokenStore(connection: "service=tokens", account: "partner", cipher: cipher)
 /// try await store.prepare()
 /// let session = TokenRefreshCoordinator(store: store, handler: handler)
 /// ```
-/// **Sharing** (G13): one process of the fleet refreshes while the others wait, and they adopt its result. The lease is
-/// a claim in the row, which its process renews while it holds it. It outlives a lost connection and a restart of the
-/// server; that of a process that died lapses after ``PostgreSQLLimits/claim``, and its owner counts as one that may
-/// still be waiting for a response. No lock and no setting lasts longer than a transaction, so that a pooler in
-/// transaction mode may be in between.
+/// **Sharing** (G13): one process refreshes while the others wait, and they adopt its result. The lease is a claim in the
+/// row, which its holder renews. It outlives a lost connection and a restart of the server. The claim of a dead process
+/// lapses after ``PostgreSQLLimits/claim``; its owner is treated as if it may still be waiting for a response. No lock
+/// or setting lasts longer than a transaction, so a pooler in transaction mode can be used.
 ///
-/// **Outages** (G14): a server that cannot be reached, starts up, or takes no writes is *unavailable*, never *none*. So
-/// is a row that the cipher cannot open: it is kept as it is.
+/// **Outages** (G14): a server that cannot be reached, is starting, or is read-only is *unavailable*, never *none*. So is
+/// a row that the cipher cannot open, which is not changed.
 ///
-/// **Writing** is one transaction that locks the row, decides and writes, committed to disk before the call returns
+/// **Writing** is one transaction that locks the row, decides, writes, and is committed to disk before the call returns
 /// (G11, G12). It runs to its end even when the task that waits for it is cancelled.
 ///
 /// **Many accounts** (G18): all stores made by ``store(for:)`` share a few connections. None is in use while a call
-/// waits for a lease, a locked row or a pause.
+/// waits for a lease, a locked row or the end of a pause.
 ///
-/// No error contains anything that libpq or the server said: either may quote the connection string, and so the
-/// password. See <doc:SharingTokensInPostgreSQL> for the table, the limits, and what this protects against.
+/// No error contains a message of libpq or the server, which may quote the connection string and its password. See
+/// <doc:SharingTokensInPostgreSQL> for the table, the limits, and what the store protects against.
 public struct PostgreSQLTokenStore: SharedTokenStore {
-    /// The account whose session this is.
+    /// The account.
     public let account: String
 
     private let database: PostgreSQLDatabase
@@ -42,17 +40,17 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     let session: AccountSession
     private let holders: LeaseQueue
 
-    /// Creates a store. No connection is made before the first call.
+    /// Creates a store. No connection is opened before the first call.
     ///
     /// - Parameters:
-    ///   - connection: Where the database is and how to log in: what libpq calls a connection string, as keywords
-    ///     (`host=… dbname=…`) or URI. What it leaves out is taken from the `PG…` environment variables.
-    ///   - account: Tells the accounts of one table apart. Any text without zero bytes.
-    ///   - table: The table.
+    ///   - connection: A connection string of libpq, as keywords (`host=… dbname=…`) or URI. The `PG…` environment
+    ///     variables supply what it omits.
+    ///   - account: The account in the table: any text without zero bytes.
+    ///   - table: The table, see ``prepare()``.
     ///   - cipher: Encrypts the tokens. `UnencryptedTokenCipher` does not.
-    ///   - options: What the store may do that is not the safe default.
-    ///   - limits: The times and numbers.
-    ///   - clock: Counts the limits of this process. Claims end on the database's clock.
+    ///   - options: Options that differ from the safe defaults.
+    ///   - limits: Time limits, pauses and sizes.
+    ///   - clock: Counts the limits of this process. Claims lapse on the database's clock.
     public init(
         connection: String,
         account: String = "default",
@@ -64,7 +62,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     ) {
         let hosts = options.cleartextHosts
         let database = PostgreSQLDatabase(
-            place: ConnectionString(connection, cleartextHosts: hosts),
+            connection: ConnectionString(connection, cleartextHosts: hosts),
             listeningAt: ConnectionString(options.directConnection ?? connection, cleartextHosts: hosts),
             table: table,
             limits: limits,
@@ -109,7 +107,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
 
     /// The store of another account in the same table, over the same connections.
     ///
-    /// - Parameter account: The account.
+    /// - Parameter account: The account: any text without zero bytes.
     /// - Returns: Its store.
     public func store(for account: String) -> PostgreSQLTokenStore {
         PostgreSQLTokenStore(
@@ -121,7 +119,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
         )
     }
 
-    /// The same store as another process has it.
+    /// The store of the same account in another process, for tests.
     func owned(by owner: ProcessIdentity) -> PostgreSQLTokenStore {
         PostgreSQLTokenStore(
             database: database,
@@ -132,9 +130,9 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
         )
     }
 
-    /// Creates the table, if it is not there. Any number of processes may do so at once.
+    /// Creates the table if it does not exist. Several processes may do so at once.
     ///
-    /// It needs the right to create tables in the schema; ``PostgreSQLTable/definition`` is the SQL without it.
+    /// It needs the right to create tables in the schema. ``PostgreSQLTable/definition`` is the SQL for an administrator.
     ///
     /// - Throws: ``TokenStoreError`` with code `unavailable`.
     public func prepare() async throws {
@@ -146,7 +144,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// - Returns: What is stored; `.empty` if the account has no row, or one without a session.
     /// - Throws: ``TokenStoreError``: `unavailable`, also when the key does not fit; `busy` when no connection is free
     ///   in time; `unsupportedVersion` when a later version wrote the row; `corrupt` when it is larger than 1 MB;
-    ///   `insecure` when the connection would be in clear to another host. What the cipher throws of that type.
+    ///   `insecure` when the connection to another host would not be encrypted; a ``TokenStoreError`` of the cipher.
     ///   `CancellationError` when the task is cancelled while it waits for a connection.
     public func read() async throws -> StoredSession {
         try await session.read()
@@ -157,9 +155,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// It waits for other updates of the account, never for a lease, and runs to its end when the task is cancelled.
     ///
     /// - Parameter change: Decides what to store. It is called once, on any thread, while the row is locked.
-    /// - Throws: As ``read()``, with what was stored before still there. Only when the connection is lost during the
-    ///   commit, and the database cannot be reached again in time, may the change have been made in spite of an error;
-    ///   it says so.
+    /// - Throws: As ``read()``, with what was stored before still there. If the connection is lost during the commit and
+    ///   the database cannot be reached again in time, the change may have been made; the error says so.
     public func update(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {
@@ -168,8 +165,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
 
     /// Waits until no other holder has the account, and takes it.
     ///
-    /// Within this store waiters have their turn in the order in which they asked. Among processes chance decides. No
-    /// connection is in use while it waits. A lease that is dropped without being released is released.
+    /// Waiters of this store get it in the order of their requests, waiters of several processes in no particular order. No
+    /// connection is in use during the wait. A lease is released when it is deallocated.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease, which is renewed until it is released.
@@ -188,21 +185,20 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
             let claim = try await LeaseWait(database: database, statements: statements).claim(until: deadline)
             return PostgreSQLTokenStoreLease(claim: claim, queue: holders, ticket: ticket)
         } catch {
-            holders.giveBack(ticket)
+            holders.release(ticket)
             throw error
         }
     }
 
     /// Reports that the stored session may have changed, by this process or another one.
     ///
-    /// One connection of the process listens for all accounts. Without a direct connection to the server the rows are
-    /// looked at every ``PostgreSQLLimits/changePolling``. The stream ends with the last store that uses its
-    /// connections.
+    /// One connection of the process listens for all accounts. Without a direct connection to the server, the store polls
+    /// every ``PostgreSQLLimits/changePolling``. The stream ends with the last store that shares its connections.
     public var changes: AsyncStream<Void> { database.changes.changes(of: account, since: session.seen.withLock { $0 }) }
 }
 
 extension PostgreSQLTokenStore: RedactedDescription {
-    /// The table and the account; nothing of the connection.
+    /// The table and the account, without the connection string.
     public var description: String { "PostgreSQLTokenStore(\(database.table), account: \(account))" }
 }
 #endif

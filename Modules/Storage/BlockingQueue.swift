@@ -1,9 +1,8 @@
 import Dispatch
 
-/// A thread for calls that block: on the disk, on another process, on a user who must type a password.
+/// A serial queue for calls that block: on the disk, on another process, or on a password dialog.
 ///
-/// The cooperative pool has as many threads as there are cores, for the whole program; a call that waits on one of them
-/// stops everything else.
+/// The cooperative pool of Swift has one thread for each core. A call that blocks one of them delays all other tasks.
 package struct BlockingQueue: Sendable {
     private let queue: DispatchQueue
 
@@ -11,9 +10,8 @@ package struct BlockingQueue: Sendable {
         queue = DispatchQueue(label: label)
     }
 
-    /// Runs calls one after the other, each to its end: what a cancelled task has begun to save is saved (G7).
+    /// Runs a call to its end, even when the task is cancelled: a save that has started is completed (G7).
     ///
-    /// - Parameter work: The calls.
     /// - Returns: What `work` returns.
     /// - Throws: What `work` throws.
     package func run<Value: Sendable, Failure: Error>(

@@ -1,7 +1,6 @@
 /// The CRC-64 of ECMA-182 in the variant of XZ: it finds every error within 64 consecutive bits, so every flipped bit.
 ///
-/// It protects against accidents of a disk or of memory, not against an attacker: who can write the file can write its
-/// checksum.
+/// It detects faults of a disk or of memory. It does not protect against an attacker, who can write a new checksum.
 package struct CRC64 {
     private static let table: [UInt64] = (0..<256).map { byte in
         (0..<8).reduce(UInt64(byte)) { value, _ in
@@ -20,7 +19,7 @@ package struct CRC64 {
     /// The length of a checksum as text.
     static let textLength = 16
 
-    /// The checksum as text: 16 small hexadecimal digits.
+    /// The checksum as text: 16 lowercase hexadecimal digits.
     static func text(of bytes: some Sequence<UInt8>) -> String {
         let digits = String(checksum(of: bytes), radix: 16)
         return String(repeating: "0", count: textLength - digits.count) + digits

@@ -1,7 +1,7 @@
 import AuthInterface
 import Foundation
 
-/// The fields of a bundle by their stored names: renaming a property of `TokenBundle` must not change a file.
+/// The stored fields of a bundle, so that renaming a property of `TokenBundle` does not change a file.
 struct StoredBundle: Codable {
     let accessToken: String
     let refreshToken: String?

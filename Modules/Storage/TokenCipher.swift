@@ -1,18 +1,18 @@
 public import Foundation
 
-/// Encrypts tokens for a store whose place others can read: a database, its replicas and its backups.
+/// Encrypts tokens for a store that others can read: a database, its replicas and its backups.
 ///
 /// A store calls ``seal(_:authenticating:)`` before each save and ``open(_:authenticating:)`` after each load. Latchkey
-/// ships no cryptography: the cipher, and the keeping of its key, are yours. See the article "Sharing tokens in
+/// ships no cryptography: the application provides the cipher and protects its key. See the article "Sharing tokens in
 /// PostgreSQL" of `PostgreSQLStorage` for one with AES-GCM.
 ///
 /// The associated data names the account, the session and the generation the tokens belong to. It is not secret and is
-/// not stored; an authenticating cipher that is given it refuses tokens that somebody has moved to another row.
+/// not stored. A cipher that authenticates it refuses tokens that were moved to another row.
 public protocol TokenCipher: Sendable {
     /// Encrypts tokens.
     ///
     /// - Parameters:
-    ///   - plaintext: The tokens, as a store writes them down.
+    ///   - plaintext: The tokens, as a store encodes them.
     ///   - associatedData: What the tokens belong to.
     /// - Returns: What may be stored. It must differ from call to call even for the same tokens.
     /// - Throws: Anything: the save fails, with what was stored before still there. A ``TokenStoreError`` and
@@ -27,31 +27,6 @@ public protocol TokenCipher: Sendable {
     /// - Returns: The tokens.
     /// - Throws: A ``TokenStoreError`` and `CancellationError` are passed on as they are: throw the former with code
     ///   `unavailable` when a key service cannot be reached. Anything else means that these bytes are not tokens
-    ///   (`corrupt`). Neither signs anybody out.
+    ///   (`corrupt`). Neither signs a user out.
     func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data
-}
-
-/// No encryption: whoever reads the place reads the tokens.
-///
-/// For tests, and for a place that is itself encrypted and that nobody but the processes can read. It is never a
-/// default, so that a review sees it.
-public struct UnencryptedTokenCipher: TokenCipher {
-    /// Creates a cipher that does not encrypt.
-    public init() {}
-
-    /// Returns what it is given.
-    ///
-    /// - Parameters:
-    ///   - plaintext: The tokens.
-    ///   - associatedData: Not used.
-    /// - Returns: The tokens.
-    public func seal(_ plaintext: Data, authenticating associatedData: Data) async -> Data { plaintext }
-
-    /// Returns what it is given.
-    ///
-    /// - Parameters:
-    ///   - sealed: The tokens.
-    ///   - associatedData: Not used.
-    /// - Returns: The tokens.
-    public func open(_ sealed: Data, authenticating associatedData: Data) async -> Data { sealed }
 }

@@ -1,7 +1,7 @@
 package import AuthInterface
 package import Foundation
 
-/// How a stored session is written down: JSON that says what it is and of which version, behind a checksum.
+/// The encoding of a stored session: JSON with its format and version, after a checksum.
 ///
 /// ```json
 /// {"checksum":"0f1e2d3c4b5a6978","bundle":{"accessToken":"…","refreshToken":"…","expiresAt":790000000.25,
@@ -10,10 +10,10 @@ package import Foundation
 /// An ended session has `ended` in place of `bundle`, and an empty store neither. Dates count seconds from
 /// 2001-01-01T00:00:00Z, as a `Date` does: no other origin keeps every bit of it.
 ///
-/// **The checksum** is the CRC-64 of every byte after the comma that follows it, so that no flipped bit is read as
-/// another token, session or version (G12). Any later version keeps it, and its place.
+/// **The checksum** is the CRC-64 of every byte after the comma that follows it, so that a flipped bit is not read as
+/// another token, session or version (G12). Every later version has it at the same position.
 ///
-/// Fields that are not known are ignored; a change that an older reader would misunderstand raises the version.
+/// Unknown fields are ignored. A change that an older reader would misunderstand raises the version.
 package struct TokenEnvelope: Sendable {
     static let format = "latchkey-tokens"
     static let currentVersion = 2
@@ -29,11 +29,11 @@ package struct TokenEnvelope: Sendable {
     /// Creates an envelope.
     package init() {}
 
-    /// Writes a session down.
+    /// Encodes a session.
     ///
     /// - Parameter session: What to store.
     /// - Returns: The bytes. They contain the tokens.
-    /// - Throws: ``TokenStoreError`` with code `unavailable` when no later ``decode(_:)`` would read them.
+    /// - Throws: ``TokenStoreError`` with code `unavailable` when ``decode(_:)`` could not read them.
     package func encode(_ session: StoredSession) throws(TokenStoreError) -> Data {
         if let generation = session.bundle?.generation, !Self.generations.contains(generation) {
             throw TokenStoreError(.unavailable, reason: "generation \(generation) is out of the range of generations")
@@ -45,13 +45,12 @@ package struct TokenEnvelope: Sendable {
         return Self.start + Data(CRC64.text(of: body).utf8) + Self.separator + body
     }
 
-    /// Reads what was written down.
+    /// Decodes a session.
     ///
     /// - Parameter data: The bytes.
     /// - Returns: What was stored.
     /// - Throws: ``TokenStoreError`` with code `corrupt` when the bytes are no session, or are not those that were
     ///   written; `unsupportedVersion` when a later version wrote them. The reason quotes nothing of them.
-    @_disfavoredOverload  // as long as stores of the transitional protocol call the other `decode`
     package func decode(_ data: Data) throws(TokenStoreError) -> StoredSession {
         let isChecked = data.starts(with: Self.start)
         if isChecked { try check(data) }
@@ -64,7 +63,7 @@ package struct TokenEnvelope: Sendable {
         throw refusal(of: data, isChecked: isChecked)
     }
 
-    /// Why some bytes are no session of a version that is known.
+    /// Why the bytes are not a session of a known version.
     private func refusal(of data: Data, isChecked: Bool) -> TokenStoreError {
         guard let header = try? Self.decoder.decode(Header.self, from: data), header.format == Self.format else {
             return Self.corrupt(data, "is not a token file")

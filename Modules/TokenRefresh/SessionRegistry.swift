@@ -3,9 +3,9 @@ import ConcurrencyPrimitives
 
 /// Keeps one refresh engine for each account, for an app or a server with many accounts.
 ///
-/// All who ask for an account's session get the same engine for as long as any of them, or a refresh under way, holds
-/// it: two engines for one account would refresh its tokens twice. The engines that were asked for least recently are
-/// released when there are too many; their sessions are in the store, and are read again when they are next asked for.
+/// All callers get the same engine of an account as long as one of them, or a refresh under way, holds it: two engines
+/// for one account would refresh its tokens twice. Above the limit the least recently used engines are released; their
+/// sessions stay in the store, and are read again at the next use.
 ///
 /// ```swift
 /// let sessions = SessionRegistry<Account.ID> { id in
@@ -17,7 +17,7 @@ import ConcurrencyPrimitives
 public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     private struct Entry {
         weak var session: TokenRefreshCoordinator?
-        /// The session itself, until it is released.
+        /// A strong reference, until the engine is released.
         var kept: TokenRefreshCoordinator?
         var lastUse: UInt64
     }
@@ -55,7 +55,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
             let session = known?.session ?? make(account)
             if known?.kept == nil { entries.kept += 1 }
             entries.byAccount[account] = Entry(session: session, kept: session, lastUse: entries.uses)
-            // A quarter more than the limit, so that one look-up in many sorts.
+            // A quarter above the limit, so that only one look-up in many sorts.
             return (session, entries.kept > limit + limit / 4 ? release(&entries) : [])
         }
         // The engines end here, outside the lock.
@@ -63,7 +63,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         return session
     }
 
-    /// Releases the session of an account that is no longer wanted, such as one that was removed. It is not signed out.
+    /// Releases the engine of an account, such as one that was removed. Its session is not signed out.
     ///
     /// - Parameter account: The account.
     public func release(_ account: Account) {
@@ -76,14 +76,14 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         withExtendedLifetime(released) {}
     }
 
-    /// How many engines there are, those included that only their callers hold.
+    /// The number of engines, including those that only callers hold.
     public var count: Int {
         entries.withLock { entries in entries.byAccount.values.count { $0.session != nil } }
     }
 
     /// Waits until no session has work under way, before the program exits.
     ///
-    /// - Parameter limit: How long to wait at most, in all.
+    /// - Parameter limit: The longest wait, in all. Default: 30 s.
     /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first.
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
@@ -94,7 +94,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Takes out the engines beyond the limit, and forgets those that are gone.
+    /// Removes the engines above the limit, and the entries of engines that were deallocated.
     private func release(_ entries: inout Entries) -> [TokenRefreshCoordinator] {
         var released: [TokenRefreshCoordinator] = []
         let oldest = entries.byAccount.filter { $0.value.kept != nil }.sorted { $0.value.lastUse < $1.value.lastUse }

@@ -1,15 +1,15 @@
 public import AuthInterface
 public import Foundation
 
-/// What the engine knows of a session now, for a support screen or a status command (G24). It holds no token.
+/// The current state of a session, for a support screen or a status command (G24). It holds no token.
 public struct SessionStatus: Sendable, Hashable {
-    /// The state.
+    /// The published state.
     public internal(set) var state: SessionState = .unknown
 
-    /// How many refreshes lie between the sign-in and the tokens in use.
+    /// The number of refreshes since the sign-in. `nil`: no user is signed in.
     public internal(set) var generation: Int?
 
-    /// Whether there is a refresh token.
+    /// Whether the session has a refresh token.
     public internal(set) var isRefreshable = false
 
     /// Whether a refresh is under way.
@@ -24,12 +24,12 @@ public struct SessionStatus: Sendable, Hashable {
     /// Why the last refresh failed. `nil`: it succeeded, or there was none.
     public internal(set) var lastFailure: TokenRefreshError?
 
-    /// Whether the store holds what it should.
+    /// Whether the newest content is stored.
     public internal(set) var isStored = true
 
-    /// Why the store last failed. `nil`: it works.
+    /// The last failure of the store. `nil`: its last operation succeeded.
     public internal(set) var storeFailure: TokenStoreError?
 
-    /// How the last session ended, as far as this process or the shared store knows.
+    /// The reason of the last ending that this process has seen, its own or another process's. `nil`: none.
     public internal(set) var lastEnding: SignOutReason?
 }

@@ -1,9 +1,9 @@
 import AuthInterface
 public import ConcurrencyPrimitives
 
-/// The times and limits the refresh engine works with. Every one has a name, a default and a reason.
+/// The durations and limits of the refresh engine.
 public struct TokenRefreshPolicy: Sendable, Hashable {
-    /// How long before its expiry a token is refreshed in the background while requests go on using it (G3).
+    /// How long before its expiry a token is refreshed in the background while requests use it (G3).
     /// At most a quarter of the token's lifetime counts, so that a short-lived token is not refreshed all the time.
     public var ahead: Duration = .seconds(60)
 
@@ -12,17 +12,17 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     public var leeway: Duration = .seconds(5)
 
     /// How long a request waits for a refresh at most, with the wait for another process's refresh of a shared store
-    /// (G8, G13). Then it fails as unavailable; the call goes on.
+    /// (G8, G13). Then it fails as unavailable; the call continues.
     public var deadline: Duration = .seconds(30)
 
     /// How long a call to the handler may take until it is cancelled (G8). Until it has ended, no other call is made with
     /// the same refresh token. Never shorter than ``deadline``.
     public var callLimit: Duration = .seconds(120)
 
-    /// How long a cancelled call may take to end until it is given up (G8).
+    /// How long a cancelled call may take to end before it is abandoned (G8).
     public var abandonAfter: Duration = .seconds(10)
 
-    /// How long the store may take over one read or write until the engine goes on without it (G11).
+    /// How long one read or write of the store may take before the engine continues without it (G11).
     public var storeDeadline: Duration = .seconds(10)
 
     /// What a repeated *ambiguous* refusal counts as (G4).
@@ -34,9 +34,9 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// The longest `Retry-After` that is honoured (G6).
     public var maximumRetryAfter: Duration = .seconds(300)
 
-    /// A request that starts while failed refreshes cool down waits if no more than this is left; otherwise it fails at
-    /// once with the time that is left (G6).
-    public var patience: Duration = .seconds(2)
+    /// The longest remaining pause that a request waits for. If more is left it fails at once, with the time that is
+    /// left (G6).
+    public var maximumPauseWait: Duration = .seconds(2)
 
     /// How long after a failed refresh the requests that were sent before it, and are refused only now, share its failure
     /// in place of a new attempt (G6). At least as long as the pause.
@@ -50,24 +50,12 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// eight times this, when the endpoint refuses the next token too.
     public var refusalCooldown: Duration = .seconds(10)
 
-    /// The longest lifetime that is believed. A token that claims more is used until it is refused.
+    /// The longest plausible lifetime. A token with a longer one is used until it is refused.
     public var maximumLifetime: Duration = .seconds(366 * 86_400)
 
     /// Creates a policy with the defaults.
     public init() {}
 
-    /// The longest a call may take, whatever the two limits say.
+    /// The longest duration of a call: the larger one of its two limits.
     var longestCall: Duration { max(callLimit, deadline) }
-}
-
-/// When an *ambiguous* refusal of a refresh, such as a bare 401, counts as a rejection (G4).
-public enum AmbiguityRule: Sendable, Hashable {
-    /// Never: it is always unavailable.
-    case never
-
-    /// When the next attempt, after a pause, is refused in the same way.
-    case repeated
-
-    /// At once.
-    case always
 }

@@ -6,8 +6,7 @@ import Testing
 
 @Suite("An activity that keeps the process running until it ends or expires")
 struct ExpiringActivityTests {
-    @Test("The system's block returns when the activity ends, and not before")
-    func lastsUntilItsEnd() async {
+    @Test func `the system's block returns when the activity ends, and not before`() async {
         let system = ScriptedSystem()
         let token = SystemExpiringActivity(perform: system.perform).begin("a refresh") {}
         #expect(system.reasons == ["a refresh"])
@@ -20,8 +19,7 @@ struct ExpiringActivityTests {
         #expect(await events.next() == "returned")
     }
 
-    @Test("A dropped token ends the activity")
-    func endsWithItsToken() async {
+    @Test func `a token that is deallocated ends the activity`() async {
         let system = ScriptedSystem()
         var token: ExpiringActivityToken? = SystemExpiringActivity(perform: system.perform).begin("a refresh") {}
         #expect(token != nil)
@@ -31,15 +29,13 @@ struct ExpiringActivityTests {
         for await _ in returns { break }
     }
 
-    @Test("The block returns at once when the activity has ended before the system calls it")
-    func endedEarly() {
+    @Test func `the block returns at once when the activity has ended before the system calls it`() {
         let system = ScriptedSystem()
         SystemExpiringActivity(perform: system.perform).begin("a refresh") {}.end()
         system.callHere(isExpired: false)
     }
 
-    @Test("Expiry calls the closure at once and once, also when the system never granted time")
-    func expires() {
+    @Test func `expiry calls the closure once, also if the system never granted time`() {
         let system = ScriptedSystem()
         let calls = Locked(0)
         let token = SystemExpiringActivity(perform: system.perform).begin("a refresh") { calls.withLock { $0 += 1 } }
@@ -51,8 +47,7 @@ struct ExpiringActivityTests {
         token.end()
     }
 
-    @Test("The closure may end the activity, which lets the block return")
-    func endsFromItsExpiry() async {
+    @Test func `the closure may end the activity, which lets the block return`() async {
         let system = ScriptedSystem()
         let token = Locked<ExpiringActivityToken?>(nil)
         let begun = SystemExpiringActivity(perform: system.perform).begin("a refresh") {
@@ -65,8 +60,7 @@ struct ExpiringActivityTests {
         for await _ in returns { break }
     }
 
-    @Test("An activity that has ended does not expire")
-    func endedDoesNotExpire() {
+    @Test func `an activity that has ended does not expire`() {
         let system = ScriptedSystem()
         let calls = Locked(0)
         let token = SystemExpiringActivity(perform: system.perform).begin("a refresh") { calls.withLock { $0 += 1 } }
@@ -76,15 +70,14 @@ struct ExpiringActivityTests {
         #expect(calls.withLock { $0 } == 0)
     }
 
-    @Test("Where the system suspends no process, an activity starts and ends, and that is all")
-    func nothingToAsk() {
+    @Test func `an activity does nothing if the system suspends no processes`() {
         let token = SystemExpiringActivity(perform: nil).begin("a refresh") { Issue.record("it expired") }
         token.end()
         SystemExpiringActivity().begin("a refresh") {}.end()
     }
 }
 
-/// A system that calls the block of an activity when a test says so.
+/// A system that calls the block of an activity when a test does.
 private final class ScriptedSystem: Sendable {
     private let blocks = Locked<[(reason: String, block: @Sendable (Bool) -> Void)]>([])
 

@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 import Testing
 
-/// G17: a token is in none of the texts that end up in logs.
+/// G17: no text that may be logged contains a token.
 @Suite struct RedactionTests {
     private static let access = "canary-access"
     private static let refresh = "canary-refresh"
@@ -13,8 +13,7 @@ import Testing
 
     private static let bundle = TokenBundle(accessToken: access, refreshToken: refresh)
 
-    @Test("G17: no description, debug description or dump of a token value shows a token")
-    func values() {
+    @Test func `G17: no description, debug description or dump of a token value shows a token`() {
         let result = TokenRefreshResult(accessToken: Self.access, refreshToken: Self.refresh, expiresIn: .seconds(5))
         let token = SessionToken(
             value: Self.access, refreshToken: Self.refresh, session: SessionID(), generation: 0)
@@ -25,8 +24,7 @@ import Testing
         }
     }
 
-    @Test("G17: an error names its cause by type, because the cause's own text may hold anything")
-    func errors() {
+    @Test func `G17: an error names its cause by type, because the cause's own text may hold anything`() {
         let errors: [any Error] = [
             TokenRefreshError(.unavailable, cause: Leaky()),
             AuthenticationError(.refreshUnavailable, cause: Leaky()),
@@ -39,8 +37,7 @@ import Testing
         }
     }
 
-    @Test("Every authentication error says what to do in one line")
-    func advice() {
+    @Test func `the description of every authentication error says what to do in one line`() {
         let codes: [AuthenticationError.Code] = [
             .notSignedIn, .sessionEnded, .unauthorized, .noRefreshToken, .refreshUnavailable, .storeUnavailable,
             .invalidTokens,
@@ -52,11 +49,11 @@ import Testing
         }
     }
 
-    @Test("A pause is said in words for people, however odd it is")
-    func pauses() {
+    @Test func `a pause in an error has a unit, even if it is zero, negative or huge`() {
         let said = AuthenticationError(.refreshUnavailable, retryAfter: .seconds(0.248_532_966_230)).description
         #expect(said.contains("(retry after 248 ms)"), "\(said)")
-        #expect(TokenRefreshError(.unavailable, retryAfter: .seconds(90)).description.hasSuffix("retry after 90 s"))
+        let later = TokenRefreshError(.unavailable, retryAfter: .seconds(90)).description
+        #expect(later.hasSuffix("retry after 1 min 30 s"))
         for odd in [Duration.seconds(Int64.min), .seconds(Int64.max), .zero, .seconds(-9.5)] {
             #expect(!TokenRefreshError(.unavailable, retryAfter: odd).description.contains("attoseconds"))
         }

@@ -3,10 +3,8 @@ import ConcurrencyPrimitives
 import Foundation
 import Testing
 
-/// T1: what a bundle knows of itself.
 @Suite struct TokenBundleTests {
-    @Test("A bundle survives being encoded and decoded, whatever it lacks")
-    func coding() throws {
+    @Test func `a bundle survives being encoded and decoded, with and without optional fields`() throws {
         let bundles = [
             TokenBundle(accessToken: "access-1", refreshToken: nil),
             TokenBundle(
@@ -24,8 +22,7 @@ import Testing
         }
     }
 
-    @Test("A bundle has expired from its expiry on, and one without an expiry never has")
-    func expiry() {
+    @Test func `a bundle has expired from its expiry on, and one without an expiry never has`() {
         let end = Date(timeIntervalSince1970: 1_800_000_000)
         let bundle = TokenBundle(accessToken: "access-1", refreshToken: nil, expiresAt: end)
         #expect(!bundle.isExpired(at: end - 0.001))
@@ -33,8 +30,34 @@ import Testing
         #expect(!TokenBundle(accessToken: "access-1", refreshToken: nil).isExpired(at: .distantFuture))
     }
 
-    @Test("Only a later bundle of the same session supersedes another")
-    func supersedes() {
+    @Test func `G3: a lifetime is the time between two instants that can be one, and else is not known`() {
+        let start = Date(timeIntervalSince1970: 1_800_000_000)
+        func lifetime(_ seconds: TimeInterval?, from receivedAt: Date?) -> Duration? {
+            let end = seconds.map { start + $0 }
+            return TokenBundle(accessToken: "a", refreshToken: nil, expiresAt: end, receivedAt: receivedAt).lifetime
+        }
+        #expect(lifetime(3_600, from: start) == .seconds(3_600))
+        for seconds in [0, -1, 4e9, 1e300, .infinity, .nan] { #expect(lifetime(seconds, from: start) == nil) }
+        #expect(lifetime(3_600, from: nil) == nil)
+        #expect(lifetime(nil, from: start) == nil)
+    }
+
+    @Test func `Another access or refresh token is not the same tokens, and another record of a call is`() {
+        let bundle = TokenBundle(accessToken: "access", refreshToken: "refresh")
+        func with(access: String = "access", refresh: String? = "refresh", generation: Int = 0) -> TokenBundle {
+            TokenBundle(
+                accessToken: access, refreshToken: refresh, session: bundle.session, generation: generation
+            )
+        }
+        let intent = RefreshIntent(idempotencyKey: "key", owner: .current, date: Date())
+        #expect(bundle.hasSameTokens(as: bundle.with(pendingRefresh: intent)))
+        #expect(bundle.hasSameTokens(as: with()))
+        for other in [with(access: "other"), with(refresh: "other"), with(refresh: nil), with(generation: 1)] {
+            #expect(!bundle.hasSameTokens(as: other))
+        }
+    }
+
+    @Test func `only a later bundle of the same session supersedes another`() {
         let ada = SessionID(rawValue: "ada")
         let bob = SessionID(rawValue: "bob")
         func bundle(_ session: SessionID, _ generation: Int) -> TokenBundle {
@@ -46,22 +69,19 @@ import Testing
         #expect(!bundle(bob, 2).supersedes(bundle(ada, 1)))
     }
 
-    @Test("Every login is another session")
-    func sessions() {
+    @Test func `every login has its own session`() {
         #expect(Set((0..<100).map { _ in SessionID() }).count == 100)
         #expect(SessionID(rawValue: "0123456789").description == "01234567")
     }
 
-    @Test("A verdict is taken as it is; any other error is unavailable, with the error as its cause")
-    func verdicts() {
+    @Test func `an error of another type is unavailable, with that error as its cause`() {
         #expect(TokenRefreshError.verdict(of: TokenRefreshError.rejected).code == .rejected)
         let other = TokenRefreshError.verdict(of: CocoaError(.fileNoSuchFile))
         #expect(other.code == .unavailable)
         #expect(other.cause is CocoaError)
     }
 
-    @Test("The system's clocks move forward, and a sleep until the past returns at once")
-    func systemTime() async throws {
+    @Test func `The system's clocks move forward, and a sleep until the past returns at once`() async throws {
         let clock = SystemTimeSource()
         let before = clock.uptime
         try await clock.sleep(until: before - .seconds(10))

@@ -14,43 +14,43 @@ import Testing
     }
 
     @Test(arguments: EXIFOrientation.allCases)
-    func taggingAndParsingAgree(orientation: EXIFOrientation) throws {
+    func `a tagged orientation is parsed again`(orientation: EXIFOrientation) throws {
         let tagged = try orientation.tagging(Self.jpeg)
         #expect(try ImageHeader(parsing: tagged).orientation == orientation)
         #expect(tagged.count == Self.jpeg.count + 36)
     }
 
-    @Test func theFirstExifSegmentCounts() throws {
+    @Test func `the first Exif segment is used`() throws {
         let twice = try EXIFOrientation.left.tagging(EXIFOrientation.down.tagging(Self.jpeg))
         #expect(try ImageHeader(parsing: twice).orientation == .left)
     }
 
-    @Test func onlyAJPEGCanBeTagged() {
+    @Test func `only a JPEG can be tagged`() {
         #expect(throws: ImagingError.self) { try EXIFOrientation.up.tagging(Data("GIF89a".utf8)) }
             .map { #expect($0.code == .notAnImage) }
     }
 
-    @Test func bothByteOrdersAreRead() throws {
+    @Test func `both byte orders are read`() throws {
         let big: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
         let little: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
         #expect(try orientation(tiff: big) == .right)
         #expect(try orientation(tiff: little) == .right)
     }
 
-    @Test func otherEntriesAreSteppedOver() throws {
+    @Test func `other directory entries are skipped`() throws {
         let make: [UInt8] = [0x01, 0x0F, 0, 2, 0, 0, 0, 4, 0x41, 0x42, 0x43, 0]
         let entry: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 8, 0, 0]
         #expect(try orientation(tiff: [0x4D, 0x4D, 0, 42, 0, 0, 0, 9, 0, 0, 2] + make + entry) == .left)
     }
 
-    @Test func anOrientationStoredAsALongIsRead() throws {
+    @Test func `an orientation stored as a LONG is read`() throws {
         let long: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 4, 0, 0, 0, 1, 0, 0, 0, 3]
         #expect(try orientation(tiff: long) == .down)
     }
 
-    /// Each is a good structure with one thing wrong.
+    /// Each is a valid structure with one fault.
     private static let malformed: [(what: String, tiff: [UInt8])] = [
-        ("nothing at all", []),
+        ("no bytes", []),
         ("unknown byte order", [0x4D, 0x49, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]),
         ("not 42", [0x4D, 0x4D, 0, 43, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]),
         ("directory beyond the end", [0x4D, 0x4D, 0, 42, 0xFF, 0xFF, 0xFF, 0xFF, 0, 1]),
@@ -64,11 +64,11 @@ import Testing
     ]
 
     @Test(arguments: malformed)
-    func malformedExifCountsAsUpright(what: String, tiff: [UInt8]) throws {
+    func `malformed Exif counts as upright`(what: String, tiff: [UInt8]) throws {
         #expect(try orientation(tiff: tiff) == .up)
     }
 
-    @Test func randomExifNeverHurts() throws {
+    @Test func `random Exif never crashes the parser`() throws {
         var generator = SeededGenerator(state: 42)
         let good: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
         for _ in 0..<2000 {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func aPNGsExifChunkIsReadToo() throws {
+    @Test func `the Exif chunk of a PNG is read`() throws {
         let tiff: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
         let png = PlainPNG(width: 2, height: 1, kind: .grayscale, rows: [[1, 2]], extras: [("eXIf", tiff)])
         #expect(

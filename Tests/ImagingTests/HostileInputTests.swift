@@ -3,14 +3,14 @@ import Foundation
 import Imaging
 import Testing
 
-/// Files made to break a decoder: the answer is a photo within the policy or a typed error, and always an answer.
+/// Hostile files: each gives a photo within the policy, or a typed error (G26).
 @Suite struct HostileInputTests {
     private let codec = TurboJPEGCodec()
 
     private var policy: FittingPolicy {
         var policy = FittingPolicy()
         policy.maximumSize = PixelSize(width: 16, height: 16)
-        // Flipped bytes can claim any size; this keeps the run short.
+        // Changed bytes can claim any size. The limit keeps the run short.
         policy.maximumSourcePixels = 250_000
         return policy
     }
@@ -27,7 +27,7 @@ import Testing
         return PlainPNG(width: 12, height: 10, kind: .rgb, rows: rows).data
     }
 
-    /// The code thrown, or `nil` for a photo that keeps to the policy.
+    /// The code of the error; `nil` for a photo within the policy.
     private func outcome(of data: Data) -> ImagingError.Code? {
         do {
             let photo = try PhotoFitter(codec: codec, policy: policy).fit(data)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func everyTruncatedJPEGIsRefused() throws {
+    @Test func `every truncated JPEG is refused`() throws {
         let file = try jpeg()
         #expect(outcome(of: file) == nil)
         for count in 0..<file.count {
@@ -47,16 +47,16 @@ import Testing
         }
     }
 
-    @Test func everyPNGWithoutAllItsPixelsIsRefused() {
+    @Test func `every PNG without all its pixels is refused`() {
         #expect(outcome(of: png) == nil)
-        // What comes after the pixels, a check sum and the end chunk, is not missed.
+        // A missing check sum or end chunk after the pixels is no error.
         for count in 0..<png.count - 20 {
             #expect([.notAnImage, .decodingFailed].contains(outcome(of: png.prefix(count))), "\(count) bytes")
         }
     }
 
     @Test(arguments: [11, 12, 13] as [UInt64])
-    func flippedBytesNeverCrash(seed: UInt64) throws {
+    func `changed bytes never crash the decoder`(seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
         for original in try [jpeg(), png] {
             for _ in 0..<400 {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func garbageBehindAGoodSignatureIsRefused() {
+    @Test func `garbage after a valid signature is refused`() {
         var generator = SeededGenerator(state: 99)
         for signature in [Data([0xFF, 0xD8, 0xFF]), png.prefix(8)] {
             for count in [0, 1, 10, 100, 5000] {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func aJPEGThatClaimsALargeSizeIsRefusedByItsHeader() throws {
+    @Test func `a JPEG with a large size in its header is refused before decoding`() throws {
         var file = try jpeg()
         let frame = try #require(file.range(of: Data([0xFF, 0xC0])))
         file.replaceSubrange(frame.lowerBound + 5..<frame.lowerBound + 9, with: [0x75, 0x30, 0x4E, 0x20])
@@ -92,7 +92,7 @@ import Testing
         #expect(error?.sourceSize == PixelSize(width: 20_000, height: 30_000))
     }
 
-    @Test func aPNGThatClaimsALargeSizeIsRefusedByItsHeader() {
+    @Test func `a PNG with a large size in its header is refused before decoding`() {
         let bomb = PlainPNG(width: 30_000, height: 20_000, kind: .rgb, rows: [[]]).data
         #expect(throws: ImagingError.self) { try PhotoFitter(codec: codec).fit(bomb) }
             .map { #expect($0.code == .tooManyPixels) }

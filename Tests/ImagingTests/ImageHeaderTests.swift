@@ -14,43 +14,43 @@ import Testing
         }
     }
 
-    @Test func aJPEGsSizeIsReadFromItsFrame() throws {
+    @Test func `the size of a JPEG is read from its frame header`() throws {
         #expect(try ImageHeader(parsing: jpeg) == ImageHeader(format: .jpeg, size: PixelSize(width: 8, height: 8)))
     }
 
-    @Test func aSliceOfALargerBufferReadsTheSame() throws {
+    @Test func `a slice of a larger buffer is read as a file`() throws {
         let buffer = Data([1, 2, 3]) + jpeg + Data([4])
         #expect(try ImageHeader(parsing: buffer[3..<3 + jpeg.count]).size == PixelSize(width: 8, height: 8))
         #expect(try EXIFOrientation.left.tagging(buffer[3..<3 + jpeg.count]) == EXIFOrientation.left.tagging(jpeg))
     }
 
-    @Test func fillBytesAndStrayBytesBetweenSegmentsAreSkipped() throws {
+    @Test func `fill bytes and stray bytes between segments are skipped`() throws {
         let odd = jpeg.prefix(2) + Data([0xFF, 0xFF, 0xFF, 0xFE, 0, 3, 7, 0, 0, 9]) + jpeg.dropFirst(2)
         #expect(try ImageHeader(parsing: odd).size == PixelSize(width: 8, height: 8))
     }
 
     @Test(arguments: ["", "hello", "<html>", "\u{7F}ELF"])
-    func whatIsNoPictureSaysSo(text: String) {
+    func `other bytes are reported as notAnImage`(text: String) {
         #expect(code(of: Data(text.utf8)) == .notAnImage)
     }
 
     @Test(arguments: ["GIF89a", "RIFF1234WEBPVP8 ", "BM......", "II*\0....", "0000ftypheic", "0000ftypavif"])
-    func otherPicturesAreNamedInTheRefusal(text: String) {
+    func `other picture formats are reported as unsupportedFormat`(text: String) {
         #expect(code(of: Data(text.utf8)) == .unsupportedFormat)
     }
 
-    @Test func everyTruncationOfAJPEGIsRefused() {
+    @Test func `every truncation of a JPEG is refused`() {
         for count in 0..<jpeg.count {
             let expected: ImagingError.Code = count < 3 ? .notAnImage : .decodingFailed
             #expect(code(of: jpeg.prefix(count)) == expected, "\(count) bytes")
         }
     }
 
-    @Test func whatFollowsAPictureDoesNotMatter() {
+    @Test func `bytes after the picture are ignored`() {
         #expect(code(of: jpeg + Data(repeating: 0xFF, count: 100)) == nil)
     }
 
-    @Test func aJPEGOfNoHeightIsDamaged() throws {
+    @Test func `a JPEG with a height of zero is damaged`() throws {
         var flat = jpeg
         let frame = try #require(flat.range(of: Data([0xFF, 0xC0])))
         flat.replaceSubrange(frame.lowerBound + 5..<frame.lowerBound + 7, with: [0, 0])
@@ -58,18 +58,18 @@ import Testing
     }
 
     @Test(arguments: [(0, 5), (5, 0), (0x8000_0000, 1), (0xFFFF_FFFF, 0xFFFF_FFFF)])
-    func aPNGOfAnImpossibleSizeIsDamaged(width: Int, height: Int) {
+    func `a PNG with an invalid size is damaged`(width: Int, height: Int) {
         let png = PlainPNG(width: width, height: height, kind: .grayscale, rows: [[0]])
         #expect(code(of: png.data) == .decodingFailed)
     }
 
-    @Test func aPNGWhoseFirstChunkIsNoHeaderIsDamaged() {
+    @Test func `a PNG whose first chunk is not a header is damaged`() {
         var data = PlainPNG(width: 1, height: 1, kind: .grayscale, rows: [[0]]).data
         data[12] = 0x4A
         #expect(code(of: data) == .decodingFailed)
     }
 
-    @Test func aPNGThatClaimsABillionPixelsTellsItsSizeWithoutHavingThem() throws {
+    @Test func `the size of a PNG is read from its header alone`() throws {
         let png = PlainPNG(width: 30_000, height: 20_000, kind: .rgb, rows: [[]])
         #expect(try ImageHeader(parsing: png.data).size.pixelCount == 600_000_000)
     }

@@ -6,8 +6,8 @@ import Testing
     /// The upright picture, three wide and two high; every pixel a letter.
     private static let upright = ["ABC", "DEF"]
 
-    /// How each orientation stores that picture, worked out from the definitions of tag 0x0112: for 6, row 0 is the
-    /// right-hand side of the scene and column 0 its top.
+    /// The stored picture for each orientation, from the definition of tag 0x0112: for 6, row 0 is the right-hand side of
+    /// the scene and column 0 its top.
     private static let stored: [EXIFOrientation: [String]] = [
         .up: ["ABC", "DEF"],
         .upMirrored: ["CBA", "FED"],
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: EXIFOrientation.allCases)
-    func everyOrientationGivesTheSameUprightPicture(orientation: EXIFOrientation) throws {
+    func `every orientation gives the same upright picture`(orientation: EXIFOrientation) throws {
         let stored = try bitmap(#require(Self.stored[orientation]))
         #expect(try stored.oriented(by: orientation) == bitmap(Self.upright))
         #expect(try bitmap(Self.upright).oriented(by: orientation.inverse) == stored)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: EXIFOrientation.allCases)
-    func theFittedPhotoIsUpright(orientation: EXIFOrientation) throws {
+    func `the fitted photo is upright`(orientation: EXIFOrientation) throws {
         let stored = Bitmap.quadrants(PixelSize(width: 60, height: 40)).oriented(by: orientation.inverse)
         let header = ImageHeader(format: .jpeg, size: stored.size, orientation: orientation)
         let expected = Bitmap.quadrants(PixelSize(width: 30, height: 20))
@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-/// Encodes only the one picture that it was told to expect.
+/// Encodes the expected picture only.
 private struct PictureCheckingCodec: ImageCodec {
     let header: ImageHeader
     let picture: Bitmap

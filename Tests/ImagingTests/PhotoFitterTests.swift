@@ -2,11 +2,11 @@ import Foundation
 import Imaging
 import Testing
 
-/// The policy alone, over a scripted codec: no library takes part.
+/// The policy, with a scripted codec and no library.
 @Suite struct PhotoFitterTests {
     private let camera = ImageHeader(format: .jpeg, size: PixelSize(width: 4000, height: 3000))
 
-    @Test func theDefaultsAreTheServicesLimits() {
+    @Test func `the defaults are the limits of the service`() {
         let policy = FittingPolicy()
         #expect(policy.maximumSize == PixelSize(width: 1024, height: 1024))
         #expect(policy.maximumBytes == 5_242_880)
@@ -14,7 +14,7 @@ import Testing
         #expect(policy.maximumSourcePixels == 100_000_000)
     }
 
-    @Test func theHighestQualityThatFitsIsTakenAndNoneBelowItIsTried() throws {
+    @Test func `the highest quality that fits is used, and no lower one is tried`() throws {
         let codec = ScriptedCodec(header: camera, bytes: [0.8: 6_000_000, 0.7: 5_242_881, 0.6: 5_242_880])
         let photo = try PhotoFitter(codec: codec).fit(Data())
         #expect(photo.quality == 0.6)
@@ -22,7 +22,7 @@ import Testing
         #expect(photo.size == PixelSize(width: 1024, height: 768))
     }
 
-    @Test func aPhotoThatFitsAtNoQualityNamesTheSmallestSizeReached() {
+    @Test func `a photo that fits at no quality reports its smallest size`() {
         var policy = FittingPolicy()
         policy.qualities = [0.8, 0.4, 0.1]
         policy.maximumBytes = 100
@@ -30,10 +30,10 @@ import Testing
         let error = #expect(throws: ImagingError.self) { try PhotoFitter(codec: codec, policy: policy).fit(Data()) }
         #expect(error?.code == .cannotFit)
         #expect(error?.bytes == 200)
-        #expect(error?.message.contains("200 bytes of 100 allowed") == true)
+        #expect(error?.message.contains("200 bytes, and 100 are allowed") == true)
     }
 
-    @Test func aFileOverTheByteLimitIsNotEvenInspected() {
+    @Test func `a file over the byte limit is not inspected`() {
         var policy = FittingPolicy()
         policy.maximumSourceBytes = 99
         let fitter = PhotoFitter(codec: ScriptedCodec(header: nil), policy: policy)
@@ -42,7 +42,7 @@ import Testing
         #expect(error?.bytes == 100)
     }
 
-    @Test func aHeaderThatClaimsTooManyPixelsIsRefusedBeforeDecoding() {
+    @Test func `a header with too many pixels is refused before decoding`() {
         let bomb = ImageHeader(format: .png, size: PixelSize(width: 30_000, height: 20_000))
         let fitter = PhotoFitter(codec: ScriptedCodec(header: bomb, decodes: false))
         let error = #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
@@ -50,7 +50,7 @@ import Testing
         #expect(error?.sourceSize == bomb.size)
     }
 
-    @Test func aSizeWhoseProductOverflowsIsTooManyPixelsToo() {
+    @Test func `a size whose product overflows has too many pixels`() {
         let absurd = ImageHeader(format: .png, size: PixelSize(width: .max, height: 3))
         let fitter = PhotoFitter(codec: ScriptedCodec(header: absurd, decodes: false))
         #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [[], [0.8, 1.1], [-0.1]])
-    func aPolicyThatNobodyCanFollowIsRefused(qualities: [Double]) {
+    func `a policy that no photo can meet is refused`(qualities: [Double]) {
         var policy = FittingPolicy()
         policy.qualities = qualities
         let fitter = PhotoFitter(codec: ScriptedCodec(header: camera), policy: policy)
@@ -66,7 +66,7 @@ import Testing
             .map { #expect($0.code == .invalidPolicy) }
     }
 
-    @Test func aQuarterTurnIsFittedByTheUprightPicture() throws {
+    @Test func `the maximum size applies to the upright picture`() throws {
         var header = camera
         header.orientation = .right
         var policy = FittingPolicy()
@@ -76,7 +76,7 @@ import Testing
         #expect(photo.size == PixelSize(width: 300, height: 400))
     }
 
-    @Test func aCodecThatDecodesAtItsOwnScaleIsBroughtToTheExactSize() throws {
+    @Test func `a picture decoded at another scale is resized to the exact size`() throws {
         let picture = Bitmap.flat(PixelSize(width: 150, height: 113), [1, 2, 3])
         var policy = FittingPolicy()
         policy.maximumSize = PixelSize(width: 100, height: 100)
@@ -84,24 +84,24 @@ import Testing
         #expect(try PhotoFitter(codec: codec, policy: policy).fit(Data()).size == PixelSize(width: 100, height: 75))
     }
 
-    @Test func metadataThatTheEncoderWritesUnaskedIsTakenOutBeforeBytesAreCounted() throws {
+    @Test func `metadata of the encoder is removed before the bytes are counted`() throws {
         let secret = Data([0xFF, 0xE1, 0, 14]) + Data("Exif\0\0SECRET".utf8)
         var policy = FittingPolicy()
         policy.maximumBytes = 60
-        let codec = ScriptedCodec(header: camera, bytes: [0.8: 60], unaskedSegments: secret)
+        let codec = ScriptedCodec(header: camera, bytes: [0.8: 60], addedSegments: secret)
         let photo = try PhotoFitter(codec: codec, policy: policy).fit(Data())
         #expect(photo.jpeg.count == 60)
         #expect(photo.jpeg.range(of: Data("SECRET".utf8)) == nil)
     }
 
-    @Test func theCodecsOwnErrorArrivesAsItIs() {
+    @Test func `an error of the codec is rethrown`() {
         let fitter = PhotoFitter(codec: ScriptedCodec(header: camera, decodes: false))
         #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
             .map { #expect($0.code == ScriptedCodec.unscripted.code) }
     }
 
     #if !TurboJPEG && os(Linux)
-    @Test func withoutACodecTheErrorSaysWhichTraitToEnable() {
+    @Test func `without a codec the error names the trait to enable`() {
         let error = #expect(throws: ImagingError.self) { try PlatformCodec.make() }
         #expect(error?.code == .codecUnavailable)
         #expect(error?.errorDescription?.contains("trait TurboJPEG") == true)

@@ -3,7 +3,7 @@ import Foundation
 import Imaging
 import Testing
 
-/// Every kind of JPEG and PNG that turns up becomes the RGB that a viewer shows.
+/// Every common kind of JPEG and PNG is decoded to the RGB that a viewer shows.
 @Suite struct PictureKindTests {
     private let codec = TurboJPEGCodec()
 
@@ -13,31 +13,31 @@ import Testing
     }
 
     @Test(arguments: [0, 77, 128, 255] as [UInt8])
-    func aGrayscaleJPEGIsGray(value: UInt8) throws {
+    func `a grayscale JPEG is gray`(value: UInt8) throws {
         #expect(try firstPixel(of: FlatJPEG(components: [value]).data) == [value, value, value])
     }
 
-    /// Cyan at full strength, half black: stored upside down by Adobe, straight by others.
-    @Test func inksBecomeLight() throws {
+    /// Full cyan and half black. Adobe stores inverted values, and others do not.
+    @Test func `CMYK becomes RGB`() throws {
         let adobe = FlatJPEG(components: [0, 255, 255, 128], adobeTransform: 0)
         #expect(try isNear(firstPixel(of: adobe.data), [0, 128, 128], within: 1))
         let plain = FlatJPEG(components: [255, 0, 0, 127])
         #expect(try isNear(firstPixel(of: plain.data), [0, 128, 128], within: 1))
     }
 
-    @Test func inksCodedAsLumaAndChromaBecomeLightToo() throws {
-        // Luma 0 and neutral chroma decode to 255, which Adobe's files mean as no ink: only black counts.
+    @Test func `YCCK becomes RGB`() throws {
+        // Luma 0 and neutral chroma decode to 255, which is no ink in Adobe's files: only black counts.
         let coded = FlatJPEG(components: [0, 128, 128, 100], adobeTransform: 2)
         #expect(try isNear(firstPixel(of: coded.data), [100, 100, 100], within: 1))
     }
 
-    @Test func aFittedPhotoOfInksIsAnOrdinaryJPEG() throws {
+    @Test func `a fitted CMYK photo is an RGB JPEG`() throws {
         let file = FlatJPEG(components: [0, 255, 255, 255], adobeTransform: 0).data
         let photo = try PhotoFitter(codec: codec).fit(file)
         #expect(try isNear(firstPixel(of: photo.jpeg), [0, 255, 255]))
     }
 
-    @Test func transparencyIsFlattenedOnWhite() throws {
+    @Test func `transparent pixels are drawn over white`() throws {
         let png = PlainPNG(width: 3, height: 1, kind: .rgba, rows: [[9, 8, 7, 255, 9, 8, 7, 0, 0, 0, 0, 128]])
         let bitmap = try codec.decode(png.data, covering: PixelSize(width: 3, height: 1))
         #expect(bitmap[0, 0] == [9, 8, 7])
@@ -45,7 +45,7 @@ import Testing
         #expect((100...200).contains(bitmap[2, 0][0]))
     }
 
-    @Test func aPaletteIsLookedUpWithItsTransparency() throws {
+    @Test func `palette colors have their transparency`() throws {
         let png = PlainPNG(
             width: 3, height: 1, kind: .palette, rows: [[2, 0, 1]],
             extras: [("PLTE", [10, 20, 30, 40, 50, 60, 70, 80, 90]), ("tRNS", [255, 0])]
@@ -54,19 +54,19 @@ import Testing
         #expect(bitmap.pixels == [70, 80, 90, 10, 20, 30, 255, 255, 255])
     }
 
-    @Test func sixteenBitsKeepTheirUpperEight() throws {
+    @Test func `samples of 16 bits keep their upper 8`() throws {
         let png = PlainPNG(width: 1, height: 1, kind: .rgb, bitDepth: 16, rows: [[0x80, 0x80, 0xFF, 0xFF, 0x10, 0x10]])
         #expect(try isNear(firstPixel(of: png.data), [0x80, 0xFF, 0x10], within: 1))
     }
 
-    @Test func oneBitIsBlackAndWhite() throws {
+    @Test func `samples of one bit are black and white`() throws {
         let png = PlainPNG(width: 8, height: 1, kind: .grayscale, bitDepth: 1, rows: [[0b0100_0000]])
         let bitmap = try codec.decode(png.data, covering: PixelSize(width: 8, height: 1))
         #expect(bitmap[0, 0] == [0, 0, 0])
         #expect(bitmap[1, 0] == [255, 255, 255])
     }
 
-    @Test func aPNGIsFittedAndTurnedLikeAJPEG() throws {
+    @Test func `a PNG is fitted and turned as a JPEG is`() throws {
         let tiff: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
         let stored = Bitmap.quadrants(PixelSize(width: 80, height: 120)).oriented(by: EXIFOrientation.right.inverse)
         let rows = (0..<stored.size.height).map { y in (0..<stored.size.width).flatMap { x in stored[x, y] } }

@@ -22,12 +22,12 @@ import Testing
         Case(from: (1000, 10), to: (1000, 10)),
         Case(from: (1, 1), to: (1, 1)),
     ])
-    func theAspectIsKeptAndNothingIsEnlarged(_ size: Case) {
+    func `the aspect ratio is kept, and nothing is enlarged`(_ size: Case) {
         let fitted = PixelSize(width: size.from.0, height: size.from.1).fitted(into: FittingPolicy().maximumSize)
         #expect(fitted == PixelSize(width: size.to.0, height: size.to.1))
     }
 
-    @Test func everySizeFitsItsBoxToTheNearestPixel() {
+    @Test func `every size fits its box to the nearest pixel`() {
         var generator = SeededGenerator(state: 1)
         for _ in 0..<2000 {
             func side() -> Int { Int.random(in: 1...6000, using: &generator) }
@@ -41,13 +41,13 @@ import Testing
         }
     }
 
-    @Test func aSideOfNoPixelsIsNoSize() {
+    @Test func `a size has at least one pixel on each side`() {
         #expect(PixelSize(exactly: 0, 5) == nil)
         #expect(PixelSize(exactly: 5, -1) == nil)
         #expect(PixelSize(exactly: 5, 1)?.description == "5×1")
     }
 
-    @Test func aBitmapHoldsThreeBytesForEveryPixelOrIsNone() {
+    @Test func `a bitmap has three bytes for every pixel`() {
         #expect(Bitmap(size: PixelSize(width: 2, height: 1), pixels: [1, 2, 3, 4, 5, 6]) != nil)
         #expect(Bitmap(size: PixelSize(width: 2, height: 1), pixels: [1, 2, 3, 4, 5]) == nil)
         #expect(Bitmap(size: PixelSize(width: .max, height: 2), pixels: []) == nil)

@@ -16,12 +16,12 @@ import Testing
         try codec.decode(photo.jpeg, covering: photo.size)
     }
 
-    @Test func thePlatformsCodecIsThisOne() throws {
+    @Test func `the codec of the platform is TurboJPEGCodec`() throws {
         #expect(try PlatformCodec.make() is TurboJPEGCodec)
     }
 
     @Test(arguments: EXIFOrientation.allCases)
-    func allOrientationsGiveTheSameUprightPhoto(orientation: EXIFOrientation) throws {
+    func `all orientations give the same upright photo`(orientation: EXIFOrientation) throws {
         let stored = Bitmap.quadrants(PixelSize(width: 301, height: 201)).oriented(by: orientation.inverse)
         let file = try orientation.tagging(codec.encodeJPEG(stored, quality: 0.95))
         let photo = try fitter(90).fit(file)
@@ -30,7 +30,7 @@ import Testing
         #expect(try zip(decoded(photo).quadrantColors, expected).allSatisfy { isNear($0, $1) })
     }
 
-    @Test func noMetadataLeavesTheDevice() throws {
+    @Test func `the fitted photo has no metadata`() throws {
         let picture = Bitmap.flat(PixelSize(width: 40, height: 20), [9, 9, 9])
         let file = try EXIFOrientation.right.tagging(codec.encodeJPEG(picture, quality: 1))
         let comment = Data([0xFF, 0xFE, 0, 8]) + Data("SECRET".utf8)
@@ -41,7 +41,7 @@ import Testing
         #expect(try codec.inspect(photo.jpeg).orientation == .up)
     }
 
-    @Test func noiseStepsDownToTheHighestQualityThatFits() throws {
+    @Test func `noise is written at the highest quality that fits`() throws {
         let file = try codec.encodeJPEG(.noise(PixelSize(width: 200, height: 150), seed: 3), quality: 0.9)
         let picture = try codec.decode(file, covering: PixelSize(width: 200, height: 150))
         let sizes = try FittingPolicy().qualities.map { try codec.encodeJPEG(picture, quality: $0).count }
@@ -59,13 +59,15 @@ import Testing
         #expect(error?.bytes == sizes[7])
     }
 
-    @Test func aSmallPhotoIsNotEnlarged() throws {
+    @Test func `a small photo is not enlarged`() throws {
         let file = try codec.encodeJPEG(.quadrants(PixelSize(width: 33, height: 17)), quality: 0.9)
         #expect(try fitter(1024).fit(file).size == PixelSize(width: 33, height: 17))
     }
 
     @Test(arguments: [(5000, 1, 1024, 1), (1, 5000, 1, 1024), (2049, 3, 1024, 1), (1500, 1125, 1024, 768)])
-    func extremeShapesKeepAtLeastAPixel(width: Int, height: Int, fittedWidth: Int, fittedHeight: Int) throws {
+    func `extreme shapes keep at least a pixel on each side`(
+        width: Int, height: Int, fittedWidth: Int, fittedHeight: Int
+    ) throws {
         let file = try codec.encodeJPEG(.flat(PixelSize(width: width, height: height), [200, 100, 50]), quality: 0.9)
         let photo = try fitter(1024).fit(file)
         #expect(photo.size == PixelSize(width: fittedWidth, height: fittedHeight))
@@ -76,26 +78,28 @@ import Testing
         (4000, 3000, 1024, 768, 1500, 1125), (4000, 3000, 4000, 3000, 4000, 3000),
         (8000, 6000, 1000, 750, 1000, 750), (8000, 6000, 1001, 750, 2000, 1500), (9, 9, 1, 1, 2, 2),
     ])
-    func aJPEGIsDecodedAtTheSmallestScaleThatCovers(w: Int, h: Int, neededW: Int, neededH: Int, sw: Int, sh: Int) {
+    func `a JPEG is decoded at the smallest scale that covers the needed size`(
+        w: Int, h: Int, neededW: Int, neededH: Int, sw: Int, sh: Int
+    ) {
         let scaled = TurboJPEGCodec.scaled(
             PixelSize(width: w, height: h), covering: PixelSize(width: neededW, height: neededH)
         )
         #expect(scaled == PixelSize(width: sw, height: sh))
     }
 
-    @Test func theEncoderTakesAnyQuality() throws {
+    @Test func `the encoder clamps the quality`() throws {
         let picture = Bitmap.noise(PixelSize(width: 32, height: 32), seed: 8)
         let sizes = try [-1, 0, 0.5, 1, 7].map { try codec.encodeJPEG(picture, quality: $0).count }
         #expect(sizes[0] == sizes[1] && sizes[1] < sizes[2] && sizes[2] < sizes[3] && sizes[3] == sizes[4])
     }
 
-    @Test func aPictureTooWideForJPEGIsATypedError() {
+    @Test func `a picture too wide for JPEG is an encodingFailed error`() {
         let wide = Bitmap.flat(PixelSize(width: 70_000, height: 1), [0, 0, 0])
         #expect(throws: ImagingError.self) { try codec.encodeJPEG(wide, quality: 0.5) }
             .map { #expect($0.code == .encodingFailed) }
     }
 
-    @Test func aColorProfileOutlivesTheFitting() throws {
+    @Test func `an RGB color profile is kept`() throws {
         var profile = Data(count: 200)
         profile[3] = 200
         profile.replaceSubrange(16..<20, with: Data("RGB ".utf8))

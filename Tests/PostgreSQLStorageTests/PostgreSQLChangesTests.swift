@@ -8,9 +8,10 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("EN6: a change by another process is reported", .needsPostgreSQL, .timeLimit(.minutes(10)))
+@Suite("A change by another process is reported", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLChangesTests {
-    @Test func `one connection listens for all accounts, and an account hears of its own row only`() async throws {
+    @Test func `one connection listens for all accounts, and each store is notified of its own row only`() async throws
+    {
         let server = try await PostgreSQLServer.shared
         let name = UUID().uuidString
         let first = PostgreSQLTokenStore(
@@ -42,7 +43,7 @@ struct PostgreSQLChangesTests {
         await silent.value
     }
 
-    @Test func `when the listening connection is cut, changes are reported all the same`() async throws {
+    @Test func `when the listening connection is cut, changes are still reported`() async throws {
         let server = try await PostgreSQLServer.shared
         let name = UUID().uuidString
         var limits = PostgreSQLLimits()
@@ -64,7 +65,7 @@ struct PostgreSQLChangesTests {
         while !feed.isListening { await Task.yield() }
     }
 
-    @Test(.needsPgBouncer) func `behind PgBouncer rows are looked at; with a direct connection it is listened`()
+    @Test(.needsPgBouncer) func `behind PgBouncer the store polls, and with a direct connection it listens`()
         async throws
     {
         let server = try await PostgreSQLServer()

@@ -55,7 +55,7 @@ struct PostgreSQLContractTests {
             reopen: { pooler.store($0.account, cipher: ScramblingCipher(), limits: quick) },
             makeEmptyStore: { pooler.store(cipher: ScramblingCipher(), limits: quick) }
         )
-        // PgBouncer gives the one client that asks now the sessions the stores have used.
+        // PgBouncer gives this client the server sessions that the stores have used.
         let traces = try await pooler.store().traces()
         #expect(traces == ["advisory locks: 0", "channels: 0", "prepared statements: 0"])
         await pooler.finish()
@@ -64,7 +64,7 @@ struct PostgreSQLContractTests {
 }
 
 extension PostgreSQLServer {
-    /// Replaces an account's session by bytes that are too many for one.
+    /// Replaces an account's session by content over the size limit.
     fileprivate func fill(_ account: String) async throws {
         try await run(
             """
@@ -85,7 +85,7 @@ extension PostgreSQLServer {
 }
 
 extension PostgreSQLTokenStore {
-    /// What is left of earlier calls in the server session that the store is given now.
+    /// The state that earlier calls have left in the current server session.
     fileprivate func traces() async throws -> [String] {
         let questions = [
             "SELECT 'advisory locks: ' || count(*) FROM pg_locks WHERE locktype = 'advisory'",

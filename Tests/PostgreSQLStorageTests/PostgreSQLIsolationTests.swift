@@ -19,7 +19,7 @@ struct PostgreSQLIsolationTests {
         for store in locked { try await store.save(.fleet(1)) }
         let lock = try await server.lockRows("\(first.account)/locked/%")
         let updates = locked.map { store in Task { await storeFailure { try await store.save(.fleet(2)) } } }
-        // More than the locked ones need to run into their lock, and no clock of the test's own.
+        // More than the locked updates need to reach their lock.
         for number in 0..<200 {
             let other = first.store(for: "\(first.account)/\(number)")
             try await other.save(.fleet(number))
@@ -31,7 +31,7 @@ struct PostgreSQLIsolationTests {
         for store in locked { #expect(try await store.load() == .fleet(2)) }
     }
 
-    @Test func `an update gives up a locked row after its limit, and says what it waited for`() async throws {
+    @Test func `an update of a locked row fails after its limit, and the error says why`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
         limits.call = .milliseconds(300)
@@ -45,7 +45,7 @@ struct PostgreSQLIsolationTests {
         #expect(try await store.load() == .fleet(1))
     }
 
-    @Test func `a locked table is given up after the limit, too`() async throws {
+    @Test func `an update of a locked table fails after its limit`() async throws {
         let server = try await PostgreSQLServer.shared
         let table = try #require(PostgreSQLTable("a table that is locked"))
         var limits = PostgreSQLLimits()
@@ -60,7 +60,9 @@ struct PostgreSQLIsolationTests {
         #expect(try await store.load() == nil)
     }
 
-    @Test func `a slow cipher of one update leaves a connection to readers, and names it to writers`() async throws {
+    @Test func `a slow cipher of one update leaves a connection to readers, and an error names it to writers`()
+        async throws
+    {
         let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
         var limits = PostgreSQLLimits()
@@ -79,7 +81,7 @@ struct PostgreSQLIsolationTests {
         try await update.value
     }
 
-    @Test func `no more calls wait than may, and a cancelled one leaves its place`() async throws {
+    @Test func `the number of waiting calls is limited, and a cancelled one leaves the queue`() async throws {
         let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
         var limits = PostgreSQLLimits()
@@ -102,7 +104,7 @@ struct PostgreSQLIsolationTests {
     }
 }
 
-/// A transaction of another program that keeps a lock.
+/// A transaction of another program that holds a lock.
 struct HeldLock: Sendable {
     fileprivate let connection: PooledConnection
 
@@ -112,7 +114,7 @@ struct HeldLock: Sendable {
 }
 
 extension PostgreSQLServer {
-    /// Locks rows whose accounts are like a pattern, until the lock is released.
+    /// Locks the rows whose accounts match a pattern, until the lock is released.
     func lockRows(_ pattern: String) async throws -> HeldLock {
         try await hold("SELECT FROM latchkey_tokens WHERE account LIKE '\(pattern)' FOR UPDATE")
     }
@@ -122,7 +124,7 @@ extension PostgreSQLServer {
         var limits = PostgreSQLLimits()
         limits.cipher = .seconds(3_600)  // the transaction is idle for long
         let connection = PooledConnection(
-            place: ConnectionString(connection),
+            ConnectionString(connection),
             limits: limits,
             reconnecting: ReconnectBackoff(limits.reconnection, clock: SystemTimeSource())
         )

@@ -31,7 +31,7 @@ struct PostgreSQLKeyTests {
         #expect(try await store.load() == .fleet(1))
     }
 
-    @Test func `a key that was lost gives way to a sign-in where the options say so`() async throws {
+    @Test func `a sign-in replaces a row whose key was lost, if the options allow it`() async throws {
         let server = try await PostgreSQLServer.shared
         let store = server.store(cipher: ScramblingCipher())
         try await store.save(.fleet(1))
@@ -61,7 +61,7 @@ struct PostgreSQLKeyTests {
         #expect(row.flag(0) && row.flag(1))
     }
 
-    @Test func `a key service that fails is unavailable, and so is one that refuses`() async throws {
+    @Test func `a key service that fails or refuses is unavailable`() async throws {
         let server = try await PostgreSQLServer.shared
         let store = server.store(cipher: ScramblingCipher())
         try await store.save(.fleet(1))
@@ -74,7 +74,7 @@ struct PostgreSQLKeyTests {
         #expect(try await store.load() == .fleet(1))
     }
 
-    @Test func `a cipher that does not return is given up, and its row unlocked`() async throws {
+    @Test func `a cipher that does not return is abandoned, and its row unlocked`() async throws {
         let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
         var limits = PostgreSQLLimits()

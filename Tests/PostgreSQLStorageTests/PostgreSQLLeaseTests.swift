@@ -8,14 +8,14 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-/// The lease is a claim in the row. What happens to a connection happens to no claim.
+/// The lease is a claim in the row, which does not depend on a connection.
 @Suite(
     "G13: the lease of a fleet has one holder, and survives its connections", .needsPostgreSQL,
     .timeLimit(.minutes(10)))
 struct PostgreSQLLeaseTests {
     private let other = ProcessIdentity(host: "other-host", process: "4711-other")
 
-    @Test func `cutting every connection of the holder leaves it the lease`() async throws {
+    @Test func `a holder keeps its lease when all its connections are cut`() async throws {
         let server = try await PostgreSQLServer.shared
         let name = UUID().uuidString
         let mine = PostgreSQLTokenStore(
@@ -65,8 +65,7 @@ struct PostgreSQLLeaseTests {
         for waiter in waiters { try await waiter.value }
     }
 
-    @Test func `a lapsed claim goes to the next process, which knows that its owner may still be waiting`() async throws
-    {
+    @Test func `the next holder of a lapsed claim knows that its owner may still be waiting`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
         limits.claim = .milliseconds(300)
@@ -81,7 +80,7 @@ struct PostgreSQLLeaseTests {
         #expect(next.mayStillCall(other))
         #expect(!next.mayStillCall(.current))
         await next.release()
-        // The first owner is still not accounted for: a release in between proves nothing about it.
+        // The first owner may still be waiting: the release of another claim proves nothing about it.
         let third = try await theirs.lease(waitingAtMost: .zero)
         #expect(third.mayStillCall(other))
 
@@ -93,7 +92,7 @@ struct PostgreSQLLeaseTests {
         await fourth.release()
     }
 
-    @Test func `a holder learns by its next renewal that its lease was taken`() async throws {
+    @Test func `a holder finds at its next renewal that its lease was taken`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
         limits.claim = .milliseconds(300)
@@ -109,7 +108,7 @@ struct PostgreSQLLeaseTests {
         await next.release()
     }
 
-    @Test func `a claim that lapsed is renewed when its owner comes back before any other`() async throws {
+    @Test func `a lapsed claim is renewed if its owner returns before another process takes it`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
         limits.claim = .milliseconds(200)
@@ -118,7 +117,7 @@ struct PostgreSQLLeaseTests {
         let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         let hasLapsed = "SELECT claim_expires < clock_timestamp() FROM latchkey_tokens WHERE account = $1"
         try await server.wait(until: hasLapsed, [.text(mine.account)])
-        // From now on the claim is to last.
+        // From now on the claim does not lapse.
         try await server.run(
             "UPDATE latchkey_tokens SET claim_heartbeat = claim_heartbeat - interval '1 hour' WHERE account = $1",
             [.text(mine.account)]
@@ -146,13 +145,13 @@ struct PostgreSQLLeaseTests {
         #expect(try await server.heartbeat(of: store.account) == nil)
     }
 
-    @Test func `a lease that is dropped is released`() async throws {
+    @Test func `a lease that is deallocated is released`() async throws {
         let store = try await PostgreSQLServer.shared.store()
         _ = try await store.lease(waitingAtMost: .zero)
         await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
     }
 
-    @Test func `the wait for a lease counts on the clock that was given, and names what it waits for`() async throws {
+    @Test func `the wait for a lease uses the injected clock, and its error names the holder`() async throws {
         let server = try await PostgreSQLServer.shared
         let holder = server.store()
         let lease = try await holder.lease(waitingAtMost: .zero)
@@ -170,7 +169,7 @@ struct PostgreSQLLeaseTests {
         await lease.release()
     }
 
-    @Test func `a waiter is woken by the release, not by a pause`() async throws {
+    @Test func `a waiter is notified of the release`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
         limits.leasePolling = Backoff(base: .seconds(3_600), limit: .seconds(3_600), floor: .seconds(3_600))
@@ -187,7 +186,7 @@ struct PostgreSQLLeaseTests {
         _ = changes
     }
 
-    @Test func `where releases cannot be listened for, a waiter asks after pauses, no more often`() async throws {
+    @Test func `without notifications a waiter tries again after pauses`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
         let pause = Duration.milliseconds(20)
@@ -201,11 +200,11 @@ struct PostgreSQLLeaseTests {
         let start = clock.uptime
         let waiting = Task { try await waiter.lease(waitingAtMost: .seconds(3_600)) }
         while clock.pauses < 10 { await Task.yield() }
-        let (pauses, clock) = (clock.pauses, clock.uptime - start)
+        let (pauses, elapsed) = (clock.pauses, clock.uptime - start)
         await lease.release()
         await (try await waiting.value).release()
-        // Each pause of the wait is as long as it says; the feed and the limits sleep a few times more.
-        #expect(Double(pauses) <= clock / pause + 6)
+        // The feed and the limits sleep a few times more.
+        #expect(Double(pauses) <= elapsed / pause + 6)
     }
 
     @Test func `one account's lease does not delay another's`() async throws {
@@ -218,7 +217,7 @@ struct PostgreSQLLeaseTests {
 }
 
 extension PostgreSQLServer {
-    /// Ends the connections that a program has now, and waits until they are gone.
+    /// Closes the current connections of a program, and waits until they are closed.
     func cutConnections(of application: String) async throws {
         try await run(
             "SELECT pg_terminate_backend(pid, 600000)::text FROM pg_stat_activity WHERE application_name = $1",

@@ -11,7 +11,7 @@ struct PostgreSQLManyAccountsTests {
     private static let accounts = 200
     private static let processes = 4
 
-    /// What a process says at its end.
+    /// The last output of a process.
     private struct Result {
         let refreshed: Int
         let failed: Int
@@ -58,7 +58,7 @@ struct PostgreSQLManyAccountsTests {
         await server.finish()
     }
 
-    /// The role may have 20 connections and no more: one more would be an error in a process.
+    /// The role may have 20 connections: one more would be an error in a process.
     private func refreshEverywhere(_ server: PostgreSQLServer, at connection: String, _ way: String) async throws {
         let peers = try (0..<Self.processes).map { _ in try Peer(connection, accounts: Self.accounts, isWatching: false)
         }
@@ -66,7 +66,7 @@ struct PostgreSQLManyAccountsTests {
             for peer in peers { group.addTask { try await peer.result() } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // The server still admits its administrator, while all processes have what connections they have.
+        // The superuser has a connection of its own while the processes have theirs.
         let connections = try await server.run("SELECT count(*) FROM pg_stat_activity WHERE usename = 'fleet'")
         for peer in peers { try await peer.finish() }
         #expect(results.map(\.failed) == [0, 0, 0, 0], "\(results.flatMap(\.said))")
@@ -84,21 +84,21 @@ struct PostgreSQLManyAccountsTests {
         )
     }
 
-    /// A process of `AccountsPeer`.
+    /// A process that refreshes every account.
     private final class Peer: Sendable {
         private let process: SpawnedProcess
 
         init(_ connection: String, accounts: Int, isWatching: Bool) throws {
             process = try SpawnedProcess(
-                SpawnedProcess.buildFolder.appendingPathComponent("AccountsPeer").path,
-                [connection, "fleet", "\(accounts)", "200", "1", isWatching ? "yes" : "no"],
+                SpawnedProcess.peer,
+                ["accounts", connection, "fleet", "\(accounts)", "200", "1", isWatching ? "yes" : "no"],
                 environment: ProcessInfo.processInfo.environment
             )
         }
 
-        /// Starts the refreshes, and waits for what the process says of them.
+        /// Starts the refreshes, and waits for their counts.
         func result() async throws -> Result {
-            try process.say("go\n")
+            try process.write("go\n")
             var said: [String] = []
             for await line in process.lines {
                 if line == "end" { break }
@@ -119,7 +119,7 @@ struct PostgreSQLManyAccountsTests {
 }
 
 extension PostgreSQLServer {
-    /// Makes the table, and a role that may use it over a number of connections.
+    /// Creates the table, and a role with a limited number of connections.
     fileprivate func admitFleet(connections: Int) async throws {
         try await store().prepare()
         try await run("CREATE ROLE fleet LOGIN CONNECTION LIMIT \(connections)")

@@ -12,7 +12,7 @@ import Testing
 struct PostgreSQLOutageTests {
     private static let password = "correct-horse-fixture"
 
-    @Test func `while the server is down every call says so; once it is up the same store works`() async throws {
+    @Test func `while the server is down every call is unavailable, and then the same store works`() async throws {
         let server = try await PostgreSQLServer()
         let clock = ManualTimeSource()
         let store = server.store("account", clock: clock)
@@ -46,7 +46,7 @@ struct PostgreSQLOutageTests {
         await server.finish()
     }
 
-    @Test func `a server that cannot be reached is asked again after pauses that grow`() async throws {
+    @Test func `the pauses between attempts to reach a server grow`() async throws {
         let clock = ManualTimeSource()
         let store = PostgreSQLTokenStore(
             connection: "host=/nowhere user=latchkey",
@@ -54,7 +54,7 @@ struct PostgreSQLOutageTests {
             clock: clock
         )
         func attempt() async -> String? { await storeFailure { _ = try await store.load() }?.reason }
-        let (failed, paused) = ("no database server listens there", "the next try is in")
+        let (failed, paused) = ("no database server listens there", "the next attempt is in")
         for bound in [100, 200, 400] {
             #expect(await attempt()?.contains(failed) == true)
             clock.advance(by: .milliseconds(49))
@@ -63,7 +63,7 @@ struct PostgreSQLOutageTests {
         }
     }
 
-    @Test func `a server process that hangs is given up, and another one asked`() async throws {
+    @Test func `a server process that hangs is abandoned, and another one used`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
         limits.statement = .milliseconds(500)
@@ -91,7 +91,7 @@ struct PostgreSQLOutageTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let listener = try SilentListener(path: folder + "/.s.PGSQL.5432")
         var limits = PostgreSQLLimits()
-        // Longer than the test: what ends the wait is the listener's end.
+        // Longer than the test: the end of the listener ends the wait.
         limits.connect = .seconds(600)
         let responded = Locked(0)
         let loads = (0..<16).map { number in
@@ -143,7 +143,7 @@ struct PostgreSQLOutageTests {
         #expect(!text.contains(Self.password))
     }
 
-    @Test func `a role logs in with its password, and is told when it is wrong`() async throws {
+    @Test func `a role logs in with its password, and an error names a wrong one`() async throws {
         let server = try await PostgreSQLServer.shared
         try await server.run("CREATE ROLE guarded LOGIN PASSWORD '\(Self.password)'")
         func reason(_ password: String) async -> String? {
@@ -154,12 +154,12 @@ struct PostgreSQLOutageTests {
             return await storeFailure { _ = try await store.load() }?.reason
         }
         #expect(await reason("password=wrong") == "the password was refused")
-        #expect(await reason("") == "the server asks for a password and none was given")
+        #expect(await reason("") == "the server requires a password and none was given")
         #expect(await reason("password=\(Self.password)")?.contains("the role lacks a right") == true)
     }
 }
 
-/// A server socket that takes connections and sends nothing.
+/// A server socket that accepts connections and sends nothing.
 private final class SilentListener: Sendable {
     private let number: Int32
     private let isOpen = Locked(true)
@@ -182,7 +182,7 @@ private final class SilentListener: Sendable {
 
     deinit { stop() }
 
-    /// Ends: connections that were made are cut off.
+    /// Ends, and cuts its connections.
     func stop() {
         isOpen.withLock { isOpen in
             if isOpen { close(number) }

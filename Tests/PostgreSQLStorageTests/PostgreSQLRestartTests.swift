@@ -15,7 +15,7 @@ import Testing
 struct PostgreSQLRestartTests {
     private let other = ProcessIdentity(host: "other-host", process: "4711-other")
 
-    @Test func `after a restart only the holder from before has the lease, however short a claim lasts`() async throws {
+    @Test func `after a restart of the server the holder keeps the lease, even with a short claim`() async throws {
         let server = try await PostgreSQLServer()
         var limits = PostgreSQLLimits()
         limits.claim = .seconds(600)
@@ -43,7 +43,7 @@ struct PostgreSQLRestartTests {
         await server.finish()
     }
 
-    @Test func `a holder that does not come back after a restart is not waited for indefinitely`() async throws {
+    @Test func `the claim of a holder that does not return after a restart lapses`() async throws {
         let server = try await PostgreSQLServer()
         var limits = PostgreSQLLimits()
         limits.claim = .milliseconds(500)
@@ -85,7 +85,7 @@ struct PostgreSQLRestartTests {
         #expect(try await store.load() == .fleet(1))
     }
 
-    @Test func `a decision is not applied to what another process has stored meanwhile`() async throws {
+    @Test func `a decision is not written over what another process has stored meanwhile`() async throws {
         let server = try await PostgreSQLServer.shared
         let name = UUID().uuidString
         let cipher = GatedCipher()

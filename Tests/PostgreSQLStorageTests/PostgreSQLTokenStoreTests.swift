@@ -6,9 +6,9 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("What the PostgreSQL store keeps, and what it refuses", .needsPostgreSQL, .timeLimit(.minutes(10)))
+@Suite("The rows of the PostgreSQL store", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLTokenStoreTests {
-    @Test func `several accounts live side by side, and deleting one leaves the others`() async throws {
+    @Test func `deleting one of several accounts leaves the others`() async throws {
         let first = try await PostgreSQLServer.shared.store()
         let others = (0..<3).map { first.store(for: "\(first.account)/\($0)") }
         for (number, store) in ([first] + others).enumerated() { try await store.save(.fleet(number)) }
@@ -19,7 +19,7 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await others[2].load() == .fleet(3))
     }
 
-    @Test func `the table may be prepared again, and by many at once`() async throws {
+    @Test func `the table may be prepared again, and by many processes at once`() async throws {
         let server = try await PostgreSQLServer.shared
         let table = try #require(PostgreSQLTable("prepared by many"))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -46,7 +46,7 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test(arguments: ["", "zero\0byte", String(repeating: "x", count: 64)])
-    func `a name that the server would change is none`(name: String) {
+    func `a table name that the server would change is invalid`(name: String) {
         #expect(PostgreSQLTable(name) == nil)
         #expect(PostgreSQLTable("tokens", schema: name) == nil)
     }
@@ -60,7 +60,7 @@ struct PostgreSQLTokenStoreTests {
         await lease.release()
     }
 
-    @Test func `an account is not mistaken for its beginning`() async throws {
+    @Test func `an account is not mistaken for a prefix of its name`() async throws {
         let store = try await PostgreSQLServer.shared.store()
         try await store.save(.fleet(1))
         let error = await storeFailure { _ = try await store.store(for: store.account + "\0b").load() }
@@ -88,7 +88,7 @@ struct PostgreSQLTokenStoreTests {
     func `tokens that were moved to another row are not opened`(change: String) async throws {
         let server = try await PostgreSQLServer.shared
         for cipher in [ScramblingCipher(), UnencryptedTokenCipher()] as [any TokenCipher] {
-            // Without encryption nothing but the bundle itself says where it belongs, and it does not know the account.
+            // Without encryption only the bundle names its session, and it does not contain the account.
             if cipher is UnencryptedTokenCipher, change.hasPrefix("account") { continue }
             let store = server.store(cipher: cipher)
             try await store.save(.fleet(1))
@@ -100,7 +100,7 @@ struct PostgreSQLTokenStoreTests {
         }
     }
 
-    @Test func `what a later version wrote is left alone`() async throws {
+    @Test func `a row of a later version is not changed`() async throws {
         let server = try await PostgreSQLServer.shared
         let store = server.store()
         try await store.save(.fleet(1))
@@ -116,7 +116,7 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await store.load() == .fleet(1))
     }
 
-    @Test func `a row that is too large is not read, and gives way to the next save`() async throws {
+    @Test func `a row that is too large is not read, and the next save replaces it`() async throws {
         let server = try await PostgreSQLServer.shared
         let store = server.store()
         try await store.save(.fleet(1))
@@ -131,7 +131,7 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await store.load() == .fleet(2))
     }
 
-    @Test func `an account that was deleted leaves no row, and its next claim a larger fence`() async throws {
+    @Test func `a deleted account leaves no row, and its next claim has a larger fence`() async throws {
         let server = try await PostgreSQLServer.shared
         let store = server.store()
         func isThere() async throws -> Bool {
@@ -152,7 +152,7 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await !isThere())
     }
 
-    @Test func `a bundle that is superseded says so`() async throws {
+    @Test func `a superseded bundle is not saved`() async throws {
         let store = try await PostgreSQLServer.shared.store(cipher: ScramblingCipher())
         try await store.save(.fleet(3))
         #expect(await storeFailure { try await store.save(.fleet(2)) }?.code == .superseded)
@@ -161,7 +161,7 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await store.load() == .fleet(3))
     }
 
-    @Test func `a missing table is an error that says what to do`() async throws {
+    @Test func `the error for a missing table says what to do`() async throws {
         let table = try #require(PostgreSQLTable("not prepared"))
         let store = try await PostgreSQLServer.shared.store(table: table)
         for error in [

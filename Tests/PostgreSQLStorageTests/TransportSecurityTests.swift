@@ -22,8 +22,9 @@ struct TransportSecurityTests {
             (["host": "db1", "sslmode": "require"], .asGiven), (["host": "db1", "sslmode": "verify-full"], .asGiven),
             (["service": "tokens"], .asGiven), (["host": "db1", "service": "tokens"], .asGiven),
         ] as [([String: String], TransportSecurity.Rule)])
-    func `a mode that leaves it to the server is made stricter`(options: [String: String], rule: TransportSecurity.Rule)
-    {
+    func `a mode that leaves the decision to the server is made stricter`(
+        options: [String: String], rule: TransportSecurity.Rule
+    ) {
         #expect(security.rule(for: options, environment: [:]) == rule)
     }
 
@@ -34,13 +35,13 @@ struct TransportSecurityTests {
         }
     }
 
-    @Test func `what the environment names counts where the connection string is silent`() {
+    @Test func `the environment supplies what the connection string omits`() {
         #expect(security.rule(for: [:], environment: ["PGHOST": "db1"]) == .requireTLS)
         #expect(security.rule(for: [:], environment: ["PGHOST": "db1", "PGSSLMODE": "verify-ca"]) == .asGiven)
         #expect(security.rule(for: ["host": "/tmp"], environment: ["PGHOST": "db1"]) == .asGiven)
     }
 
-    @Test func `an open connection is judged by where it leads`() {
+    @Test func `an open connection is checked by its peer`() {
         func check(_ family: Int32, _ bytes: [UInt8], host: String = "db1", isEncrypted: Bool = false) -> String? {
             security.checkOpen(isEncrypted: isEncrypted, host: host, peer: address(family, bytes))
         }
@@ -55,7 +56,7 @@ struct TransportSecurityTests {
         #expect(security.checkOpen(isEncrypted: false, host: "db1", peer: Data()) != nil)
     }
 
-    @Test func `a store refuses a connection in clear, and shows no password`() async {
+    @Test func `a store refuses an unencrypted connection, and shows no password`() async {
         let store = PostgreSQLTokenStore(
             connection: "host=192.0.2.1 sslmode=disable password=correct-horse-fixture",
             cipher: UnencryptedTokenCipher()
@@ -68,7 +69,7 @@ struct TransportSecurityTests {
 
     /// A server on another address of this host counts as another host: it is not on loopback.
     @Test(.enabled(if: PlainServer.address != nil, "this host has no address but loopback"))
-    func `a server without TLS receives the question for it, and nothing else`() async throws {
+    func `a server without TLS receives the request for TLS only`() async throws {
         let server = try PlainServer()
         for mode in ["", "sslmode=prefer", "sslmode=allow"] {
             let place = "host=\(server.host) port=\(server.port) user=fleet password=correct-horse-fixture \(mode)"

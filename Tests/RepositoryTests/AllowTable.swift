@@ -51,7 +51,7 @@ enum AllowTable {
         "PostgreSQLStorage": ["Foundation", "Dispatch", "Darwin", "Glibc", "Musl"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],
         "NetworkCombine": ["Foundation", "Combine", "OpenCombine"],
-        "AuthTesting": ["Foundation"],
+        "AuthTesting": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkTesting": ["Foundation", "FoundationNetworking", "Testing"],
     ]
 

@@ -16,6 +16,7 @@ import Testing
     @Test(arguments: ["Modules", "App/Sources"])
     func `a file is named for its type, or Type+Topic for the type that it extends`(folder: String) throws {
         for file in try SourceFile.all(in: folder) where file.name != "main" && !Self.isExempt(file) {
+            if Leftovers.contains(file.path, in: Leftovers.fileNames) { continue }
             let owner = String(file.name.prefix { $0 != "+" })
             let declared = TopLevelDeclaration.all(in: file.source).filter { $0.name == owner }
             if declared.contains(where: { !$0.isExtension || file.name.contains("+") }) { continue }
@@ -23,18 +24,23 @@ import Testing
         }
     }
 
+    @Test(arguments: ["Tests", "App/Tests"])
+    func `a file of tests is named for its suite`(folder: String) throws {
+        for file in try SourceFile.all(in: folder) where file.name.hasSuffix("Tests") {
+            let isNamed = TopLevelDeclaration.all(in: file.source).contains { $0.name == file.name }
+            if !isNamed { Issue.record("\(file): no suite in it is named \(file.name).") }
+        }
+    }
+
     @Test func `a type that other modules use is in the file of its name`() throws {
-        for file in try SourceFile.all(in: "Modules") {
+        for file in try SourceFile.all(in: "Modules") where !Leftovers.contains(file.path, in: Leftovers.types) {
             let owner = file.name.prefix { $0 != "+" }
             for type in TopLevelDeclaration.all(in: file.source)
-            where type.isPublic && !type.isExtension && type.name != owner && !Self.elsewhere.contains(type.name) {
+            where type.isPublic && !type.isExtension && type.name != owner {
                 Issue.record("\(file):\(type.line): move \(type.name) into a file of its name.")
             }
         }
     }
-
-    /// Types of a few lines that are of no use without the type whose file they share.
-    private static let elsewhere: Set<String> = []
 
     /// It re-exports a module of the system, and declares nothing.
     private static func isExempt(_ file: SourceFile) -> Bool {

@@ -6,18 +6,15 @@ import Testing
 
 @Suite("Every store keeps the contract")
 struct StoreContractTests {
-    @Test("The memory store is a token store")
-    func memory() async throws {
+    @Test func `the memory store is a token store`() async throws {
         try await TokenStoreContract.check(reopen: { $0 }, makeEmptyStore: { MemoryTokenStore() })
     }
 
-    @Test("The memory store can be shared by the coordinators of a process")
-    func sharedMemory() async throws {
+    @Test func `the memory store can be shared by the coordinators of a process`() async throws {
         try await SharedTokenStoreContract.check { MemoryTokenStore() }
     }
 
-    @Test("The file store is a token store")
-    func file() async throws {
+    @Test func `the file store is a token store`() async throws {
         let folder = try TemporaryFolder()
         try await TokenStoreContract.check(
             reopen: { FileTokenStore(folder: $0.file.deletingLastPathComponent()) },
@@ -31,8 +28,7 @@ struct StoreContractTests {
         )
     }
 
-    @Test("The file store can be shared by processes")
-    func sharedFile() async throws {
+    @Test func `the file store can be shared by processes`() async throws {
         let temporary = try TemporaryFolder()
         try await SharedTokenStoreContract.check(
             reopen: { FileTokenStore(folder: $0.file.deletingLastPathComponent()) },

@@ -4,16 +4,15 @@ import NetworkCore
 import OAuth2Flows
 
 extension AppConfiguration {
-    /// The name of the application's folders.
-    public static let applicationName = "articles"
-
-    /// Reads the configuration: flags before environment before file before defaults. Nobody else reads any of them.
+    /// Reads the configuration from flags, environment, configuration file and defaults, in this order.
+    ///
+    /// No other code reads any of them.
     ///
     /// - Parameters:
-    ///   - flags: What the command line says.
+    ///   - flags: The values of the flags that are given.
     ///   - environment: The environment.
     /// - Returns: The configuration.
-    /// - Throws: ``ConfigurationError``, which names the flag, variable or key that is wrong.
+    /// - Throws: ``ConfigurationError``, which names the invalid flag, variable or key.
     public static func read(
         flags: [Setting: String] = [:],
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -31,16 +30,15 @@ extension AppConfiguration {
 
 extension SettingSources {
     fileprivate func baseURL() throws(ConfigurationError) -> URL {
-        let found = self[.baseURL] ?? Found(value: AppConfiguration.defaultBaseURL, place: "the default")
+        let found = self[.baseURL] ?? Found(value: AppConfiguration.defaultBaseURL, source: "the default")
         guard let url = URL(string: found.value), let origin = Origin(url), url.user == nil, url.password == nil,
             url.query == nil, url.fragment == nil
         else {
-            throw found.problem(
-                "must be an http or https address such as https://api.example.com/api/v1, without user, query and fragment"
-            )
+            throw found.error(
+                "must be an http or https URL such as https://api.example.com/api/v1, without user, query and fragment")
         }
         guard !origin.isCleartext || origin.isLoopback else {
-            throw found.problem("is plain http to another machine, which would show tokens; use https")
+            throw found.error("is http to another machine, which would disclose tokens; use https")
         }
         return url
     }
@@ -52,7 +50,7 @@ extension SettingSources {
             return .memory
         case "file":
             guard let path else { return .file(folder: nil) }
-            guard !path.value.isEmpty else { throw path.problem("must name a folder") }
+            guard !path.value.isEmpty else { throw path.error("must name a folder") }
             return .file(folder: URL(fileURLWithPath: path.value, isDirectory: true))
         default:
             throw unknown(.store, expected: "file or memory")
@@ -66,7 +64,7 @@ extension SettingSources {
         case "oauth2":
             guard let id = self[.clientID]?.value, !id.isEmpty else {
                 throw ConfigurationError(
-                    "refresh by oauth2 needs a client: set --client-id or LATCHKEY_CLIENT_ID", isUsage: true)
+                    "--refresh oauth2 needs a client: set --client-id or LATCHKEY_CLIENT_ID", isUsage: true)
             }
             guard let secret = self[.clientSecret]?.value else { return .oauth2(.public(id: id)) }
             return .oauth2(.basic(id: id, secret: secret))
@@ -82,7 +80,7 @@ extension SettingSources {
         case "key": return .sameKey
         case let text:
             guard let seconds = Int(text), (1...longest).contains(seconds) else {
-                throw unknown(.replay, expected: "none, key, or the server's grace period in seconds, up to \(longest)")
+                throw unknown(.replay, expected: "none, key, or the server's grace window in seconds, up to \(longest)")
             }
             return .within(.seconds(seconds))
         }
@@ -97,6 +95,6 @@ extension SettingSources {
     }
 
     private func unknown(_ setting: Setting, expected: String) -> ConfigurationError {
-        self[setting]?.problem("must be \(expected)") ?? ConfigurationError("\(setting.rawValue) must be \(expected)")
+        self[setting]?.error("must be \(expected)") ?? ConfigurationError("\(setting.rawValue) must be \(expected)")
     }
 }

@@ -1,39 +1,34 @@
 public import AuthInterface
 public import Foundation
 import NetworkCore
-public import OAuth2Flows
 
-/// Which server, which store, which refresh.
+/// The configuration of the application: server, store and refresh.
 public struct AppConfiguration: Sendable {
-    /// Where the articles are if nobody says otherwise: where `articles serve` listens.
+    /// The default base URL: that of `articles serve`.
     public static let defaultBaseURL = "http://127.0.0.1:8080/api/v1"
 
-    /// Where the API is.
+    /// The name of the application's folders.
+    public static let applicationName = "articles"
+
+    /// The base URL of the API.
     public var baseURL: URL
 
-    /// Where the session is kept.
+    /// Where the session is stored.
     public var store: StoreChoice
 
-    /// How tokens are renewed.
+    /// How tokens are refreshed.
     public var refresh: RefreshChoice
 
-    /// What the server forgives when a refresh token comes again because a response was lost (G12).
+    /// Which replays of a refresh the server tolerates after a lost response (G12).
     ///
-    /// The default is `.sameKey`, which is part of the contract of the articles API. A second use that the server does
-    /// not forgive ends the session, so a server that ignores idempotency keys needs `.none`.
+    /// The default is `.sameKey`, which is part of the contract of the articles API. A replay that the server does not
+    /// tolerate ends the session, so a server that ignores idempotency keys needs `.none`.
     public var replay: ReplayTolerance
 
-    /// The status that means "the access token is no longer good" (row T7).
+    /// The status of the response to an expired access token.
     public var expiredStatus: Int
 
-    /// Creates a configuration.
-    ///
-    /// - Parameters:
-    ///   - baseURL: Where the API is.
-    ///   - store: Where the session is kept.
-    ///   - refresh: How tokens are renewed.
-    ///   - replay: What the server forgives when a refresh token comes again because a response was lost.
-    ///   - expiredStatus: The status that means "the access token is no longer good".
+    /// Creates a configuration. Each parameter is the property of its name.
     public init(
         baseURL: URL,
         store: StoreChoice = .file(folder: nil),
@@ -51,22 +46,4 @@ public struct AppConfiguration: Sendable {
     var authentication: AuthenticationPolicy {
         AuthenticationPolicy(expiredStatuses: [expiredStatus])
     }
-}
-
-/// Where the session is kept.
-public enum StoreChoice: Sendable, Hashable {
-    /// In a file of this user, in a folder; `nil` is the usual one of the system.
-    case file(folder: URL?)
-
-    /// In memory: gone with the process.
-    case memory
-}
-
-/// How tokens are renewed.
-public enum RefreshChoice: Sendable, Hashable {
-    /// By `POST auth/refresh`.
-    case rest
-
-    /// By `POST oauth2/token`, as this client.
-    case oauth2(OAuth2Client)
 }

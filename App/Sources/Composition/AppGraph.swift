@@ -2,29 +2,28 @@ public import AuthInterface
 public import DataAPI
 public import Imaging
 public import NetworkCore
-import Storage
 public import TokenRefresh
 
-/// Everything the application is made of, put together.
+/// The object graph of the application.
 ///
-/// This is the one place where the modules meet. Nobody else knows more than two of them.
+/// This is the only place where the modules meet.
 public struct AppGraph: Sendable {
-    /// What it was made from.
+    /// The configuration of the graph.
     public let configuration: AppConfiguration
 
-    /// Where the session is kept.
+    /// The store of the session's tokens.
     public let store: any TokenStore
 
-    /// The session: who is signed in, and the tokens.
+    /// The session, which provides the tokens of requests.
     public let session: any AuthSession & TokenProvider
 
-    /// Sends what needs no token.
-    public let open: NetworkClient
+    /// Sends requests without a token.
+    public let unauthenticatedNetwork: NetworkClient
 
-    /// Sends what needs one.
+    /// Sends requests with the session's token.
     public let network: any NetworkService
 
-    /// Signing in and out.
+    /// Sign-in and sign-out.
     public let auth: AuthService
 
     /// The articles.
@@ -32,13 +31,13 @@ public struct AppGraph: Sendable {
 
     private let coordinator: TokenRefreshCoordinator
 
-    /// Puts the application together. Nothing is read or sent yet.
+    /// Creates the graph. Nothing is read or sent yet.
     ///
     /// - Parameters:
-    ///   - configuration: Which server, which store, which refresh.
+    ///   - configuration: The configuration.
     ///   - transport: Performs the exchanges.
     ///   - observers: Are notified of every call, the refresh included.
-    ///   - observer: Is notified of what becomes of the session. It is called on any thread and must not block.
+    ///   - observer: Is notified of the session's events, on any thread. It must not block.
     public init(
         _ configuration: AppConfiguration,
         transport: any HTTPTransport = URLSessionTransport(),
@@ -46,33 +45,34 @@ public struct AppGraph: Sendable {
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         let url = configuration.baseURL
-        let open = NetworkClient(
+        let unauthenticated = NetworkClient(
             baseURL: url, transport: transport, interceptors: [RetryPolicy.standard], observers: observers)
-        let store = configuration.store.make(for: url)
-        // Swap the refresh implementation here.
-        let refresh = configuration.refresh.make(for: url, network: open, replay: configuration.replay)
-        let session = TokenRefreshCoordinator(store: store, handler: refresh, observer: observer)
-        let network = open.authenticated(by: session, policy: configuration.authentication)
+        let store = configuration.store.makeStore(for: url)
+        // To refresh in another way, replace this handler.
+        let handler = configuration.refresh.makeHandler(
+            for: url, network: unauthenticated, replay: configuration.replay)
+        let session = TokenRefreshCoordinator(store: store, handler: handler, observer: observer)
+        let network = unauthenticated.authenticated(by: session, policy: configuration.authentication)
 
         self.configuration = configuration
         self.store = store
         self.session = session
         coordinator = session
-        self.open = open
+        unauthenticatedNetwork = unauthenticated
         self.network = network
-        auth = AuthService(open: open, network: network, session: session)
+        auth = AuthService(unauthenticated: unauthenticated, network: network, session: session)
         articles = ArticleService(network: network)
     }
 
-    /// What is known of the session now.
+    /// The current state of the session, for a status command or a support screen.
     public var report: SessionReport { SessionReport(coordinator.status) }
 
-    /// Waits until no work is under way, for a program that ends right after its work: a refresh that has started in
-    /// the background, a write to the store, a revocation. With nothing under way it returns at once.
+    /// Waits until the background work has ended: a refresh, a write to the store, a revocation. Call it before the
+    /// program ends.
     ///
     /// A refresh that takes longer is not lost: the store holds its record, and the next start sends it again.
     ///
-    /// - Parameter limit: How long to wait at most.
+    /// - Parameter limit: The longest time to wait.
     /// - Throws: `AuthenticationError` with code `storeUnavailable` when the tokens of a session that has expired could
     ///   not be deleted.
     public func settle(within limit: Duration = .seconds(10)) async throws {
@@ -82,9 +82,9 @@ public struct AppGraph: Sendable {
         throw AuthenticationError(.storeUnavailable, cause: status.storeFailure)
     }
 
-    /// Makes photos fit for upload, with the platform's codec.
+    /// Creates a fitter with the platform's codec: at most 1024×1024 pixels and 5 MB.
     ///
-    /// - Returns: The fitter, at most 1024×1024 pixels and 5 MB.
+    /// - Returns: The fitter.
     /// - Throws: `ImagingError` with code `codecUnavailable` in a build without a codec.
     public static func photoFitter() throws -> PhotoFitter {
         PhotoFitter(codec: try PlatformCodec.make())

@@ -2,24 +2,24 @@ public import AuthInterface
 public import Foundation
 import TokenRefresh
 
-/// What is known of the session now, for a status command or a support screen (G24). It holds no token.
+/// The state of the session for a status command or a support screen, without tokens (G24).
 public struct SessionReport: Sendable, Hashable {
     /// The state.
     public let state: SessionState
 
-    /// When the access token expires, on the server's clock. `nil`: not known.
+    /// The access token's expiry, on the server's clock. `nil`: not known.
     public let expiresAt: Date?
 
     /// Whether there is a refresh token.
     public let isRefreshable: Bool
 
-    /// How the last session ended, as far as this process or the store knows. `nil`: not known, or there was none.
+    /// The end of the last session. `nil`: not known, or there was no session.
     public let lastEnding: SignOutReason?
 
-    /// Why the last refresh failed. `nil`: it succeeded, or there was none.
+    /// The failure of the last refresh. `nil`: it succeeded, or there was no refresh.
     public let refreshFailure: TokenRefreshError?
 
-    /// Why the store last failed. `nil`: it works.
+    /// The last failure of the store. `nil`: the store works.
     public let storeFailure: TokenStoreError?
 
     init(_ status: SessionStatus) {

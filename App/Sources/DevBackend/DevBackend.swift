@@ -4,10 +4,10 @@ import Logging
 import NIOConcurrencyHelpers
 import UnixSignals
 
-/// The real server of the contract: HTTP, SQLite, rotating refresh tokens, and faults on demand.
+/// A server with HTTP, SQLite, rotating refresh tokens, and faults on demand.
 ///
-/// It binds a port of its own, so any number can run in one process: a second one serves as "another origin".
-/// Everything here may be used from any thread.
+/// Any number of servers can run in one process, each on its own port: a second one can be "another origin". All
+/// members can be used from any thread.
 ///
 ///     try await DevBackend.withServer { backend in
 ///         let gate = backend.hold("POST", "/auth/refresh")
@@ -17,7 +17,7 @@ import UnixSignals
 ///         #expect(backend.statistics.refreshes.committed == 1)
 ///     }
 public final class DevBackend: Sendable {
-    /// What the server was started with.
+    /// The configuration that the server was started with.
     public let configuration: Configuration
 
     /// The scheme, host and port, such as `http://127.0.0.1:49152`.
@@ -41,13 +41,13 @@ public final class DevBackend: Sendable {
         self.server = server
     }
 
-    /// Where the API begins: the origin and `/api/v1`.
+    /// The base URL of the API: the origin and `/api/v1`.
     public var baseURL: URL { origin.appendingPathComponent(RouteTable.basePath) }
 
     /// Opens the database, binds the port and returns once connections are accepted.
     ///
-    /// - Parameter configuration: what the server is told at its start.
-    /// - Returns: the running server. It runs until `stop()`, whether or not this handle is kept.
+    /// - Parameter configuration: The configuration.
+    /// - Returns: The running server. It runs until ``stop()``, even if the value is discarded.
     /// - Throws: `DatabaseError` when the database cannot be opened, `IOError` when the port cannot be bound.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> DevBackend {
         if configuration.raisesOpenFileLimit { OpenFileLimit.raise() }
@@ -65,13 +65,13 @@ public final class DevBackend: Sendable {
         return DevBackend(configuration: configuration, origin: origin, services: services, server: server)
     }
 
-    /// Runs a server for as long as the body takes, then stops it, also when the body throws.
+    /// Runs a server while the body runs, then stops it, also when the body throws.
     ///
     /// - Parameters:
-    ///   - configuration: what the server is told at its start.
-    ///   - body: what to do with it.
-    /// - Returns: what the body returns.
-    /// - Throws: what `start` and the body throw.
+    ///   - configuration: The configuration.
+    ///   - body: The work to do with the server.
+    /// - Returns: What the body returns.
+    /// - Throws: What ``start(_:)`` and the body throw.
     public static func withServer<Result>(
         _ configuration: Configuration = Configuration(), _ body: (DevBackend) async throws -> Result
     ) async throws -> Result {
@@ -93,8 +93,8 @@ public final class DevBackend: Sendable {
         await stop()
     }
 
-    /// Stops accepting, opens every gate, waits for requests in progress for at most `shutdownGrace`, and cancels
-    /// what is left. Calling it again is harmless.
+    /// Stops accepting, opens every gate, waits for requests in progress for at most `shutdownGrace`, and cancels the
+    /// rest. Calling it again does nothing.
     public func stop() async {
         faultInjector.openAllGates()
         await server.stop()

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// What a client needs to know of a running server: where it is, and which OAuth 2.0 client it accepts.
+/// The URLs of a running server and the OAuth 2.0 client it accepts.
 ///
-/// The client's secret is not part of it; see ``DevBackend/Configuration/oauth2Client``.
+/// It does not contain the client's secret; see ``DevBackend/Configuration/oauth2Client``.
 public struct ServerDescription: Sendable, Hashable, Codable {
-    /// Where the API begins.
+    /// The base URL of the API.
     public let baseURL: URL
     /// The token endpoint (RFC 6749 §3.2). It accepts `grant_type=refresh_token`.
     public let tokenEndpoint: URL
     /// The revocation endpoint (RFC 7009 §2).
     public let revocationEndpoint: URL
-    /// The identifier of the one OAuth 2.0 client, such as `latchkey-dev`.
+    /// The identifier of the only OAuth 2.0 client, such as `latchkey-dev`.
     public let oauth2ClientID: String
-    /// How that client authenticates, in the words of RFC 8414 §2: `none`, or `client_secret_basic` and
+    /// The client's authentication methods, named as in RFC 8414 §2: `none`, or `client_secret_basic` and
     /// `client_secret_post`.
     public let oauth2ClientAuthentication: [String]
     /// How long an access token is valid, in whole seconds, rounded up.
@@ -22,7 +22,7 @@ public struct ServerDescription: Sendable, Hashable, Codable {
 }
 
 extension DevBackend {
-    /// What a client needs to know of this server, for a program that prints it at its start.
+    /// The URLs of this server and the OAuth 2.0 client it accepts, for a program that prints them when it starts.
     public var serverDescription: ServerDescription {
         let client = configuration.oauth2Client
         return ServerDescription(

@@ -1,8 +1,9 @@
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
-/// Each mistake is one line on standard error that says what to do, and an exit status; nothing is lost.
+/// Each error is one line on standard error that says what to do, and an exit status.
 @Suite struct BadInputTests {
     private let home: Home
 
@@ -10,7 +11,7 @@ import Testing
         home = try Home()
     }
 
-    static let mistakes: [(arguments: [String], status: Int32, words: String)] = [
+    static let usageErrors: [(arguments: [String], status: Int32, words: String)] = [
         (["--bogus"], 64, "Unknown option '--bogus'; see 'articles --help'"),
         (["bogus"], 64, "see 'articles --help'"),
         (["demo", "--requests", "0"], 64, "--requests must be from 1 to 5000"),
@@ -26,7 +27,7 @@ import Testing
         (["list", "--replay", "often"], 64, "--replay must be none, key, or"),
         (["list", "--refresh", "oauth2"], 64, "--client-id"),
         (["login", "guest", "--name", "Ada"], 64, "--photo"),
-        (["login", "guest", "--name", "Ada", "--photo", "/nowhere.jpg"], 66, "there is no file /nowhere.jpg"),
+        (["login", "guest", "--name", "Ada", "--photo", "/nowhere.jpg"], 66, "/nowhere.jpg does not exist"),
         (["login", "guest", "--name", "Ada", "--photo", "/"], 66, "/ is a folder"),
         (["login", "social", "--provider", "apple"], 64, "--token-file"),
         (["list"], 77, "not signed in; sign in with 'articles login guest"),
@@ -34,64 +35,64 @@ import Testing
         (["create", "--title", "a", "--body", "b"], 77, "not signed in"),
     ]
 
-    @Test("a mistake is one line and a status", arguments: mistakes.indices)
-    func mistake(_ index: Int) async throws {
-        let (arguments, status, words) = Self.mistakes[index]
+    @Test(arguments: usageErrors.indices)
+    func `a usage error is one line and an exit status`(_ index: Int) async throws {
+        let (arguments, status, words) = Self.usageErrors[index]
         let run = try await home.run(arguments)
-        let line = try #require(run.oneError, "\(run.errors)")
+        let line = try #require(run.errorLine, "\(run.errors)")
         #expect(line.hasPrefix("articles: "))
         #expect(line.contains(words))
         #expect(run.status == status)
         #expect(run.output.isEmpty)
     }
 
-    @Test func withJSONAMistakeIsAnObjectToo() async throws {
+    @Test func `with --json an error is also an object`() async throws {
         let run = try await home.run(["list", "--json"])
         let error = try #require(try run.object()["error"] as? [String: Any])
         #expect(error["status"] as? Int == 77)
         #expect((error["message"] as? String)?.hasPrefix("not signed in") == true)
-        #expect(run.oneError != nil)
+        #expect(run.errorLine != nil)
     }
 
-    @Test func helpIsNoMistake() async throws {
+    @Test func `help is no error`() async throws {
         let run = try await home.run(["--help"])
         #expect(run.status == 0)
         #expect(run.output.contains("SUBCOMMANDS"))
         #expect(run.errors.isEmpty)
     }
 
-    @Test func aFileThatIsNoPictureIsNamedAsSuch() async throws {
+    @Test func `a file that is not a picture is rejected by name`() async throws {
         let file = try home.file("notes.txt", Data("not a picture".utf8))
         let run = try await home.run(["login", "guest", "--name", "Ada", "--photo", file])
-        #expect(run.oneError == "articles: The file is not a picture: choose a JPEG or a PNG.")
+        #expect(run.errorLine == "articles: The file is not a picture: choose a JPEG or a PNG.")
         #expect(run.status == 65)
     }
 
-    @Test func aPictureThatCannotBeFittedIsNotSent() async throws {
+    @Test func `a picture that cannot be fitted is not sent`() async throws {
         let file = try home.file("huge.png", Pictures.claimsTooMuch)
         try await DevBackend.withServer { backend in
             let run = try await home.run(
                 ["login", "guest", "--name", "Ada", "--photo", file, "--base-url", backend.baseURL.absoluteString])
-            #expect(run.oneError?.contains("30000×20000") == true)
+            #expect(run.errorLine?.contains("30000×20000") == true)
             #expect(run.status == 65)
             #expect(backend.statistics.requests == 0)
         }
     }
 
-    @Test func aServerThatIsNotThereIsNamed() async throws {
+    @Test func `an unreachable server is named`() async throws {
         let port = try await DevBackend.withServer { $0.baseURL.absoluteString }
-        let photo = try home.file("photo.jpg", Pictures.good())
+        let photo = try home.file("photo.jpg", Pictures.valid())
         let run = try await home.run(["login", "guest", "--name", "Ada", "--photo", photo, "--base-url", port])
-        let line = try #require(run.oneError, "\(run.errors)")
+        let line = try #require(run.errorLine, "\(run.errors)")
         #expect(line.hasPrefix("articles: cannot reach \(port)"))
         #expect(line.contains("articles serve"))
         #expect(run.status == 69)
     }
 
-    @Test func aWrongConfigurationFileIsNamed() async throws {
+    @Test func `an invalid configuration file is named`() async throws {
         let file = try home.file("wrong.json", Data("{".utf8))
         let run = try await home.run(["list"], ["LATCHKEY_CONFIG": file])
-        #expect(run.oneError?.contains("wrong.json is not a JSON object") == true)
+        #expect(run.errorLine?.contains("wrong.json is not a JSON object") == true)
         #expect(run.status == 78)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import articles
 
-/// From what the network reports to what the picture needs.
+/// Calls are assembled from events.
 @Suite struct CallSpanTests {
     private let base = "https://api.example.com/api/v1"
 
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func twoTriesOfOneCallAreOneSpan() throws {
+    @Test func `two attempts of one call are one span`() throws {
         let events = try events(
             .get, "articles?limit=20", (.started, 0), (.sent, 1), (.responded(status: 401), 5),
             (.retrying(after: .zero, because: .unacceptableStatus, status: 401), 9), (.sent, 9),
@@ -30,10 +30,10 @@ import Testing
         #expect(span.outcome == "401 → 200")
         #expect(span.end == .milliseconds(13))
         let phases = [0, 1, 4, 5, 8, 9, 12, 13].map { span.phase(at: .milliseconds($0)) }
-        #expect(phases == [.waiting, .refused, .refused, .waiting, .waiting, .answered, .answered, .none])
+        #expect(phases == [.waiting, .failing, .failing, .waiting, .waiting, .succeeding, .succeeding, .none])
     }
 
-    @Test func callsThatRunAtOnceAreKeptApart() throws {
+    @Test func `concurrent calls are separate spans`() throws {
         let first = try events(.get, "articles", (.started, 0), (.sent, 1), (.succeeded(status: 200, bytes: 0), 9))
         let second = try events(
             .post, "auth/refresh", (.started, 2), (.sent, 3), (.failed(.timedOut, status: nil), 4))
@@ -43,12 +43,12 @@ import Testing
         #expect(spans.map(\.hasSucceeded) == [true, false])
     }
 
-    @Test func aCallThatIsCancelledSaysSo() throws {
+    @Test func `a cancelled call has the outcome cancelled`() throws {
         let events = try events(.get, "articles", (.started, 0), (.sent, 1), (.cancelled, 2))
         #expect(CallSpan.spans(of: events, baseURL: base).first?.outcome == "cancelled")
     }
 
-    @Test func theQueryOfAnotherAddressIsLeftOutToo() throws {
+    @Test func `the query of a URL of another origin is left out too`() throws {
         let url = try #require(URL(string: "https://cdn.example.com/a.jpg?signature=fixture"))
         let event = NetworkEvent(
             kind: .started, id: UUID(), attempt: 1, request: RequestSummary(method: .get, url: url), uptime: .zero)

@@ -1,27 +1,26 @@
 import Foundation
+import ProgramTesting
 import Testing
 
-/// The main job, as whoever runs it sees it.
+/// The demo, run as a process.
 @Suite struct DemoTests {
     static let claims = [
         "a guest is registered",
         "the image is within 1024×1024 and 5 MB",
-        "40 concurrent requests on an expired token all succeed",
+        "40 concurrent requests with an expired token all succeed",
         "exactly one refresh reached the server",
-        "a new composition over the same store is signed in without a login",
+        "a new object graph over the same store is signed in without a login",
         "after logout the server refuses the old access and refresh tokens",
-        "nothing secret was printed",
+        "no secret was printed",
     ]
 
-    @Test(
-        "every claim holds, whatever the refresh and the status",
-        arguments: [
-            ["--refresh", "rest"], ["--refresh", "oauth2"], ["--expired-status", "419"],
-        ])
-    func json(_ arguments: [String]) async throws {
+    @Test(arguments: [
+        ["--refresh", "rest"], ["--refresh", "oauth2"], ["--expired-status", "419"],
+    ])
+    func `every claim holds, with every refresh call and expired status`(_ arguments: [String]) async throws {
         let home = try Home()
         let run = try await home.run(["demo", "--json", "--requests", "40"] + arguments)
-        #expect(run.status == 0, "\(run.everything)")
+        #expect(run.status == 0, "\(run.allOutput)")
         #expect(run.errors.isEmpty)
         #expect(run.output.split(separator: "\n").count == 1, "one object on one line")
         let report = try run.object()
@@ -34,22 +33,23 @@ import Testing
         #expect(claims.allSatisfy { ($0["observed"] as? String)?.isEmpty == false })
     }
 
-    @Test func forPeopleItDrawsWhatHappenedAndLeavesNothingBehind() async throws {
+    @Test func `for people the demo draws the calls, and it leaves no files`() async throws {
         let home = try Home()
         let run = try await home.run(["--requests", "40"], ["COLUMNS": "90", "NO_COLOR": "1"])
-        #expect(run.status == 0, "\(run.everything)")
+        #expect(run.status == 0, "\(run.allOutput)")
         let lines = run.output.split(separator: "\n").map(String.init)
         #expect(lines.count { $0.hasPrefix("»") } == 1, "one refresh is marked")
         #expect(lines.count { $0.hasPrefix("  holds  ") } == Self.claims.count)
         #expect(lines.contains { $0.contains("upload") && $0.contains("100 %") })
         #expect(!run.output.contains("\u{1B}"))
-        #expect(!run.everything.contains("eyJ"), "no part of a token looks like the begin of one")
+        #expect(!run.allOutput.contains("eyJ"), "no output looks like the start of a token")
         #expect(try home.leftovers() == [])
     }
 
-    @Test func aRunThatIsInterruptedLeavesNothingBehind() async throws {
+    @Test func `an interrupted run leaves no files`() async throws {
         let home = try Home()
-        #expect(try await home.interruptWhenItSpeaks(["demo", "--requests", "5000"]) == 128 + SIGINT)
+        let run = try await home.interruptAfterFirstLine(["demo", "--requests", "5000"])
+        #expect(run.status == 128 + SIGINT)
         #expect(try home.leftovers() == [])
     }
 }

@@ -1,9 +1,10 @@
 import AuthInterface
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
-/// Signing in, reading, writing and leaving with the real executable against the real server.
+/// Sign-in, articles and sign-out, with processes of `articles` against a server.
 @Suite struct SessionCommandTests {
     private let home: Home
 
@@ -11,25 +12,25 @@ import Testing
         home = try Home()
     }
 
-    /// Runs the executable against a server.
-    private func articles(_ backend: DevBackend, _ arguments: String...) async throws -> CommandLineRun {
+    /// Runs the program against a server.
+    private func articles(_ backend: DevBackend, _ arguments: String...) async throws -> SpawnedProgram.Result {
         try await home.run(arguments + ["--base-url", backend.baseURL.absoluteString])
     }
 
     /// Signs in as a guest.
-    private func signIn(_ backend: DevBackend) async throws -> CommandLineRun {
-        let photo = try home.file("photo.jpg", Pictures.good())
+    private func signIn(_ backend: DevBackend) async throws -> SpawnedProgram.Result {
+        let photo = try home.file("photo.jpg", Pictures.valid())
         return try await articles(backend, "login", "guest", "--name", "Ada", "--photo", photo, "--json")
     }
 
-    /// The tokens that are stored, and the parts of them.
+    /// The stored tokens and their parts.
     private func secrets(_ backend: DevBackend) async throws -> [String] {
         let bundle = try #require(try await home.tokenStore(of: backend).load())
         let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
         return tokens + tokens.flatMap { $0.split(separator: ".").map(String.init) }
     }
 
-    @Test func aGuestStaysSignedInFromRunToRun() async throws {
+    @Test func `a guest stays signed in from run to run`() async throws {
         try await DevBackend.withServer { backend in
             let login = try await signIn(backend)
             #expect(login.status == 0, "\(login.errors)")
@@ -46,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func anExpiredTokenIsRenewedOnceAndKept() async throws {
+    @Test func `an expired token is refreshed once and stored`() async throws {
         try await DevBackend.withServer { backend in
             _ = try await signIn(backend)
             try await backend.expireAccessTokens()
@@ -56,19 +57,19 @@ import Testing
         }
     }
 
-    @Test func nothingPrintedHoldsAToken() async throws {
+    @Test func `no output contains a token`() async throws {
         try await DevBackend.withServer { backend in
-            var printed = try await signIn(backend).everything
+            var printed = try await signIn(backend).allOutput
             for command in ["status", "list", "status --json", "show 9999", "create --title  --body "] {
                 let arguments = command.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
                 let run = try await home.run(arguments + ["--base-url", backend.baseURL.absoluteString])
-                printed += run.everything
+                printed += run.allOutput
             }
             for secret in try await secrets(backend) { #expect(!printed.contains(secret)) }
         }
     }
 
-    @Test func statusSaysWhoIsSignedInAndLogoutEndsIt() async throws {
+    @Test func `status shows the session, and logout ends it`() async throws {
         try await DevBackend.withServer { backend in
             _ = try await signIn(backend)
             let before = try await articles(backend, "status", "--json")
@@ -80,25 +81,25 @@ import Testing
             let after = try await articles(backend, "status", "--json")
             #expect(try after.object()["state"] as? String == "signedOut")
             #expect(after.status == 77)
-            #expect(try await articles(backend, "logout").output == "nobody was signed in\n")
+            #expect(try await articles(backend, "logout").output == "no user was signed in\n")
         }
     }
 
-    @Test func aSessionTheServerEndedIsNamedOnceAndGone() async throws {
+    @Test func `a session that the server ended is reported, and its tokens are deleted`() async throws {
         try await DevBackend.withServer { backend in
             let login = try await signIn(backend)
             let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? Int)
             let secrets = try await secrets(backend)
             try await backend.revokeSessions(ofUser: Int64(user))
             let run = try await articles(backend, "list")
-            #expect(run.oneError?.hasPrefix("articles: the session is over; sign in with") == true)
+            #expect(run.errorLine?.hasPrefix("articles: the session has ended; sign in with") == true)
             #expect(run.status == 77)
             let kept = String(decoding: try Data(contentsOf: home.tokenFile()), as: UTF8.self)
             for secret in secrets { #expect(!kept.contains(secret)) }
         }
     }
 
-    @Test func statusSaysHowTheLastSessionEndedInEveryLaterRun() async throws {
+    @Test func `every later status shows how the last session ended`() async throws {
         try await DevBackend.withServer { backend in
             let login = try await signIn(backend)
             let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? Int)
@@ -129,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func aLoginOverTheSessionOfAnotherUserSaysWhomItReplaces() async throws {
+    @Test func `a login over the session of another user names that user`() async throws {
         try await DevBackend.withServer { backend in
             let login = ["login", "social", "--provider", "apple", "--development-name"]
             let base = ["--base-url", backend.baseURL.absoluteString]
@@ -139,17 +140,17 @@ import Testing
             let other = try await home.run(login + ["Grace"] + base)
             #expect(
                 other.output == "note: this replaces the session of Ada (user 2)\nsigned in as Grace (user 3)\n",
-                "\(other.everything)")
+                "\(other.allOutput)")
             let json = try await home.run(login + ["Ada", "--json"] + base).object()
             let replaced = (json["replaced"] as? [String: Any])?["user"] as? [String: Any]
             #expect(replaced?["name"] as? String == "Grace")
-            // Each session that was replaced is revoked, and no other one.
+            // Each replaced session is revoked, and no other one.
             #expect(backend.statistics.logouts == 3)
             #expect(try await home.run(["list"] + base).status == 0)
         }
     }
 
-    @Test func anErrorObjectNamesTheResponse() async throws {
+    @Test func `an error object names the response`() async throws {
         try await DevBackend.withServer { backend in
             _ = try await signIn(backend)
             let run = try await articles(backend, "show", "9999", "--json")
@@ -169,16 +170,15 @@ import Testing
         }
     }
 
-    @Test func serveNamesTheOAuthClientItKnows() async throws {
-        let output = try await home.firstOutput(["serve", "--port", "0", "--json"])
-        let object = try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
+    @Test func `serve prints its OAuth client`() async throws {
+        let object = try await home.interruptAfterFirstLine(["serve", "--port", "0", "--json"]).object()
         #expect(object["oauth2ClientID"] as? String == "latchkey-dev")
         #expect((object["baseURL"] as? String)?.hasPrefix("http://127.0.0.1:") == true)
-        let text = try await home.firstOutput(["serve", "--port", "0"])
+        let text = try await home.interruptAfterFirstLine(["serve", "--port", "0"]).output
         #expect(text.contains("Listening on http://127.0.0.1:"))
     }
 
-    @Test func theDevelopmentProviderSignsIn() async throws {
+    @Test func `the development provider signs in`() async throws {
         try await DevBackend.withServer { backend in
             let run = try await articles(
                 backend, "login", "social", "--provider", "kakao", "--development-name", "Grace")

@@ -7,7 +7,7 @@ import OAuth2Flows
 import Testing
 import TokenRefresh
 
-/// The whole graph over a transport that answers by the path, and keeps what it was sent.
+/// The object graph over a transport with scripted responses.
 @Suite struct AppGraphTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
 
@@ -21,98 +21,92 @@ import TokenRefresh
 
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")
 
-    @Test func aSessionOutlivesTheCompositionThatBeganIt() async throws {
+    @Test func `a session outlives the graph that started it`() async throws {
         let configuration = try configuration("https://api.example.com/api/v1")
-        try await AppGraph(configuration, transport: Recorder()).session.signIn(tokens)
-        let recorder = Recorder()
-        let outcome = try await AppGraph(configuration, transport: recorder).auth.autoLogin()
+        try await AppGraph(configuration, transport: ScriptedTransport()).session.signIn(tokens)
+        let transport = ScriptedTransport()
+        let outcome = try await AppGraph(configuration, transport: transport).auth.autoLogin()
         guard case .signedIn(let user) = outcome else {
             Issue.record("\(outcome)")
             return
         }
         #expect(user.name == "Ada")
-        #expect(recorder.lines == ["GET /api/v1/users/me Bearer fixture-access"])
+        #expect(transport.lines == ["GET /api/v1/users/me Bearer fixture-access"])
     }
 
-    @Test(
-        "tokens of one server are never sent to another",
-        arguments: [
-            "https://other.example.com/api/v1", "https://api.example.com:444/api/v1", "https://api.example.com/api/v2",
-        ])
-    func otherServer(_ url: String) async throws {
+    @Test(arguments: [
+        "https://other.example.com/api/v1", "https://api.example.com:444/api/v1", "https://api.example.com/api/v2",
+    ])
+    func `the tokens of one server are never sent to another`(_ url: String) async throws {
         let first = try configuration("https://api.example.com/api/v1")
-        try await AppGraph(first, transport: Recorder()).session.signIn(tokens)
-        let recorder = Recorder()
-        let graph = AppGraph(try configuration(url), transport: recorder)
+        try await AppGraph(first, transport: ScriptedTransport()).session.signIn(tokens)
+        let transport = ScriptedTransport()
+        let graph = AppGraph(try configuration(url), transport: transport)
         let error = await #expect(throws: NetworkError.self) { try await graph.auth.me() }
         #expect(error?.code == .notSignedIn)
-        #expect(recorder.lines.isEmpty)
+        #expect(transport.lines.isEmpty)
     }
 
-    @Test(
-        "a slash at the end makes no other server",
-        arguments: [
-            "https://api.example.com/api/v1/", "https://API.example.com/api/v1", "https://api.example.com:443/api/v1",
-        ])
-    func sameServer(_ url: String) async throws {
+    @Test(arguments: [
+        "https://api.example.com/api/v1/", "https://API.example.com/api/v1", "https://api.example.com:443/api/v1",
+    ])
+    func `a slash at the end of the base URL does not make another server`(_ url: String) async throws {
         let first = try configuration("https://api.example.com/api/v1")
-        try await AppGraph(first, transport: Recorder()).session.signIn(tokens)
-        let graph = AppGraph(try configuration(url), transport: Recorder())
+        try await AppGraph(first, transport: ScriptedTransport()).session.signIn(tokens)
+        let graph = AppGraph(try configuration(url), transport: ScriptedTransport())
         #expect(try await graph.store.load()?.accessToken == "fixture-access")
     }
 
-    @Test(
-        "the refresh is swapped by a word",
-        arguments: [
-            (RefreshChoice.rest, "POST /api/v1/auth/refresh -"),
-            (.oauth2(.basic(id: "a", secret: "b")), "POST /api/v1/oauth2/token Basic YTpi"),
-        ])
-    func swap(_ refresh: RefreshChoice, _ line: String) async throws {
-        let recorder = Recorder()
+    @Test(arguments: [
+        (RefreshChoice.rest, "POST /api/v1/auth/refresh -"),
+        (.oauth2(.basic(id: "a", secret: "b")), "POST /api/v1/oauth2/token Basic YTpi"),
+    ])
+    func `the configuration chooses the refresh call`(_ refresh: RefreshChoice, _ line: String) async throws {
+        let transport = ScriptedTransport()
         let graph = AppGraph(
-            try configuration("https://api.example.com/api/v1", refresh: refresh), transport: recorder)
+            try configuration("https://api.example.com/api/v1", refresh: refresh), transport: transport)
         try await graph.session.signIn(
-            TokenRefreshResult(accessToken: Recorder.expired, refreshToken: "fixture-refresh"))
+            TokenRefreshResult(accessToken: ScriptedTransport.expired, refreshToken: "fixture-refresh"))
         #expect(try await graph.auth.me().name == "Ada")
         #expect(
-            recorder.lines == [
-                "GET /api/v1/users/me Bearer \(Recorder.expired)", line, "GET /api/v1/users/me Bearer fixture-next",
+            transport.lines == [
+                "GET /api/v1/users/me Bearer \(ScriptedTransport.expired)", line,
+                "GET /api/v1/users/me Bearer fixture-next",
             ])
     }
 
-    @Test func theStatusThatMeansExpiredIsAChoice() async throws {
+    @Test func `the status of an expired token can be configured`() async throws {
         var configuration = try configuration("https://api.example.com/api/v1")
         configuration.store = .memory
         configuration.expiredStatus = 419
-        let graph = AppGraph(configuration, transport: Recorder())
+        let graph = AppGraph(configuration, transport: ScriptedTransport())
         try await graph.session.signIn(
-            TokenRefreshResult(accessToken: Recorder.expired, refreshToken: "fixture-refresh"))
+            TokenRefreshResult(accessToken: ScriptedTransport.expired, refreshToken: "fixture-refresh"))
         let error = await #expect(throws: NetworkError.self) { try await graph.auth.me() }
         #expect(error?.status == 401, "401 means something else here, and nothing is refreshed for it")
     }
 
-    @Test("a lost response is asked for once more with the same key, where the server is said to know keys")
-    func lostResponse() async throws {
+    @Test func `a lost response is replayed with the same key, if the server knows keys`() async throws {
         var configuration = try configuration("https://api.example.com/api/v1")
         configuration.store = .memory
         for (replay, calls) in [(ReplayTolerance.sameKey, 2), (.none, 1)] {
             configuration.replay = replay
-            let recorder = Recorder(losingRefreshResponses: 1)
-            let graph = AppGraph(configuration, transport: recorder)
+            let transport = ScriptedTransport(losingRefreshResponses: 1)
+            let graph = AppGraph(configuration, transport: transport)
             try await graph.session.signIn(
-                TokenRefreshResult(accessToken: Recorder.expired, refreshToken: "fixture-refresh"))
+                TokenRefreshResult(accessToken: ScriptedTransport.expired, refreshToken: "fixture-refresh"))
             let user = try? await graph.auth.me()
             #expect((user != nil) == (calls == 2))
-            #expect(recorder.keys.count == calls)
-            #expect(Set(recorder.keys).count == 1 && recorder.keys.first?.isEmpty == false)
+            #expect(transport.keys.count == calls)
+            #expect(Set(transport.keys).count == 1 && transport.keys.first?.isEmpty == false)
         }
     }
 
-    @Test func theObserverIsNotifiedAndTheReportSaysWhatIsKnown() async throws {
+    @Test func `the observer is notified, and the report shows the state`() async throws {
         var configuration = try configuration("https://api.example.com/api/v1")
         configuration.store = .memory
         let (events, event) = AsyncStream.makeStream(of: SessionEvent.self)
-        let graph = AppGraph(configuration, transport: Recorder(), observer: { event.yield($0) })
+        let graph = AppGraph(configuration, transport: ScriptedTransport(), observer: { event.yield($0) })
         #expect(graph.report.state == .unknown)
         try await graph.session.signIn(tokens)
         #expect(graph.report.isRefreshable && graph.report.lastEnding == nil)

@@ -4,9 +4,9 @@ import Foundation
 import OAuth2Flows
 import Testing
 
-/// Flags before environment before file before defaults, and one line for whatever is wrong.
+/// The sources of the configuration, and the errors in one line.
 @Suite struct ConfigurationTests {
-    /// A folder with a configuration file, and the environment that leads there.
+    /// The environment of a folder with a configuration file.
     private func environment(_ file: String? = nil, _ variables: [String: String] = [:]) throws -> [String: String] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "composition-\(UUID().uuidString)")
         let articles = folder.appending(path: "articles")
@@ -15,7 +15,7 @@ import Testing
         return variables.merging(["XDG_CONFIG_HOME": folder.path]) { own, _ in own }
     }
 
-    @Test func withoutAnySettingThereAreDefaults() throws {
+    @Test func `without settings the defaults apply`() throws {
         let configuration = try AppConfiguration.read(environment: try environment())
         #expect(configuration.baseURL.absoluteString == AppConfiguration.defaultBaseURL)
         #expect(configuration.store == .file(folder: nil))
@@ -24,7 +24,7 @@ import Testing
         #expect(configuration.expiredStatus == 401)
     }
 
-    @Test func aFlagWinsOverTheEnvironmentAndThatOverTheFile() throws {
+    @Test func `a flag wins over the environment, and the environment over the file`() throws {
         let file = #"{"base-url":"https://file.example.com","store":"memory","expired-status":419}"#
         let environment = try environment(
             file, ["LATCHKEY_BASE_URL": "https://environment.example.com", "LATCHKEY_STORE": "file"])
@@ -35,18 +35,18 @@ import Testing
         #expect(configuration.expiredStatus == 419)
     }
 
-    @Test func anEmptyVariableSetsNothing() throws {
+    @Test func `an empty environment variable counts as absent`() throws {
         let environment = try environment(#"{"store":"memory"}"#, ["LATCHKEY_STORE": ""])
         #expect(try AppConfiguration.read(environment: environment).store == .memory)
     }
 
-    @Test func theFileCanBeElsewhere() throws {
+    @Test func `an environment variable names the configuration file`() throws {
         let usual = try environment(#"{"store":"memory"}"#)
         let path = try #require(usual["XDG_CONFIG_HOME"]) + "/articles/config.json"
         #expect(try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": path]).store == .memory)
     }
 
-    @Test func aSecretMakesAConfidentialClientAndItsAbsenceAPublicOne() throws {
+    @Test func `a client with a secret is confidential, and one without is public`() throws {
         let variables = ["LATCHKEY_REFRESH": "oauth2", "LATCHKEY_CLIENT_ID": "fixture"]
         let secret = variables.merging(["LATCHKEY_CLIENT_SECRET": "fixture-secret"]) { own, _ in own }
         #expect(
@@ -58,10 +58,10 @@ import Testing
         #expect(Setting.clientSecret.flag == nil, "other users of a machine see a process's arguments")
     }
 
-    @Test(
-        "what the server forgives is read from a flag, the environment and the file",
-        arguments: [("none", ReplayTolerance.none), ("key", .sameKey), ("30", .within(.seconds(30)))])
-    func replay(_ text: String, _ tolerance: ReplayTolerance) throws {
+    @Test(arguments: [("none", ReplayTolerance.none), ("key", .sameKey), ("30", .within(.seconds(30)))])
+    func `the replay tolerance is read from a flag, the environment and the file`(
+        _ text: String, _ tolerance: ReplayTolerance
+    ) throws {
         let environment = try environment()
         let number = Int(text).map(String.init) ?? "\"\(text)\""
         #expect(try AppConfiguration.read(flags: [.replay: text], environment: environment).replay == tolerance)
@@ -72,23 +72,23 @@ import Testing
     }
 
     static let mistakes: [(flags: [Setting: String], words: String)] = [
-        ([.baseURL: "ftp://example.com"], "--base-url must be an http or https address"),
+        ([.baseURL: "ftp://example.com"], "--base-url must be an http or https URL"),
         ([.baseURL: "not an address"], "--base-url must be"),
         ([.baseURL: "https://user:pass@example.com"], "without user"),
         ([.baseURL: "https://example.com?a=b"], "without user, query"),
-        ([.baseURL: "http://example.com"], "is plain http to another machine"),
+        ([.baseURL: "http://example.com"], "is http to another machine"),
         ([.store: "keychain"], "--store must be file or memory"),
         ([.storePath: ""], "--store-path must name a folder"),
         ([.refresh: "magic"], "--refresh must be rest or oauth2"),
-        ([.replay: "0"], "--replay must be none, key, or the server's grace period in seconds"),
-        ([.replay: "for ever"], "--replay must be none, key"),
+        ([.replay: "0"], "--replay must be none, key, or the server's grace window in seconds"),
+        ([.replay: "sometimes"], "--replay must be none, key"),
         ([.refresh: "oauth2"], "set --client-id or LATCHKEY_CLIENT_ID"),
         ([.expiredStatus: "200"], "--expired-status must be a status from 400 to 499"),
         ([.expiredStatus: "many"], "--expired-status must be"),
     ]
 
-    @Test("a wrong flag is named in one line", arguments: mistakes.indices)
-    func wrongFlag(_ index: Int) throws {
+    @Test(arguments: mistakes.indices)
+    func `an invalid flag is named in one line`(_ index: Int) throws {
         let (flags, words) = Self.mistakes[index]
         let environment = try environment()
         let error = #expect(throws: ConfigurationError.self) {
@@ -100,14 +100,12 @@ import Testing
         #expect(error?.isUsage == true)
     }
 
-    @Test(
-        "a wrong file is named in one line",
-        arguments: [
-            (#"{"stor":"file"}"#, #"the key "stor""#), ("{", "is not a JSON object"),
-            (#"{"store":[]}"#, "is not a JSON object"),
-            (#"{"store":"nope"}"#, #""store" in"#),
-        ])
-    func wrongFile(_ file: String, _ words: String) throws {
+    @Test(arguments: [
+        (#"{"stor":"file"}"#, #"the key "stor""#), ("{", "is not a JSON object"),
+        (#"{"store":[]}"#, "is not a JSON object"),
+        (#"{"store":"nope"}"#, #""store" in"#),
+    ])
+    func `an invalid configuration file is named in one line`(_ file: String, _ words: String) throws {
         let environment = try environment(file)
         let error = #expect(throws: ConfigurationError.self) { try AppConfiguration.read(environment: environment) }
         #expect(error?.description.contains(words) == true)
@@ -115,7 +113,7 @@ import Testing
         #expect(error?.isUsage == false)
     }
 
-    @Test func aFileThatIsNamedMustBeThere() throws {
+    @Test func `a configuration file that is named must exist`() throws {
         #expect(throws: ConfigurationError.self) {
             try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": "/nowhere/config.json"])
         }

@@ -2,17 +2,17 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.untilStuck) struct EnvelopeTests {
-    @Test func everyAnswerIsAnEnvelopeWithItsRequestsIdentity() async throws {
+@Suite(.hangLimit) struct EnvelopeTests {
+    @Test func `every response is an envelope with the request's identifier`() async throws {
         let clock = ManualClock()
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
         try await DevBackend.withServer(configuration) { backend in
             let client = TestClient(backend)
             let token = try await client.signIn().accessToken
-            let answer = try await client.get(
+            let response = try await client.get(
                 "/articles?limit=1", token: token, headers: ["X-Request-Id": "app-1.2_3"])
-            let envelope = try answer.envelope(ReceivedPage.self)
+            let envelope = try response.envelope(Received.Page.self)
             #expect(envelope.success)
             #expect(envelope.code == "OK")
             #expect(envelope.errors == nil)
@@ -20,13 +20,13 @@ import Testing
             #expect(envelope.meta.requestId == "app-1.2_3")
             #expect(envelope.meta.timestamp == clock.now)
             #expect(envelope.meta.durationMs >= 0)
-            #expect(answer.header("X-Request-Id") == "app-1.2_3")
-            #expect(answer.header("Date") == "Fri, 15 Jan 2027 08:00:00 GMT")
-            #expect(answer.header("Content-Type") == "application/json; charset=utf-8")
+            #expect(response.header("X-Request-Id") == "app-1.2_3")
+            #expect(response.header("Date") == "Fri, 15 Jan 2027 08:00:00 GMT")
+            #expect(response.header("Content-Type") == "application/json; charset=utf-8")
         }
     }
 
-    @Test func absentValuesAreNullAndNotLeftOut() async throws {
+    @Test func `absent values are null`() async throws {
         try await DevBackend.withServer { backend in
             let text = String(decoding: try await TestClient(backend).get("/nowhere").data, as: UTF8.self)
             #expect(text.contains(#""data":null"#))
@@ -36,22 +36,22 @@ import Testing
     }
 
     @Test(arguments: ["", "two words", "naïve", String(repeating: "x", count: 129)])
-    func anIdentifierUnfitForLogsIsReplaced(offered: String) async throws {
+    func `a request identifier that is unsafe in logs is replaced`(offered: String) async throws {
         try await DevBackend.withServer { backend in
-            let answer = try await TestClient(backend).get("/nowhere", headers: ["X-Request-Id": offered])
-            let used = try answer.envelope(Ignored.self).meta.requestId
+            let response = try await TestClient(backend).get("/nowhere", headers: ["X-Request-Id": offered])
+            let used = try response.envelope(Received.Ignored.self).meta.requestId
             #expect(used != offered)
             #expect(UUID(uuidString: used) != nil)
         }
     }
 
-    @Test func unknownPathsAreNotFoundAndKnownOnesNameTheirMethods() async throws {
+    @Test func `an unknown path gets 404, and an unknown method 405 with the known ones`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             for path in ["/nowhere", "/articles/1/comments", "/dev/stats", ""] {
-                let answer = try await client.get(path)
-                #expect(answer.status == 404)
-                #expect(answer.code == "NOT_FOUND")
+                let response = try await client.get(path)
+                #expect(response.status == 404)
+                #expect(response.code == "NOT_FOUND")
             }
             let outside = try await TestClient(backend.origin).get("/articles")
             #expect(outside.status == 404)
@@ -63,15 +63,15 @@ import Testing
     }
 
     @Test(arguments: ["", "{", "[]", "7", #"{"refreshToken": "x""#])
-    func whatIsNoJSONObjectIsMalformed(body: String) async throws {
+    func `a body that is not a JSON object is malformed`(body: String) async throws {
         try await DevBackend.withServer { backend in
-            let answer = try await TestClient(backend).post("/auth/refresh", json: body)
-            #expect(answer.status == 400)
-            #expect(answer.code == "MALFORMED_JSON")
+            let response = try await TestClient(backend).post("/auth/refresh", json: body)
+            #expect(response.status == 400)
+            #expect(response.code == "MALFORMED_JSON")
         }
     }
 
-    @Test func aBodyOverTheLimitIsTooLargeHoweverItIsSent() async throws {
+    @Test func `a body over the limit is too large, with or without a declared length`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.limits.bodyBytes = 100
         try await DevBackend.withServer(configuration) { backend in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func aHeadRequestIsAnsweredLikeItsGetWithoutContent() async throws {
+    @Test func `the response to a HEAD is that of its GET without content`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let token = try await client.signIn().accessToken
@@ -96,9 +96,9 @@ import Testing
             try await connection.send(
                 "HEAD /api/v1/articles HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
                     + "Connection: close\r\n\r\n")
-            let answer = await connection.receiveAll()
-            #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
-            #expect(answer.hasSuffix("\r\n\r\n"))
+            let response = await connection.receiveAll()
+            #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            #expect(response.hasSuffix("\r\n\r\n"))
             #expect(try await client.send("HEAD", "/nowhere").status == 404)
         }
     }

@@ -2,8 +2,8 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.untilStuck) struct FaultTests {
-    @Test func anAnswerAskedForTakesTheHandlersPlaceAndIsUsedUp() async throws {
+@Suite(.hangLimit) struct FaultTests {
+    @Test func `a requested response replaces the handler as often as the rule says`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.faults = FaultPlan([
             FaultRule("POST", "/auth/refresh", .respond(status: 503, retryAfter: .milliseconds(1500)), times: 1)
@@ -23,15 +23,15 @@ import Testing
         }
     }
 
-    @Test func refusingEveryAccessTokenLeavesRefreshingAlone() async throws {
+    @Test func `a refresh works while every access token is refused`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
             backend.faults = .refusingEveryAccessToken
             for path in ["/articles", "/articles/1", "/users/me", "/files/x"] {
-                let answer = try await client.get(path, token: signedIn.accessToken)
-                #expect(answer.status == 401)
-                #expect(answer.header("WWW-Authenticate")?.contains("invalid_token") == true)
+                let response = try await client.get(path, token: signedIn.accessToken)
+                #expect(response.status == 401)
+                #expect(response.header("WWW-Authenticate")?.contains("invalid_token") == true)
             }
             #expect(try await client.refresh(signedIn.refreshToken).status == 200)
             backend.faults = .none
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionClosedBeforeTheHandlerHasChangedNothing() async throws {
+    @Test func `a connection that is closed before the handler changes nothing`() async throws {
         try await DevBackend.withServer { backend in
             let signedIn = try await TestClient(backend).signIn()
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeBeforeHandler)])
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionClosedAfterTheHandlerHasRotatedTheToken() async throws {
+    @Test func `a connection that is closed after the handler leaves the token rotated`() async throws {
         try await DevBackend.withServer { backend in
             let signedIn = try await TestClient(backend).signIn()
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeAfterHandler, times: 1)])
@@ -65,16 +65,16 @@ import Testing
     }
 
     @Test(arguments: [302, 307, 308])
-    func aRedirectLeadsToTheOtherOriginWhoseJournalTellsWhatArrived(status: Int) async throws {
+    func `a redirect leads to the other origin, and its journal shows the credentials`(status: Int) async throws {
         try await DevBackend.withServer { target in
             try await DevBackend.withServer { backend in
                 let url = target.origin.appendingPathComponent("elsewhere")
                 backend.faults = FaultPlan([FaultRule("GET", "/articles", .redirect(to: url, status: status))])
                 let connection = try await RawConnection.open(to: backend)
                 try await connection.send("GET /api/v1/articles HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                let answer = await connection.receive(until: "\r\n\r\n")
-                #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
-                #expect(answer.contains("\r\nLocation: \(url.absoluteString)\r\n"))
+                let response = await connection.receive(until: "\r\n\r\n")
+                #expect(response.hasPrefix("HTTP/1.1 \(status) "))
+                #expect(response.contains("\r\nLocation: \(url.absoluteString)\r\n"))
                 try await connection.close()
 
                 let headers = ["accessToken": "x", "Cookie": "a=b"]
@@ -88,17 +88,17 @@ import Testing
         }
     }
 
-    @Test func aDelayHoldsTheAnswerBack() async throws {
+    @Test func `a delay delays the response`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.faults = FaultPlan([FaultRule("GET", "/nowhere", .delay(.milliseconds(50)))])
         try await DevBackend.withServer(configuration) { backend in
-            let answer = try await TestClient(backend).get("/nowhere")
-            #expect(answer.status == 404)
-            #expect(try answer.envelope(Ignored.self).meta.durationMs >= 50)
+            let response = try await TestClient(backend).get("/nowhere")
+            #expect(response.status == 404)
+            #expect(try response.envelope(Received.Ignored.self).meta.durationMs >= 50)
         }
     }
 
-    @Test func faultsAndExpiryAndStatisticsAreReachableOverHTTPWhenAllowed() async throws {
+    @Test func `faults, expiry and statistics are available over HTTP if allowed`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.allowsDevEndpoints = true
         try await DevBackend.withServer(configuration) { backend in
@@ -108,7 +108,7 @@ import Testing
             #expect(try await client.post("/dev/faults", json: json).status == 200)
             #expect(backend.faults == FaultPlan([FaultRule(nil, "/**", .respond(status: 500))]))
             #expect(try await client.get("/articles", token: token).status == 500)
-            #expect(try await client.post("/dev/faults", json: "{}").status == 200, "faults spare /dev")
+            #expect(try await client.post("/dev/faults", json: "{}").status == 200, "faults do not apply to /dev")
             #expect(try await client.get("/articles", token: token).status == 200)
 
             let expired = try await client.post("/dev/expire", json: "{}")

@@ -2,38 +2,38 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.untilStuck) struct GateTests {
-    @Test func aGateHoldsARequestBeforeItsHandler() async throws {
+@Suite(.hangLimit) struct GateTests {
+    @Test func `a gate holds a request before its handler`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
             let gate = backend.hold("POST", "/auth/refresh")
-            async let answer = client.refresh(signedIn.refreshToken)
+            async let response = client.refresh(signedIn.refreshToken)
             await gate.arrivals(1)
             #expect(gate.heldCount == 1)
             #expect(backend.statistics.refreshes == .init(received: 1))
             #expect(backend.statistics.inProgress == 1)
             gate.open()
-            #expect(try await answer.status == 200)
+            #expect(try await response.status == 200)
             #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))
         }
     }
 
-    @Test func aGateHoldsAnAnswerThatIsAlreadyCommitted() async throws {
+    @Test func `a gate holds a response after the commit`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
             let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
-            async let answer = client.refresh(signedIn.refreshToken)
+            async let response = client.refresh(signedIn.refreshToken)
             await gate.arrivals(1)
             #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))
             #expect(backend.journal.last?.completedAt == nil)
             gate.open()
-            #expect(try await answer.status == 200)
+            #expect(try await response.status == 200)
         }
     }
 
-    @Test func aGateLetsThroughAsManyAsItIsToldInTheirOrder() async throws {
+    @Test func `a gate releases requests one at a time, in their order`() async throws {
         try await DevBackend.withServer { backend in
             let gate = backend.hold(nil, "/slow/*")
             try await withThrowingTaskGroup(of: Int.self) { group in
@@ -50,7 +50,7 @@ import Testing
                 #expect(quick.status == 404)
                 for _ in 1...3 {
                     gate.release()
-                    finished.append(try await group.next().required("an answer"))
+                    finished.append(try await group.next().required("an response"))
                 }
                 #expect(finished == [1, 2, 3])
             }
@@ -58,17 +58,17 @@ import Testing
         }
     }
 
-    @Test func anOpenGateHoldsNobodyAndStillCounts() async throws {
+    @Test func `an open gate holds no request, and counts arrivals`() async throws {
         try await DevBackend.withServer { backend in
             let gate = backend.hold("GET", "/nowhere")
             gate.open()
-            let answer = try await TestClient(backend).get("/nowhere")
-            #expect(answer.status == 404)
+            let response = try await TestClient(backend).get("/nowhere")
+            #expect(response.status == 404)
             await gate.arrivals(1)
         }
     }
 
-    @Test func waitingForArrivalsEndsWithTheTaskThatWaits() async throws {
+    @Test func `waiting for arrivals ends when its task is cancelled`() async throws {
         try await DevBackend.withServer { backend in
             let gate = backend.hold("GET", "/nowhere")
             let waiting = Task { await gate.arrivals(1) }

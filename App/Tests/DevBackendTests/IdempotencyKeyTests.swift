@@ -2,16 +2,16 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.untilStuck) struct IdempotencyKeyTests {
+@Suite(.hangLimit) struct IdempotencyKeyTests {
     private let secret = "client_id=latchkey-dev&client_secret=development-only"
 
-    @Test func theSameKeyEarnsTheSameTokensAgain() async throws {
+    @Test func `the same key returns the same tokens again`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
-            let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+            let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
 
-            let again = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+            let again = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
 
             #expect(again == first)
             #expect(try await client.get("/users/me", token: again.accessToken).status == 200)
@@ -20,11 +20,13 @@ import Testing
         }
     }
 
-    @Test(arguments: ["other", nil]) func anotherKeyOrNoneWithASpentTokenIsReuse(key: String?) async throws {
+    @Test(arguments: ["other", nil]) func `a spent token with another key or none counts as reuse`(key: String?)
+        async throws
+    {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
-            let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+            let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
 
             let reuse = try await client.refresh(signedIn.refreshToken, key: key)
 
@@ -37,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aKeyForATokenThatWasSpentWithoutOneIsReuse() async throws {
+    @Test func `a key with a token that was spent without one counts as reuse`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
@@ -46,19 +48,19 @@ import Testing
         }
     }
 
-    @Test func anOlderTokenWithItsOwnKeyIsRefusedAndNotTakenForTheft() async throws {
+    @Test func `an older token with its own key is refused without counting as reuse`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
-            let second = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
-            let third = try await client.refresh(second.refreshToken, key: "k2").data(Pair.self)
+            let second = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
+            let third = try await client.refresh(second.refreshToken, key: "k2").data(Received.TokenPair.self)
 
             let old = try await client.refresh(signedIn.refreshToken, key: "k1")
 
             #expect(old.status == 401)
             #expect(old.code == "REFRESH_TOKEN_SUPERSEDED")
             #expect(try await client.get("/users/me", token: third.accessToken).status == 200)
-            #expect(try await client.refresh(second.refreshToken, key: "k2").data(Pair.self) == third)
+            #expect(try await client.refresh(second.refreshToken, key: "k2").data(Received.TokenPair.self) == third)
             #expect(try await client.refresh(third.refreshToken, key: "k3").status == 200)
             #expect(
                 backend.statistics.refreshes
@@ -67,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func aKeyBelongsToTheClientThatSentIt() async throws {
+    @Test func `a key belongs to the client that sent it`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
@@ -80,8 +82,8 @@ import Testing
         }
     }
 
-    @Test func theTokenEndpointRepeatsItsResultWithTheLifetimeThatIsLeft() async throws {
-        // Not a whole second, as no real time is: what a fresh token says must not depend on it.
+    @Test func `the token endpoint repeats its result with the remaining lifetime`() async throws {
+        // Not a whole second: the lifetime of a new token must not depend on the fraction.
         let clock = ManualClock(Date(timeIntervalSince1970: 1_800_000_000.7))
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
@@ -90,7 +92,7 @@ import Testing
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
             let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)&\(secret)"
-            func refresh() async throws -> ReceivedResponse {
+            func refresh() async throws -> Received.Response {
                 try await client.post("/oauth2/token", form: form, headers: ["Idempotency-Key": "k1"])
             }
             let first = try await refresh()
@@ -109,19 +111,22 @@ import Testing
         }
     }
 
-    @Test func keysSurviveARestart() async throws {
+    @Test func `keys survive a restart`() async throws {
         try await withTemporaryFolder { folder in
             var configuration = DevBackend.Configuration()
             configuration.database = .file(folder.appendingPathComponent("backend.sqlite").path)
             let (signedIn, first, latest) = try await DevBackend.withServer(configuration) { backend in
                 let client = TestClient(backend)
                 let signedIn = try await client.signIn()
-                let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
-                return (signedIn, first, try await client.refresh(first.refreshToken, key: "k2").data(Pair.self))
+                let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
+                return (
+                    signedIn, first,
+                    try await client.refresh(first.refreshToken, key: "k2").data(Received.TokenPair.self)
+                )
             }
             try await DevBackend.withServer(configuration) { backend in
                 let client = TestClient(backend)
-                let again = try await client.refresh(first.refreshToken, key: "k2").data(Pair.self)
+                let again = try await client.refresh(first.refreshToken, key: "k2").data(Received.TokenPair.self)
                 #expect(again == latest)
                 #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "REFRESH_TOKEN_SUPERSEDED")
                 #expect(try await client.refresh(latest.refreshToken, key: "k3").status == 200)
@@ -129,26 +134,29 @@ import Testing
         }
     }
 
-    @Test func aResponseThatWasLostIsRepeatedByKeyWithoutAGraceWindow() async throws {
+    @Test func `a lost response is repeated by its key without a grace window`() async throws {
         try await DevBackend.withServer { backend in
             let signedIn = try await TestClient(backend).signIn()
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeAfterHandler, times: 1)])
             await #expect(throws: (any Error).self) {
                 try await TestClient(backend).refresh(signedIn.refreshToken, key: "k1")
             }
-            let pair = try await TestClient(backend).refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+            let pair = try await TestClient(backend).refresh(signedIn.refreshToken, key: "k1").data(
+                Received.TokenPair.self)
             #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByKey: 1))
             #expect(try await TestClient(backend).get("/users/me", token: pair.accessToken).status == 200)
         }
     }
 
-    @Test func ofManyAtOnceWithOneKeyOneIsCommittedAndAllEarnTheSame() async throws {
+    @Test func `of many concurrent refreshes with one key one is committed, and all return its result`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
-            let pairs = try await withThrowingTaskGroup(of: Pair.self) { group in
+            let pairs = try await withThrowingTaskGroup(of: Received.TokenPair.self) { group in
                 for _ in 0..<20 {
-                    group.addTask { try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self) }
+                    group.addTask {
+                        try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
+                    }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -158,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: ["", String(repeating: "k", count: 256)])
-    func aKeyThatIsEmptyOrTooLongIsRefusedBeforeAnythingIsSpent(key: String) async throws {
+    func `an empty or too long key is rejected before the token is spent`(key: String) async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
@@ -167,9 +175,9 @@ import Testing
                 + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
             let connection = try await RawConnection.open(to: backend)
             try await connection.send(request)
-            let answer = await connection.receive(until: "VALIDATION_FAILED")
-            #expect(answer.hasPrefix("HTTP/1.1 400 "))
-            #expect(answer.contains("Idempotency-Key"))
+            let response = await connection.receive(until: "VALIDATION_FAILED")
+            #expect(response.hasPrefix("HTTP/1.1 400 "))
+            #expect(response.contains("Idempotency-Key"))
             try await connection.close()
             #expect(try await client.refresh(signedIn.refreshToken).status == 200)
         }

@@ -3,23 +3,23 @@ import Testing
 
 @testable import DevBackend
 
-@Suite(.untilStuck) struct JPEGHeaderTests {
+@Suite(.hangLimit) struct JPEGHeaderTests {
     @Test(arguments: [(1, 1), (640, 480), (65_535, 65_535)])
-    func theDimensionsAreThoseOfTheFrame(width: UInt16, height: UInt16) throws {
+    func `the dimensions are those of the frame`(width: UInt16, height: UInt16) throws {
         let header = try JPEGHeader(jpeg(width: width, height: height)).required("a header")
         #expect(header.width == Int(width))
         #expect(header.height == Int(height))
     }
 
     @Test(arguments: [0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC9, 0xCF])
-    func everyKindOfFrameCounts(marker: UInt8) throws {
+    func `every kind of frame is recognized`(marker: UInt8) throws {
         let frame = Data([0xFF, 0xD8, 0xFF, marker, 0, 11, 8, 0, 2, 0, 3, 1, 1, 0x11, 0])
         let header = try JPEGHeader(frame).required("a header")
         #expect(header.width == 3)
         #expect(header.height == 2)
     }
 
-    @Test func tablesFillBytesAndRestartMarkersAreSteppedOver() throws {
+    @Test func `tables, fill bytes and restart markers are skipped`() throws {
         let bytes =
             Data([0xFF, 0xD8, 0xFF, 0xC4, 0, 4, 0xFF, 0xC0, 0xFF, 0xD0, 0xFF, 0xFF, 0xFF])
             + [0xC0, 0, 11, 8, 0, 2, 0, 3, 1, 1, 0x11, 0]
@@ -38,11 +38,11 @@ import Testing
         [0xFF, 0xD8, 0xFF, 0xC0, 0, 11, 8, 0, 2, 0],
         [0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 0xFF, 0xC0, 0, 11, 8, 0, 2, 0, 3],
     ])
-    func whatHasNoUsableFrameHasNoHeader(bytes: [UInt8]) {
+    func `bytes without a valid frame have no header`(bytes: [UInt8]) {
         #expect(JPEGHeader(bytes) == nil)
     }
 
-    @Test func everyTruncationOfAHeaderIsRefusedWithoutATrap() {
+    @Test func `every truncated header is rejected without a trap`() {
         let whole = jpeg()
         for length in 0..<(whole.count - 6) { #expect(JPEGHeader(whole.prefix(length)) == nil) }
     }

@@ -4,20 +4,20 @@ import Logging
 import NIOConcurrencyHelpers
 import Testing
 
-@Suite(.untilStuck) struct LifecycleTests {
-    @Test func aServerChoosesAFreePortAndSaysWhich() async throws {
+@Suite(.hangLimit) struct LifecycleTests {
+    @Test func `a server chooses a free port`() async throws {
         try await DevBackend.withServer { first in
             try await DevBackend.withServer { second in
                 #expect(first.origin != second.origin)
                 #expect(first.baseURL.absoluteString == first.origin.absoluteString + "/api/v1")
-                let answer = try await TestClient(second).get("/nowhere")
-                #expect(answer.status == 404)
+                let response = try await TestClient(second).get("/nowhere")
+                #expect(response.status == 404)
                 #expect(first.statistics.requests == 0)
             }
         }
     }
 
-    @Test func aServerDescribesItselfAndItsOAuth2ClientWithoutTheSecret() async throws {
+    @Test func `the description of a server has its OAuth 2 client without the secret`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.accessTokenLifetime = .seconds(2)
         try await DevBackend.withServer(configuration) { backend in
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aPublicClientHasNoAuthentication() async throws {
+    @Test func `a public client has no authentication`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.oauth2Client = DevBackend.OAuth2Client(id: "app", secret: nil)
         try await DevBackend.withServer(configuration) { backend in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aPortThatIsTakenIsAnError() async throws {
+    @Test func `a port in use is an error`() async throws {
         try await DevBackend.withServer { backend in
             var configuration = DevBackend.Configuration()
             configuration.port = try backend.origin.port.required("a port")
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func aStoppedServerAnswersNobodyAndStoppingAgainIsHarmless() async throws {
+    @Test func `a stopped server accepts no connection, and can be stopped again`() async throws {
         let backend = try await DevBackend.start()
         let client = TestClient(backend)
         #expect(try await client.get("/nowhere").status == 404)
@@ -68,16 +68,16 @@ import Testing
         #expect(backend.statistics.requests == 1)
     }
 
-    @Test func stoppingLetsARequestThatIsHeldFinish() async throws {
+    @Test func `stopping lets a held request finish`() async throws {
         let backend = try await DevBackend.start()
         let gate = backend.hold("GET", "/nowhere")
-        async let answer = TestClient(backend).get("/nowhere")
+        async let response = TestClient(backend).get("/nowhere")
         await gate.arrivals(1)
         await backend.stop()
-        #expect(try await answer.status == 404)
+        #expect(try await response.status == 404)
     }
 
-    @Test func stoppingDoesNotWaitForAClientThatNeverFinishes() async throws {
+    @Test func `stopping does not wait for a client that never finishes`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.shutdownGrace = .milliseconds(100)
         let backend = try await DevBackend.start(configuration)
@@ -90,7 +90,7 @@ import Testing
         _ = await connection.receiveAll()
     }
 
-    @Test func stoppingCutsADelayShort() async throws {
+    @Test func `stopping cuts a delay short`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.shutdownGrace = .milliseconds(100)
         configuration.faults = FaultPlan([FaultRule("GET", "/nowhere", .delay(.seconds(3600)))])
@@ -102,7 +102,7 @@ import Testing
         _ = await request.value
     }
 
-    @Test func theServerStopsWhenTheBodyThrows() async throws {
+    @Test func `the server stops when the body throws`() async throws {
         struct Failure: Error {}
         let port = NIOLockedValueBox<URL?>(nil)
         await #expect(throws: Failure.self) {
@@ -115,7 +115,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await TestClient(origin).get("/") }
     }
 
-    @Test func aRunningServerStopsWhenItsTaskIsCancelled() async throws {
+    @Test func `a running server stops when its task is cancelled`() async throws {
         let backend = try await DevBackend.start()
         let running = Task { await backend.run() }
         running.cancel()
@@ -123,7 +123,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await TestClient(backend).get("/") }
     }
 
-    @Test func theLogHoldsNoTokenAndNoBody() async throws {
+    @Test func `the log contains no token and no body`() async throws {
         let lines = NIOLockedValueBox<[String]>([])
         var configuration = DevBackend.Configuration()
         configuration.logger = Logger(label: "test") { _ in RecordingLogHandler(lines: lines) }
@@ -131,7 +131,7 @@ import Testing
             let client = TestClient(backend)
             let signedIn = try await client.signIn(name: "Distinctive Name")
             _ = try await client.get("/articles?cursor=\(signedIn.accessToken)", token: signedIn.accessToken)
-            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             _ = try await client.refresh(signedIn.refreshToken)
             return [signedIn.accessToken, signedIn.refreshToken, pair.accessToken, pair.refreshToken, "Distinctive"]
         }

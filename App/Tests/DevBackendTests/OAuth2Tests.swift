@@ -2,11 +2,11 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.untilStuck) struct OAuth2Tests {
+@Suite(.hangLimit) struct OAuth2Tests {
     private let client = "client_id=latchkey-dev&client_secret=development-only"
     private let basic = ["Authorization": "Basic " + Data("latchkey-dev:development-only".utf8).base64EncodedString()]
 
-    @Test func aRefreshGrantRotatesTheSameFamilies() async throws {
+    @Test func `a refresh grant rotates the families of the REST endpoints`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.accessTokenLifetime = .seconds(90)
         try await DevBackend.withServer(configuration) { backend in
@@ -14,17 +14,17 @@ import Testing
             let signedIn = try await http.signIn()
             let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)"
 
-            let answer = try await http.post("/oauth2/token", form: form, headers: basic)
+            let response = try await http.post("/oauth2/token", form: form, headers: basic)
 
-            #expect(answer.status == 200)
-            #expect(answer.header("Cache-Control") == "no-store")
-            #expect(answer.member("token_type") == "Bearer")
-            #expect(answer.member("expires_in") == "90")
-            #expect(answer.member("success") == nil)
-            let access = try answer.member("access_token").required("an access token")
+            #expect(response.status == 200)
+            #expect(response.header("Cache-Control") == "no-store")
+            #expect(response.member("token_type") == "Bearer")
+            #expect(response.member("expires_in") == "90")
+            #expect(response.member("success") == nil)
+            let access = try response.member("access_token").required("an access token")
             #expect(try await http.get("/users/me", token: access).status == 200)
 
-            let next = try answer.member("refresh_token").required("a refresh token")
+            let next = try response.member("refresh_token").required("a refresh token")
             let body = "grant_type=refresh_token&refresh_token=\(next)&\(client)"
             #expect(try await http.post("/oauth2/token", form: body).status == 200)
             #expect(backend.statistics.refreshes == .init(received: 2, committed: 2))
@@ -41,30 +41,30 @@ import Testing
         ("grant_type=password&username=x", 400, "unsupported_grant_type"),
         ("grant_type=refresh_token&refresh_token=never-issued", 400, "invalid_grant"),
     ])
-    func aRefusalIsTheWordOfTheSpecification(form: String, status: Int, error: String) async throws {
+    func `an error has the code of the specification`(form: String, status: Int, error: String) async throws {
         try await DevBackend.withServer { backend in
-            let answer = try await TestClient(backend).post("/oauth2/token", form: "\(form)&\(client)")
-            #expect(answer.status == status)
-            #expect(answer.member("error") == error)
-            #expect(answer.header("Cache-Control") == "no-store")
+            let response = try await TestClient(backend).post("/oauth2/token", form: "\(form)&\(client)")
+            #expect(response.status == status)
+            #expect(response.member("error") == error)
+            #expect(response.header("Cache-Control") == "no-store")
             #expect(backend.statistics.refreshes == .init(received: 1, rejected: 1))
         }
     }
 
     @Test(arguments: ["", "&client_id=latchkey-dev", "&client_id=latchkey-dev&client_secret=guess", "&client_id=x"])
-    func aClientThatDoesNotProveItselfInTheBodyIsRefused(credentials: String) async throws {
+    func `a client that fails to authenticate in the body is refused`(credentials: String) async throws {
         try await DevBackend.withServer { backend in
             let form = "grant_type=refresh_token&refresh_token=x\(credentials)"
-            let answer = try await TestClient(backend).post("/oauth2/token", form: form)
-            #expect(answer.status == 400)
-            #expect(answer.member("error") == "invalid_client")
-            #expect(answer.header("WWW-Authenticate") == nil)
+            let response = try await TestClient(backend).post("/oauth2/token", form: form)
+            #expect(response.status == 400)
+            #expect(response.member("error") == "invalid_client")
+            #expect(response.header("WWW-Authenticate") == nil)
         }
     }
 
     // Over a raw connection: URLSession on Linux never returns from a Basic challenge.
     @Test(arguments: ["Basic bGF0Y2hrZXktZGV2Omd1ZXNz", "Basic !", "Bearer x", "Basic"])
-    func aClientThatDoesNotProveItselfByHeaderIsChallenged(authorization: String) async throws {
+    func `a client that fails to authenticate by header is challenged`(authorization: String) async throws {
         try await DevBackend.withServer { backend in
             let form = "grant_type=refresh_token&refresh_token=x"
             let connection = try await RawConnection.open(to: backend)
@@ -72,31 +72,31 @@ import Testing
                 "POST /api/v1/oauth2/token HTTP/1.1\r\nHost: localhost\r\nAuthorization: \(authorization)\r\n"
                     + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n"
                     + form)
-            let answer = await connection.receive(until: "invalid_client")
-            #expect(answer.hasPrefix("HTTP/1.1 401 "))
-            #expect(answer.contains("\r\nWWW-Authenticate: Basic "))
+            let response = await connection.receive(until: "invalid_client")
+            #expect(response.hasPrefix("HTTP/1.1 401 "))
+            #expect(response.contains("\r\nWWW-Authenticate: Basic "))
             try await connection.close()
         }
     }
 
-    @Test func aClientProvesItselfInOneWayOnly() async throws {
+    @Test func `a client must not authenticate in two ways`() async throws {
         try await DevBackend.withServer { backend in
             let form = "grant_type=refresh_token&refresh_token=x&\(client)"
-            let answer = try await TestClient(backend).post("/oauth2/token", form: form, headers: basic)
-            #expect(answer.status == 400)
-            #expect(answer.member("error") == "invalid_request")
+            let response = try await TestClient(backend).post("/oauth2/token", form: form, headers: basic)
+            #expect(response.status == 400)
+            #expect(response.member("error") == "invalid_request")
         }
     }
 
-    @Test func revokingEitherTokenEndsTheFamily() async throws {
+    @Test func `revoking either token ends the family`() async throws {
         try await DevBackend.withServer { backend in
             let http = TestClient(backend)
             let first = try await http.signIn()
             let second = try await http.signIn()
             for token in [first.refreshToken, second.accessToken, "never-issued", first.refreshToken] {
-                let answer = try await http.post("/oauth2/revoke", form: "token=\(token)&token_type_hint=x&\(client)")
-                #expect(answer.status == 200)
-                #expect(answer.data.isEmpty)
+                let response = try await http.post("/oauth2/revoke", form: "token=\(token)&token_type_hint=x&\(client)")
+                #expect(response.status == 200)
+                #expect(response.data.isEmpty)
             }
             #expect(try await http.get("/users/me", token: first.accessToken).code == "SESSION_REVOKED")
             #expect(try await http.refresh(second.refreshToken).code == "SESSION_REVOKED")
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func aFaultSpeaksTheEndpointsLanguage() async throws {
+    @Test func `a fault has the form of the endpoint's errors`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.faults = FaultPlan([
             FaultRule("POST", "/oauth2/token", .respond(status: 503, retryAfter: .seconds(3)), times: 1),

@@ -2,9 +2,9 @@ import DevBackend
 import Foundation
 import Testing
 
-/// What goes wrong with a refresh: late, lost, or in the hands of a gateway.
-@Suite(.untilStuck) struct RefreshFaultTests {
-    @Test func aDelayedResponseComesAfterTheRotation() async throws {
+/// Faults of a refresh: late responses, lost responses, and responses of a gateway.
+@Suite(.hangLimit) struct RefreshFaultTests {
+    @Test func `a delayed response comes after the rotation`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
@@ -16,7 +16,7 @@ import Testing
             #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))
             gate.open()
 
-            let pair = try await late.data(Pair.self)
+            let pair = try await late.data(Received.TokenPair.self)
 
             let entry = try backend.journal.last.required("an entry")
             #expect(try entry.completedAt.required("a time") - entry.arrivedAt >= 50)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aDelayedResponseIsReuseForAClientThatDoesNotWait() async throws {
+    @Test func `a second refresh during a delayed response counts as reuse`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
@@ -46,31 +46,33 @@ import Testing
     ]
 
     @Test(arguments: ["/auth/refresh", "/oauth2/token"], gateways)
-    func aGatewayRespondsInThePlaceOfTheServerAndNothingIsSpent(path: String, gateway: GatewayResponse) async throws {
+    func `a gateway responds instead of the server, and no token is spent`(path: String, gateway: GatewayResponse)
+        async throws
+    {
         var configuration = DevBackend.Configuration()
         configuration.faults = FaultPlan([FaultRule("POST", path, .gateway(gateway), times: 1)])
         try await DevBackend.withServer(configuration) { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
 
-            let answer = try await client.post(path, json: #"{"refreshToken": "\#(signedIn.refreshToken)"}"#)
+            let response = try await client.post(path, json: #"{"refreshToken": "\#(signedIn.refreshToken)"}"#)
 
-            #expect(answer.status == gateway.status)
-            #expect(String(decoding: answer.data, as: UTF8.self) == gateway.body)
-            #expect(answer.header("Content-Type") == gateway.contentType)
-            #expect(answer.header("X-Request-Id") == nil)
+            #expect(response.status == gateway.status)
+            #expect(String(decoding: response.data, as: UTF8.self) == gateway.body)
+            #expect(response.header("Content-Type") == gateway.contentType)
+            #expect(response.header("X-Request-Id") == nil)
             #expect(backend.statistics.refreshes == .init(received: 1))
             #expect(backend.statistics.count("POST", path, status: gateway.status) == 1)
             #expect(try await client.refresh(signedIn.refreshToken).status == 200)
         }
     }
 
-    @Test func oneEndpointRefusesEveryTokenWhileOthersWork() async throws {
+    @Test func `one endpoint refuses every token while others work`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
             backend.faults = .refusingAccessTokens(at: "/articles/*")
-            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             for token in [signedIn.accessToken, pair.accessToken] {
                 #expect(try await client.get("/articles/1", token: token).code == "TOKEN_INVALID")
                 #expect(try await client.get("/articles", token: token).status == 200)
@@ -83,21 +85,21 @@ import Testing
         }
     }
 
-    @Test func aStrictRotationExpiresOlderAccessTokens() async throws {
+    @Test func `a strict rotation expires older access tokens`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.faults = FaultPlan(strictRotation: true)
         try await DevBackend.withServer(configuration) { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
-            let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+            let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
             #expect(try await client.get("/users/me", token: signedIn.accessToken).code == "TOKEN_EXPIRED")
-            let again = try await client.refresh(signedIn.refreshToken, key: "k1").data(Pair.self)
+            let again = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
             #expect(again == pair)
             #expect(try await client.get("/users/me", token: again.accessToken).status == 200)
         }
     }
 
-    @Test func anAccessTokenOfTwoSecondsLivesTwoSeconds() async throws {
+    @Test func `an access token with a lifetime of two seconds expires after two seconds`() async throws {
         let clock = ManualClock()
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }

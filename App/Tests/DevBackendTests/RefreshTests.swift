@@ -2,17 +2,17 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.untilStuck) struct RefreshTests {
-    @Test func aRefreshRotatesBothTokensAndBothWork() async throws {
+@Suite(.hangLimit) struct RefreshTests {
+    @Test func `a refresh returns two new tokens, and both work`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
 
-            let answer = try await client.refresh(signedIn.refreshToken)
+            let response = try await client.refresh(signedIn.refreshToken)
 
-            #expect(answer.status == 200)
-            #expect(answer.header("Cache-Control") == "no-store")
-            let pair = try answer.data(Pair.self)
+            #expect(response.status == 200)
+            #expect(response.header("Cache-Control") == "no-store")
+            let pair = try response.data(Received.TokenPair.self)
             #expect(pair.accessToken != signedIn.accessToken)
             #expect(pair.refreshToken != signedIn.refreshToken)
             #expect(try await client.get("/users/me", token: pair.accessToken).status == 200)
@@ -22,12 +22,12 @@ import Testing
         }
     }
 
-    @Test func aSpentTokenRevokesTheWholeFamily() async throws {
+    @Test func `a spent token revokes the whole family`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
             let bystander = try await client.signIn(name: "Grace")
-            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
 
             let reuse = try await client.refresh(signedIn.refreshToken)
             #expect(reuse.status == 401)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownTokenAndAMissingOneAreToldApart() async throws {
+    @Test func `an unknown token and a missing one are different errors`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let unknown = try await client.refresh("never-issued")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func anExpiredTokenIsRefusedAndEachRotationStartsAnew() async throws {
+    @Test func `an expired token is refused, and each rotation starts a new lifetime`() async throws {
         let clock = ManualClock()
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
@@ -70,19 +70,19 @@ import Testing
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
             clock.advance(by: .seconds(99))
-            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             clock.advance(by: .seconds(99))
-            let next = try await client.refresh(pair.refreshToken).data(Pair.self)
+            let next = try await client.refresh(pair.refreshToken).data(Received.TokenPair.self)
             clock.advance(by: .seconds(100))
 
-            let answer = try await client.refresh(next.refreshToken)
+            let response = try await client.refresh(next.refreshToken)
 
-            #expect(answer.status == 401)
-            #expect(answer.code == "REFRESH_TOKEN_EXPIRED")
+            #expect(response.status == 401)
+            #expect(response.code == "REFRESH_TOKEN_EXPIRED")
         }
     }
 
-    @Test func ofManyRefreshesAtOnceWithOneTokenExactlyOneIsCommitted() async throws {
+    @Test func `of many concurrent refreshes with one token exactly one is committed`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func aRestartOnTheSameDatabaseKeepsSessions() async throws {
+    @Test func `sessions survive a restart with the same database`() async throws {
         try await withTemporaryFolder { folder in
             var configuration = DevBackend.Configuration()
             configuration.database = .file(folder.appendingPathComponent("backend.sqlite").path)
@@ -113,8 +113,8 @@ import Testing
                 #expect(try await client.get("/users/me", token: token).status == 200)
                 #expect(try await client.get("/users/me", token: expired.accessToken).code == "TOKEN_EXPIRED")
                 #expect(try await client.refresh(signedIn.refreshToken).status == 200)
-                let page = try await client.get("/articles?limit=100", token: token).data(ReceivedPage.self)
-                #expect(page.items.count == 12, "the seed is sown once")
+                let page = try await client.get("/articles?limit=100", token: token).data(Received.Page.self)
+                #expect(page.items.count == 12, "the articles are seeded once")
             }
         }
     }

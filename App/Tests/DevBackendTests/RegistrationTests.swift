@@ -2,20 +2,20 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.untilStuck) struct RegistrationTests {
-    @Test func aGuestWithANameAndAPhotoIsSignedIn() async throws {
+@Suite(.hangLimit) struct RegistrationTests {
+    @Test func `a guest with a name and a photo is signed in`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let image = jpeg(width: 1024, height: 768, length: 40_000)
 
-            let answer = try await client.register(MultipartBody.registration(name: "Ada Lovelace", image: image))
+            let response = try await client.register(MultipartBody.registration(name: "Ada Lovelace", image: image))
 
-            #expect(answer.status == 201)
-            #expect(answer.header("Cache-Control") == "no-store")
-            let signedIn = try answer.data(SignedIn.self)
+            #expect(response.status == 201)
+            #expect(response.header("Cache-Control") == "no-store")
+            let signedIn = try response.data(Received.SignedIn.self)
             #expect(signedIn.user.name == "Ada Lovelace")
             let me = try await client.get("/users/me", token: signedIn.accessToken)
-            #expect(try me.data(ReceivedUser.self) == signedIn.user)
+            #expect(try me.data(Received.User.self) == signedIn.user)
             let key = try signedIn.user.profileImageKey.required("an image key")
             #expect(signedIn.user.profileUrl == "\(backend.baseURL.absoluteString)/files/\(key)")
             let file = try await client.get("/files/\(key)", token: signedIn.accessToken)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func everyInvalidFieldIsNamedAtOnce() async throws {
+    @Test func `the response names every invalid field`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
 
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func anImageOfTheGreatestSizeIsTakenAndOneByteMoreIsNot() async throws {
+    @Test func `an image of the maximum size is accepted, and one byte more is not`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.limits.imageBytes = 3_000_000
         try await DevBackend.withServer(configuration) { backend in
@@ -58,29 +58,29 @@ import Testing
         }
     }
 
-    @Test func aBodyOverTheLimitIsRefusedFromItsDeclaredLength() async throws {
+    @Test func `a body is refused by its declared length`() async throws {
         try await DevBackend.withServer { backend in
             let connection = try await RawConnection.open(to: backend)
-            // Nothing follows the head: whoever waited for the body would wait for ever.
+            // Nothing follows the head: a server that waits for the body would wait indefinitely.
             try await connection.send(
                 "POST /api/v1/auth/guest/register HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6000000\r\n"
                     + "Content-Type: \(MultipartBody.contentType)\r\n\r\n")
-            let answer = await connection.receive(until: "IMAGE_TOO_LARGE")
-            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+            let response = await connection.receive(until: "IMAGE_TOO_LARGE")
+            #expect(response.hasPrefix("HTTP/1.1 413 "))
             try await connection.close()
         }
     }
 
     @Test(arguments: [Data("GIF89a".utf8), Data([0xFF, 0xD8]), Data([0xFF, 0xD8, 0xFF, 0xD9]), Data("x".utf8)])
-    func whatIsNoJPEGIsRefused(image: Data) async throws {
+    func `an image that is not a JPEG is rejected`(image: Data) async throws {
         try await DevBackend.withServer { backend in
-            let answer = try await TestClient(backend).register(MultipartBody.registration(image: image))
-            #expect(answer.status == 415)
-            #expect(answer.code == "UNSUPPORTED_IMAGE")
+            let response = try await TestClient(backend).register(MultipartBody.registration(image: image))
+            #expect(response.status == 415)
+            #expect(response.code == "UNSUPPORTED_IMAGE")
         }
     }
 
-    @Test func aBodyThatIsNoMultipartIsRefused() async throws {
+    @Test func `a body that is not multipart is rejected`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let json = try await client.post("/auth/guest/register", json: "{}")
@@ -98,10 +98,10 @@ import Testing
         }
     }
 
-    @Test func aClientThatAsksIsToldToContinue() async throws {
+    @Test func `a client that expects 100-continue receives it`() async throws {
         try await DevBackend.withServer { backend in
             let connection = try await RawConnection.open(to: backend)
-            let body = #"{"refreshToken": "nobody's"}"#
+            let body = #"{"refreshToken": "unknown"}"#
             try await connection.send(
                 "POST /api/v1/auth/logout HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
                     + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n")

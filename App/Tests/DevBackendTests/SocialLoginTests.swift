@@ -2,61 +2,61 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.untilStuck) struct SocialLoginTests {
-    private func login(_ client: TestClient, provider: String, token: String) async throws -> ReceivedResponse {
+@Suite(.hangLimit) struct SocialLoginTests {
+    private func login(_ client: TestClient, provider: String, token: String) async throws -> Received.Response {
         try await client.post("/auth/social/login", json: #"{"provider": "\#(provider)", "token": "\#(token)"}"#)
     }
 
     @Test(arguments: DevelopmentProvider.names)
-    func aProvidersTokenSignsInAndTheSameSubjectIsTheSameUser(provider: String) async throws {
+    func `a provider's token signs in, and the same subject is the same user`(provider: String) async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let issuer = DevelopmentProvider()
             let first = try await login(
                 client, provider: provider, token: issuer.token(for: provider, subject: "s-1", name: "Grace"))
             #expect(first.status == 200)
-            let user = try first.data(SignedIn.self).user
+            let user = try first.data(Received.SignedIn.self).user
             #expect(user.name == "Grace")
             #expect(user.profileUrl == nil)
 
             let again = try await login(
                 client, provider: provider, token: issuer.token(for: provider, subject: "s-1", name: "Grace H."))
-            #expect(try again.data(SignedIn.self).user == user)
+            #expect(try again.data(Received.SignedIn.self).user == user)
             let other = try await login(
                 client, provider: provider, token: issuer.token(for: provider, subject: "s-2", name: "Grace"))
-            #expect(try other.data(SignedIn.self).user.id != user.id)
+            #expect(try other.data(Received.SignedIn.self).user.id != user.id)
             #expect(backend.statistics.socialLogins == 3)
         }
     }
 
-    @Test func anUnknownProviderIsAnInvalidField() async throws {
+    @Test func `an unknown provider is an invalid field`() async throws {
         try await DevBackend.withServer { backend in
-            let answer = try await login(TestClient(backend), provider: "example", token: "x")
-            #expect(answer.status == 400)
-            #expect(answer.fields == ["provider"])
+            let response = try await login(TestClient(backend), provider: "example", token: "x")
+            #expect(response.status == 400)
+            #expect(response.fields == ["provider"])
         }
     }
 
-    @Test func aTokenThatIsNotTheProvidersIsRefused() async throws {
+    @Test func `a token that the provider did not issue for this server is refused`() async throws {
         let clock = ManualClock()
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
         try await DevBackend.withServer(configuration) { backend in
             let client = TestClient(backend)
             let issuer = DevelopmentProvider()
-            let stranger = DevelopmentProvider(signingKey: Data("another key, also known to everybody".utf8))
+            let otherIssuer = DevelopmentProvider(signingKey: Data("another key, not that of the server".utf8))
             let soon = clock.now.addingTimeInterval(60)
             let tokens = [
                 "nonsense",
-                try await stranger.token(for: "apple", subject: "s", name: "Eve", expiresAt: soon),
+                try await otherIssuer.token(for: "apple", subject: "s", name: "Eve", expiresAt: soon),
                 try await issuer.token(for: "kakao", subject: "s", name: "Eve", expiresAt: soon),
                 try await issuer.token(for: "apple", subject: "", name: "Eve", expiresAt: soon),
                 try await issuer.token(for: "apple", subject: "s", name: "Eve", expiresAt: clock.now),
             ]
             for token in tokens {
-                let answer = try await login(client, provider: "apple", token: token)
-                #expect(answer.status == 401)
-                #expect(answer.code == "PROVIDER_TOKEN_INVALID")
+                let response = try await login(client, provider: "apple", token: token)
+                #expect(response.status == 401)
+                #expect(response.code == "PROVIDER_TOKEN_INVALID")
             }
             #expect(backend.statistics.socialLogins == 0)
         }

@@ -3,25 +3,25 @@ import Foundation
 import Testing
 
 /// Clients that start an upload and do not finish it.
-@Suite(.untilStuck) struct StalledUploadTests {
+@Suite(.hangLimit) struct StalledUploadTests {
     private static let uploads = 100
 
-    /// The head of an upload that declares more than will come.
+    /// The head of an upload that declares more bytes than are sent.
     private func head(_ path: String = "/auth/guest/register", length: Int = 60_000) -> String {
         "POST /api/v1\(path) HTTP/1.1\r\nHost: localhost\r\n"
             + "Content-Type: multipart/form-data; boundary=\(MultipartBody.boundary)\r\n"
             + "Content-Length: \(length)\r\n\r\n"
     }
 
-    /// Limits of an hour: only the one that a test sets is reached.
-    private var patient: DevBackend.Configuration {
+    /// Timeouts of an hour, so that only the one that a test sets is reached.
+    private var withoutTimeouts: DevBackend.Configuration {
         var configuration = DevBackend.Configuration()
         configuration.limits.bodyIdleTimeout = .seconds(3600)
         configuration.limits.bodyTotalTimeout = .seconds(3600)
         return configuration
     }
 
-    /// Starts uploads that stop before their end, and collects what the server says until it closes each connection.
+    /// Starts uploads that stop before their end, and collects the output of the server until it closes the connections.
     private func stalledUploads(to backend: DevBackend, bytes: Int) async throws -> [String] {
         let text = head() + String(repeating: "x", count: bytes)
         return try await withThrowingTaskGroup(of: String.self) { group in
@@ -36,20 +36,20 @@ import Testing
         }
     }
 
-    @Test func aHundredStalledUploadsAreRefusedAndTheirConnectionsClosed() async throws {
-        var configuration = patient
+    @Test func `a hundred stalled uploads time out, and their connections are closed`() async throws {
+        var configuration = withoutTimeouts
         configuration.limits.bodyIdleTimeout = .milliseconds(100)
         try await DevBackend.withServer(configuration) { backend in
-            let answers = try await stalledUploads(to: backend, bytes: 40_000)
-            #expect(answers.allSatisfy { $0.hasPrefix("HTTP/1.1 408 ") })
-            #expect(answers.allSatisfy { $0.contains("\r\nConnection: close\r\n") && $0.contains("BODY_TIMEOUT") })
+            let responses = try await stalledUploads(to: backend, bytes: 40_000)
+            #expect(responses.allSatisfy { $0.hasPrefix("HTTP/1.1 408 ") })
+            #expect(responses.allSatisfy { $0.contains("\r\nConnection: close\r\n") && $0.contains("BODY_TIMEOUT") })
             #expect(backend.statistics.count("POST", "/auth/guest/register", status: 408) == Self.uploads)
             #expect(backend.statistics.inProgress == 0)
         }
     }
 
-    @Test func theBodiesOfAllRequestsTogetherTakeNoMoreThanTheLimit() async throws {
-        var configuration = patient
+    @Test func `the bodies of all requests together take no more memory than the limit`() async throws {
+        var configuration = withoutTimeouts
         configuration.limits.bufferedBodyBytes = 1024 * 1024
         try await DevBackend.withServer(configuration) { backend in
             let text = head() + String(repeating: "x", count: 40_000)
@@ -62,10 +62,10 @@ import Testing
                         return await connection.receive(until: "BODY_MEMORY_EXHAUSTED")
                     }
                 }
-                // A body of 40,000 bytes takes 64 KiB, so that no more than 16 fit, and those that fit wait.
+                // A body of 40,000 bytes takes 64 KiB, so 16 fit and the others are refused.
                 var refusals: [String] = []
-                while refusals.count < Self.uploads - 16, let answer = try await group.next() {
-                    refusals.append(answer)
+                while refusals.count < Self.uploads - 16, let response = try await group.next() {
+                    refusals.append(response)
                 }
                 for connection in connections { try await connection.close() }
                 return refusals
@@ -76,47 +76,47 @@ import Testing
 
             var status = 503
             while status == 503 { status = try await TestClient(backend).register().status }
-            #expect(status == 201, "the memory is free again once the clients are gone")
+            #expect(status == 201, "the memory is free again after the connections are closed")
         }
     }
 
-    @Test func aBodyThatDripsEndsAtTheTotalLimit() async throws {
-        var configuration = patient
+    @Test func `a slow body times out at the total deadline`() async throws {
+        var configuration = withoutTimeouts
         configuration.limits.bodyTotalTimeout = .milliseconds(200)
         try await DevBackend.withServer(configuration) { backend in
             let connection = try await RawConnection.open(to: backend)
             try await connection.send(head(length: 5_000_000))
-            let pace = try await RawConnection.open(to: backend)
-            // One byte for each exchange on another connection, so that the server waits for every byte.
-            let dripping = Task {
+            let second = try await RawConnection.open(to: backend)
+            // One byte for each exchange on a second connection, so that the server waits for every byte.
+            let upload = Task {
                 while !Task.isCancelled {
                     try await connection.send("x")
-                    try await pace.send("GET /api/v1/nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                    _ = await pace.receive(until: "NOT_FOUND")
+                    try await second.send("GET /api/v1/nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    _ = await second.receive(until: "NOT_FOUND")
                 }
             }
-            let answer = await connection.receive(until: "BODY_TIMEOUT")
-            #expect(answer.hasPrefix("HTTP/1.1 408 "))
-            dripping.cancel()
-            _ = await dripping.result
+            let response = await connection.receive(until: "BODY_TIMEOUT")
+            #expect(response.hasPrefix("HTTP/1.1 408 "))
+            upload.cancel()
+            _ = await upload.result
             _ = await connection.receiveAll()
         }
     }
 
-    @Test func aBodyThatNoHandlerReadsEndsToo() async throws {
-        var configuration = patient
+    @Test func `a body that no handler reads times out too`() async throws {
+        var configuration = withoutTimeouts
         configuration.limits.bodyIdleTimeout = .milliseconds(100)
         try await DevBackend.withServer(configuration) { backend in
             let connection = try await RawConnection.open(to: backend)
             try await connection.send(head("/nowhere") + "half")
-            let answer = await connection.receiveAll()
-            #expect(answer.hasPrefix("HTTP/1.1 404 "))
-            #expect(!answer.contains("BODY_TIMEOUT"), "it had its response")
+            let response = await connection.receiveAll()
+            #expect(response.hasPrefix("HTTP/1.1 404 "))
+            #expect(!response.contains("BODY_TIMEOUT"), "the response was sent before")
         }
     }
 
-    @Test func aRequestThatIsHeldWithItsWholeBodyIsNotTimedOut() async throws {
-        var configuration = patient
+    @Test func `a held request with a complete body does not time out`() async throws {
+        var configuration = withoutTimeouts
         configuration.limits.bodyIdleTimeout = .milliseconds(1)
         configuration.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .delay(.milliseconds(200)))])
         try await DevBackend.withServer(configuration) { backend in
@@ -124,8 +124,8 @@ import Testing
             let connection = try await RawConnection.open(to: backend)
             try await connection.send(
                 "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-            let answer = await connection.receive(until: "REFRESH_TOKEN_INVALID")
-            #expect(answer.hasPrefix("HTTP/1.1 401 "))
+            let response = await connection.receive(until: "REFRESH_TOKEN_INVALID")
+            #expect(response.hasPrefix("HTTP/1.1 401 "))
             try await connection.close()
         }
     }

@@ -2,8 +2,8 @@ import DevBackend
 import Foundation
 import Testing
 
-@Suite(.untilStuck) struct StatisticsTests {
-    @Test func answersAreCountedByRouteAndStatus() async throws {
+@Suite(.hangLimit) struct StatisticsTests {
+    @Test func `responses are counted by route and status`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let token = try await client.signIn().accessToken
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func theMostRequestsAtOnceAreRemembered() async throws {
+    @Test func `the maximum of concurrent requests is recorded`() async throws {
         try await DevBackend.withServer { backend in
             let gate = backend.hold("GET", "/nowhere")
             try await withThrowingTaskGroup { group in
@@ -36,11 +36,11 @@ import Testing
         }
     }
 
-    @Test func theJournalKnowsTheGenerationOfEveryTokenItIssued() async throws {
+    @Test func `the journal has the generation of every token that the server issued`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let signedIn = try await client.signIn()
-            let pair = try await client.refresh(signedIn.refreshToken).data(Pair.self)
+            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             _ = try await client.get("/articles", token: signedIn.accessToken)
             _ = try await client.get("/articles", token: pair.accessToken)
             try await backend.expireAccessTokens()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func theJournalForgetsTheOldestAndNeverHoldsAToken() async throws {
+    @Test func `the journal drops the oldest entries, and never contains a token`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.journalCapacity = 3
         configuration.accessTokenField = "X-Custom"

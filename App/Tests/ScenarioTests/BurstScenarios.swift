@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 import DataAPI
 import DevBackend
 import Foundation
@@ -10,74 +11,88 @@ extension Scenarios {
     @Suite struct BurstScenarios {
         static let jitter = FaultRule(nil, "/**", .jitter(upTo: .milliseconds(200)))
 
-        static let weathers: [(name: String, faults: FaultPlan)] = [
+        static let bursts: [(name: String, faults: FaultPlan)] = [
             ("S1 burst", .none),
             ("S1 burst with jitter", FaultPlan([jitter])),
             ("S1 burst with jitter, strict", FaultPlan([jitter], strictRotation: true)),
         ]
 
-        @Test("S1: 1,000 requests meet an expired token: one refresh, no failure", arguments: weathers)
-        func burst(weather: (name: String, faults: FaultPlan)) async throws {
-            try await Stage.play { stage in
-                stage.backend.faults = weather.faults
-                try await stage.backend.expireAccessTokens()
-                let failures = await stage.sendAll(1_000).compactMap(\.self)
-                stage.report(weather.name, failures: failures.count)
+        @Test(arguments: bursts)
+        func `S1: 1,000 requests with an expired token: one refresh, no failure`(
+            burst: (name: String, faults: FaultPlan)
+        ) async throws {
+            try await TestApp.run { app in
+                app.backend.faults = burst.faults
+                try await app.backend.expireAccessTokens()
+                let failures = await app.sendAll(1_000).compactMap(\.self)
+                app.report(burst.name, failures: failures.count)
                 #expect(failures.count == 0, "\(failures.first.map(String.init(describing:)) ?? "")")
-                #expect(stage.refusals > 0)
-                #expect(stage.backend.statistics.refreshes == .init(received: 1, committed: 1))
+                #expect(app.refusals > 0)
+                #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
             }
         }
 
-        @Test("S1: a token known to be expired is refreshed first, and no request is refused at all")
-        func proactive() async throws {
+        @Test func `S1: a token known to be expired is refreshed first, and no request is refused`() async throws {
             let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_900_000_000))
-            try await Stage.play({
+            try await TestApp.run({
                 $0.server.now = { clock.date }
                 $0.clock = clock
-            }) { stage in
-                stage.backend.faults = FaultPlan([Self.jitter])
-                clock.advance(by: stage.backend.configuration.accessTokenLifetime)
-                let failures = await stage.sendAll(1_000).compactMap(\.self)
-                stage.report("S1 proactive", failures: failures.count)
+            }) { app in
+                app.backend.faults = FaultPlan([Self.jitter])
+                clock.advance(by: app.backend.configuration.accessTokenLifetime)
+                let failures = await app.sendAll(1_000).compactMap(\.self)
+                app.report("S1 proactive", failures: failures.count)
                 #expect(failures.count == 0)
-                #expect(stage.refusals == 0)
-                #expect(stage.backend.statistics.refreshes == .init(received: 1, committed: 1))
+                #expect(app.refusals == 0)
+                #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
             }
         }
 
-        @Test("S1: every new token looks expired to the client's clock, or valid for years", arguments: [30.0, -30.0])
-        func wrongClock(days: Double) async throws {
-            try await Stage.play({ $0.clock = SetClock(offset: days * 86_400) }) { stage in
-                stage.backend.faults = FaultPlan([Self.jitter])
-                try await stage.backend.expireAccessTokens()
-                let failures = await stage.sendAll(1_000).compactMap(\.self)
-                stage.report("S1 clock off by \(Int(days)) days", failures: failures.count)
+        @Test(arguments: [30.0, -30.0])
+        func `S1: every new token looks expired to the client's clock, or valid for years`(days: Double) async throws {
+            try await TestApp.run({ $0.clock = WrongClock(offset: days * 86_400) }) { app in
+                app.backend.faults = FaultPlan([Self.jitter])
+                try await app.backend.expireAccessTokens()
+                let failures = await app.sendAll(1_000).compactMap(\.self)
+                app.report("S1 clock off by \(Int(days)) days", failures: failures.count)
                 #expect(failures.count == 0)
-                #expect(stage.backend.statistics.refreshes == .init(received: 1, committed: 1))
+                #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
             }
         }
 
-        @Test("S2: 20 refusals that arrive one by one after the refresh is done cause no further refresh")
-        func lateRefusals() async throws {
-            try await Stage.play { stage in
-                let gate = stage.backend.hold("GET", "/articles/*")
-                async let late = stage.sendAll(20)
+        @Test func `S2: 20 refusals that arrive after the refresh is done cause no further refresh`() async throws {
+            try await TestApp.run { app in
+                let gate = app.backend.hold("GET", "/articles/*")
+                async let late = app.sendAll(20)
                 await gate.arrivals(20)
-                try await stage.backend.expireAccessTokens()
-                #expect(await stage.send(.me) == nil)
-                #expect(stage.backend.statistics.refreshes.received == 1)
+                try await app.backend.expireAccessTokens()
+                #expect(await app.send(.me) == nil)
+                #expect(app.backend.statistics.refreshes.received == 1)
                 for arrived in 21...40 {
                     gate.release(1)
                     await gate.arrivals(arrived)
                 }
                 gate.open()
                 let failures = await late.compactMap(\.self)
-                stage.report("S2", failures: failures.count)
+                app.report("S2", failures: failures.count)
                 #expect(failures.count == 0)
-                #expect(stage.refusals == 20)
-                #expect(stage.backend.statistics.refreshes.received == 1)
+                #expect(app.refusals == 20)
+                #expect(app.backend.statistics.refreshes.received == 1)
             }
         }
     }
+}
+
+/// A device whose date is wrong by a constant offset.
+private struct WrongClock: TimeSource {
+    let offset: TimeInterval
+    private let system = SystemTimeSource()
+
+    init(offset: TimeInterval) {
+        self.offset = offset
+    }
+
+    var uptime: Duration { system.uptime }
+    var date: Date { system.date + offset }
+    func sleep(until deadline: Duration) async throws { try await system.sleep(until: deadline) }
 }

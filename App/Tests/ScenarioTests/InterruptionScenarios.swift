@@ -7,69 +7,62 @@ import Testing
 import TokenRefresh
 
 extension Scenarios {
-    /// S5, S6, S7 and S9: a user signs out, another one signs in, and a redirect leads away.
+    /// S5, S6, S7 and S9: cancellation, sign-out, another sign-in, and a redirect to another origin.
     @Suite struct InterruptionScenarios {
-        @Test("S5: the request that started the refresh is cancelled: it returns at once, and the others succeed")
-        func starterCancelled() async throws {
-            try await Stage.play { stage in
-                let gate = stage.backend.hold("POST", "/auth/refresh")
-                try await stage.backend.expireAccessTokens()
-                let starter = Task { try await stage.network.send(.me) }
+        @Test func `S5: the request that started the refresh is cancelled, and the others succeed`() async throws {
+            try await TestApp.run { app in
+                let gate = app.backend.hold("POST", "/auth/refresh")
+                try await app.backend.expireAccessTokens()
+                let starter = Task { try await app.network.send(.me) }
                 await gate.arrivals(1)
-                async let others = stage.sendAll(50)
+                async let others = app.sendAll(50)
                 starter.cancel()
-                // The gate is still closed: only a request that does not wait for the refresh can be over.
+                // The gate is still closed: only a request that does not wait for the refresh can have ended.
                 await #expect(throws: CancellationError.self) { _ = try await starter.value }
                 gate.open()
                 let failures = await others.compactMap(\.self)
-                stage.report("S5", failures: failures.count)
+                app.report("S5", failures: failures.count)
                 #expect(failures.isEmpty)
-                #expect(stage.backend.statistics.refreshes == .init(received: 1, committed: 1))
+                #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
             }
         }
 
-        @Test(
-            "S6: sign-out during a refresh: it stays, in memory and in the store, and nothing is sent with the new token"
-        )
-        func signOutDuringRefresh() async throws {
-            try await Stage.play { stage in
-                let (gate, requests) = try await stage.refuseAll(20, at: .beforeResponse)
-                try await stage.auth.logout()
+        @Test func `S6: after a sign-out during a refresh nothing is sent with the new token`() async throws {
+            try await TestApp.run { app in
+                let (gate, requests) = try await app.refuseAll(20, at: .beforeResponse)
+                try await app.auth.logout()
                 let failures = await requests.value.compactMap(\.self)
                 gate.open()
-                await stage.events.wait { $0.isResponseDropped }
-                #expect(await stage.send(.me)?.authentication?.code == .notSignedIn)
-                stage.report("S6", failures: failures.count)
+                await app.events.wait { $0.isResponseDropped }
+                #expect(await app.send(.me)?.authentication?.code == .notSignedIn)
+                app.report("S6", failures: failures.count)
                 #expect(failures.count == 20)
                 #expect(failures.allSatisfy { $0.authentication?.code == .sessionEnded })
-                #expect(stage.session.state == .signedOut(.byUser))
-                #expect(try await stage.store.load() == nil)
-                #expect(stage.backend.statistics.refreshes.committed == 1)
-                let withNewToken = stage.backend.journal.filter {
+                #expect(app.session.state == .signedOut(.byUser))
+                #expect(try await app.store.load() == nil)
+                #expect(app.backend.statistics.refreshes.committed == 1)
+                let withNewToken = app.backend.journal.filter {
                     $0.tokenGeneration == 1 && !$0.path.contains("/auth/")
                 }
                 #expect(withNewToken == [])
             }
         }
 
-        @Test(
-            "S7: another sign-in during a refresh: the new user's tokens stay, and no old request is sent as the new user"
-        )
-        func signInDuringRefresh() async throws {
-            try await Stage.play { stage in
-                let (gate, requests) = try await stage.refuseAll(20, at: .beforeResponse)
-                try await stage.signIn("bob")
+        @Test func `S7: after another sign-in during a refresh the new user's tokens stay`() async throws {
+            try await TestApp.run { app in
+                let (gate, requests) = try await app.refuseAll(20, at: .beforeResponse)
+                try await app.signIn("bob")
                 let failures = await requests.value.compactMap(\.self)
                 gate.open()
-                await stage.events.wait { $0.isResponseDropped }
-                stage.report("S7", failures: failures.count)
+                await app.events.wait { $0.isResponseDropped }
+                app.report("S7", failures: failures.count)
                 #expect(failures.count == 20)
                 #expect(failures.allSatisfy { $0.authentication?.code == .sessionEnded })
-                #expect(try await stage.auth.me().name == "bob")
-                // Each of ada's requests reached the server once, refused; none came back with bob's token.
-                #expect(stage.backend.statistics.count("GET", "/articles/{id}") == 20)
-                let stored = try await stage.store.load()
-                #expect(stage.session.state == stored.map { .signedIn($0.session) })
+                #expect(try await app.auth.me().name == "bob")
+                // Each of ada's requests reached the server once and was refused; none was sent again with bob's token.
+                #expect(app.backend.statistics.count("GET", "/articles/{id}") == 20)
+                let stored = try await app.store.load()
+                #expect(app.session.state == stored.map { .signedIn($0.session) })
             }
         }
 
@@ -78,25 +71,27 @@ extension Scenarios {
         }
 
         @Test(
-            "S9: no token arrives at the origin a redirect leads to, whatever field it travels in", arguments: redirects
+            arguments: redirects
         )
-        func redirected(redirect: (status: Int, placement: TokenPlacement)) async throws {
+        func `S9: no token is sent to the other origin of a redirect, in any field`(
+            redirect: (status: Int, placement: TokenPlacement)
+        ) async throws {
             try await DevBackend.withServer { elsewhere in
-                try await Stage.play({
+                try await TestApp.run({
                     $0.server.accessTokenField = "accessToken"
                     $0.authentication = AuthenticationPolicy(placement: redirect.placement)
-                }) { stage in
+                }) { app in
                     let target = elsewhere.baseURL.appendingPathComponent("articles/1")
                     let action = FaultAction.redirect(to: target, status: redirect.status)
-                    stage.backend.faults = FaultPlan([FaultRule("GET", "/articles/*", action)])
-                    let failure = await stage.send(.article(1))
-                    stage.report("S9 \(redirect.status)", failures: failure == nil ? 0 : 1)
-                    #expect(stage.backend.journal.last?.carriedCredentials == true)
+                    app.backend.faults = FaultPlan([FaultRule("GET", "/articles/*", action)])
+                    let failure = await app.send(.article(1))
+                    app.report("S9 \(redirect.status)", failures: failure == nil ? 0 : 1)
+                    #expect(app.backend.journal.last?.carriedCredentials == true)
                     #expect(elsewhere.journal.count == 1)
                     #expect(elsewhere.journal.allSatisfy { !$0.carriedCredentials })
-                    // That the other origin refuses a request without a token says nothing about ours.
-                    #expect(stage.backend.statistics.refreshes.received == 0)
-                    #expect(stage.events.endings == [])
+                    // A refusal by the other origin of a request without a token causes no refresh.
+                    #expect(app.backend.statistics.refreshes.received == 0)
+                    #expect(app.events.endings == [])
                 }
             }
         }

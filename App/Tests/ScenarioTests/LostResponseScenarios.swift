@@ -8,82 +8,81 @@ import Testing
 import TokenRefresh
 
 extension Scenarios {
-    /// S10: the response to a refresh is lost after the server has rotated.
+    /// S10: the response to a refresh is lost after the rotation.
     @Suite struct LostResponseScenarios {
         private static let count = 1_000
 
-        static let forgiving: [(name: String, grace: Duration, replay: ReplayTolerance, handler: Stage.Handler)] = [
+        static let tolerant: [(name: String, grace: Duration, replay: ReplayTolerance, handler: TestApp.Handler)] = [
             ("S10 grace window", .seconds(60), .within(.seconds(60)), .rest),
             ("S10 key", .zero, .sameKey, .rest),
             ("S10 key, OAuth 2", .zero, .sameKey, .oauth2),
         ]
 
-        @Test("S10: the server forgives a replay: it is made at once, and no request fails", arguments: forgiving)
-        func forgiven(
-            _ server: (name: String, grace: Duration, replay: ReplayTolerance, handler: Stage.Handler)
+        @Test(arguments: tolerant)
+        func `S10: a tolerated replay is made at once, and no request fails`(
+            _ server: (name: String, grace: Duration, replay: ReplayTolerance, handler: TestApp.Handler)
         ) async throws {
-            try await Stage.play({
+            try await TestApp.run({
                 $0.server.rotationGrace = server.grace
                 $0.replay = server.replay
                 $0.handler = server.handler
                 $0.clock = ManualTimeSource()
-            }) { stage in
-                let failures = try await loseTheResponse(stage)
-                stage.report(server.name, failures: failures.count)
+            }) { app in
+                let failures = try await loseTheResponse(app)
+                app.report(server.name, failures: failures.count)
                 #expect(failures.isEmpty, "\(failures.first.map(String.init(describing:)) ?? "")")
-                let refreshes = stage.backend.statistics.refreshes
+                let refreshes = app.backend.statistics.refreshes
                 #expect(refreshes.received == 2 && refreshes.committed == 1)
                 #expect(refreshes.replayedByGrace + refreshes.replayedByKey == 1)
-                #expect(stage.events.endings == [])
+                #expect(app.events.endings == [])
             }
         }
 
-        @Test(
-            "S10: a grace window that the handler does not declare: the first requests fail, and the next one recovers")
-        func undeclaredGrace() async throws {
+        @Test func `S10: with an undeclared grace window the next request recovers`() async throws {
             let clock = ManualTimeSource()
-            try await Stage.play({
+            try await TestApp.run({
                 $0.server.rotationGrace = .seconds(60)
-                $0.policy = .impatient
+                $0.policy = .failingFast
                 $0.clock = clock
-            }) { stage in
-                let failures = try await loseTheResponse(stage)
+            }) { app in
+                let failures = try await loseTheResponse(app)
                 #expect(failures.count == Self.count)
                 #expect(failures.allSatisfy { $0.authentication?.code == .refreshUnavailable })
                 clock.advance(by: .seconds(1))
-                #expect(await stage.send(.me) == nil)
-                stage.report("S10 undeclared grace window", failures: failures.count)
-                #expect(stage.backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByGrace: 1))
-                #expect(stage.events.endings == [])
+                #expect(await app.send(.me) == nil)
+                app.report("S10 undeclared grace window", failures: failures.count)
+                #expect(app.backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByGrace: 1))
+                #expect(app.events.endings == [])
             }
         }
 
-        @Test("S10: with neither there is one replay and one ending")
-        func unforgiven() async throws {
+        @Test func `S10: without key and grace window there is one replay and one ending`() async throws {
             let clock = ManualTimeSource()
-            try await Stage.play({
-                $0.policy = .impatient
+            try await TestApp.run({
+                $0.policy = .failingFast
                 $0.clock = clock
-            }) { stage in
-                let failures = try await loseTheResponse(stage)
+            }) { app in
+                let failures = try await loseTheResponse(app)
                 #expect(failures.count == Self.count)
                 #expect(failures.allSatisfy { $0.authentication?.code == .refreshUnavailable })
                 clock.advance(by: .seconds(1))
-                #expect(await stage.send(.me)?.authentication?.code == .sessionEnded)
-                #expect(await stage.send(.me)?.authentication?.code == .notSignedIn)
-                stage.report("S10 with neither", failures: failures.count + 2)
-                #expect(stage.backend.statistics.refreshes == .init(received: 2, committed: 1, reuseDetected: 1))
-                #expect(stage.events.endings == [.expired()])
+                #expect(await app.send(.me)?.authentication?.code == .sessionEnded)
+                #expect(await app.send(.me)?.authentication?.code == .notSignedIn)
+                // Requests may be answered before the observer is notified.
+                await app.events.wait(for: \.isSignedOut)
+                app.report("S10 with neither", failures: failures.count + 2)
+                #expect(app.backend.statistics.refreshes == .init(received: 2, committed: 1, reuseDetected: 1))
+                #expect(app.events.endings == [.expired()])
             }
         }
 
         /// Sends requests with an expired token, and loses the response of the refresh.
         ///
-        /// - Returns: The failures.
-        private func loseTheResponse(_ stage: Stage) async throws -> [NetworkError] {
-            stage.backend.faults = FaultPlan([FaultRule("POST", stage.refreshPath, .closeAfterHandler, times: 1)])
-            try await stage.backend.expireAccessTokens()
-            return await stage.sendAll(Self.count).compactMap(\.self)
+        /// - Returns: The errors.
+        private func loseTheResponse(_ app: TestApp) async throws -> [NetworkError] {
+            app.backend.faults = FaultPlan([FaultRule("POST", app.refreshPath, .closeAfterHandler, times: 1)])
+            try await app.backend.expireAccessTokens()
+            return await app.sendAll(Self.count).compactMap(\.self)
         }
     }
 }

@@ -10,72 +10,70 @@ import TokenRefresh
 extension Scenarios {
     /// S8: servers that refuse every token, and endpoints that do.
     @Suite struct RefusalScenarios {
-        @Test(
-            "S8: every response is 401: one refresh, then unauthorized, and no other request fails", arguments: [1, 20])
-        func everythingRefused(count: Int) async throws {
-            try await Stage.play({ $0.clock = ManualTimeSource() }) { stage in
-                stage.backend.faults = .refusingAccessTokens(at: "/articles/*")
-                let failures = await stage.sendAll(count).compactMap(\.self)
-                stage.report("S8 \(count) requests", failures: failures.count)
+        @Test(arguments: [1, 20])
+        func `S8: every response is 401: one refresh, then unauthorized`(count: Int) async throws {
+            try await TestApp.run({ $0.clock = ManualTimeSource() }) { app in
+                app.backend.faults = .refusingAccessTokens(at: "/articles/*")
+                let failures = await app.sendAll(count).compactMap(\.self)
+                app.report("S8 \(count) requests", failures: failures.count)
                 #expect(failures.count == count)
                 #expect(failures.allSatisfy { $0.authentication?.code == .unauthorized })
-                #expect(stage.backend.statistics.refreshes.received == 1)
-                #expect(stage.refusals <= 2 * count)
-                #expect(stage.events.endings == [])
-                // Other endpoints go on with the token that was refused there.
-                #expect(await stage.send(.me) == nil)
+                #expect(app.backend.statistics.refreshes.received == 1)
+                #expect(app.refusals <= 2 * count)
+                #expect(app.events.endings == [])
+                // Other endpoints still accept the token that was refused there.
+                #expect(await app.send(.me) == nil)
                 // A second request to a refusing endpoint causes no refresh.
-                #expect(await stage.send(.article(1))?.authentication?.code == .unauthorized)
-                #expect(stage.backend.statistics.refreshes.received == 1)
+                #expect(await app.send(.article(1))?.authentication?.code == .unauthorized)
+                #expect(app.backend.statistics.refreshes.received == 1)
             }
         }
 
-        @Test(
-            "S8: one endpoint always refuses, in one process and in two: it costs its own callers and no other request",
-            arguments: [1, 2])
-        func oneEndpointRefuses(processes: Int) async throws {
+        @Test(arguments: [1, 2])
+        func `S8: an endpoint that always refuses fails its own callers and no other request`(processes: Int)
+            async throws
+        {
             let clock = ManualTimeSource()
-            try await Stage.play(processes: processes, { $0.clock = clock }) { stages in
-                let backend = stages[0].backend
+            try await TestApp.run(processes: processes, { $0.clock = clock }) { apps in
+                let backend = apps[0].backend
                 backend.faults = .refusingAccessTokens(at: "/articles/1")
-                for stage in stages {
-                    let failures = await stage.sendAll(20) { _ in .article(1) }
+                for app in apps {
+                    let failures = await app.sendAll(20) { _ in .article(1) }
                     #expect(failures.allSatisfy { $0?.authentication?.code == .unauthorized })
-                    #expect(await stage.sendAll(20) { _ in .me }.allSatisfy { $0 == nil })
+                    #expect(await app.sendAll(20) { _ in .me }.allSatisfy { $0 == nil })
                 }
                 let first = backend.statistics.refreshes.received
                 #expect(first == 1)
-                // The endpoint is asked again and again: each time its own caller pays.
-                for stage in stages {
-                    #expect(await stage.send(.article(1))?.authentication?.code == .unauthorized)
-                    #expect(await stage.send(.me) == nil)
+                // Repeated requests to the endpoint fail, and no others do.
+                for app in apps {
+                    #expect(await app.send(.article(1))?.authentication?.code == .unauthorized)
+                    #expect(await app.send(.me) == nil)
                 }
                 #expect(backend.statistics.refreshes.received == first)
 
-                // EN4: now the tokens are really dead, while the cool-down of that endpoint runs.
+                // Now the tokens have expired, during the cool-down of that endpoint.
                 try await backend.expireAccessTokens()
-                for stage in stages {
-                    let failures = await stage.sendAll(20) { _ in .me }.compactMap(\.self)
+                for app in apps {
+                    let failures = await app.sendAll(20) { _ in .me }.compactMap(\.self)
                     #expect(failures.isEmpty, "\(failures)")
                 }
                 #expect(backend.statistics.refreshes.received == first + 1)
-                for stage in stages { stage.report("S8 one endpoint, \(processes) processes", failures: 0) }
-                #expect(stages.flatMap(\.events.endings) == [])
+                for app in apps { app.report("S8 one endpoint, \(processes) processes", failures: 0) }
+                #expect(apps.flatMap(\.events.endings) == [])
             }
         }
 
-        @Test("S8: a token that was just refreshed and replaced by the other process is looked up in the store")
-        func replacedByTheOther() async throws {
-            try await Stage.play(
+        @Test func `S8: a refused token that another process has replaced is read from the store`() async throws {
+            try await TestApp.run(
                 processes: 2,
                 {
                     $0.clock = ManualTimeSource()
                     $0.server.faults = FaultPlan(strictRotation: true)
                 }
-            ) { stages in
-                let (first, second) = (stages[0], stages[1])
+            ) { apps in
+                let (first, second) = (apps[0], apps[1])
                 try await first.session.refresh()
-                // The other process refreshes at once; the server then refuses the token of the first.
+                // The other process refreshes, so the server refuses the token of the first.
                 try await second.session.refresh()
                 try await second.session.refresh()
                 let refreshes = first.backend.statistics.refreshes.received
@@ -86,23 +84,21 @@ extension Scenarios {
             }
         }
 
-        @Test(
-            "S11, strict: the replacement is dead too, because the other process has refreshed since: the call goes on")
-        func twoRefusalsInOneCall() async throws {
-            try await Stage.play(
+        @Test func `S11: a replacement that another process has replaced too is replaced again`() async throws {
+            try await TestApp.run(
                 processes: 2,
                 {
                     $0.clock = ManualTimeSource()
                     $0.server.faults = FaultPlan(strictRotation: true)
                 }
-            ) { stages in
-                let (first, second) = (stages[0], stages[1])
+            ) { apps in
+                let (first, second) = (apps[0], apps[1])
                 let gate = first.backend.hold("GET", "/articles/1")
                 async let call = first.send(.article(1))
                 await gate.arrivals(1)
                 try await first.backend.expireAccessTokens()
                 gate.release()
-                // The call has its replacement and is at the server's door again.
+                // The call has been sent again with its replacement.
                 await gate.arrivals(2)
                 try await second.session.refresh()
                 try await second.session.refresh()
@@ -110,7 +106,7 @@ extension Scenarios {
                 let failure = await call
                 first.report("S11 strict, two refusals", failures: failure == nil ? 0 : 1)
                 #expect(failure == nil, "\(String(describing: failure))")
-                #expect(stages.flatMap(\.events.endings) == [])
+                #expect(apps.flatMap(\.events.endings) == [])
             }
         }
     }

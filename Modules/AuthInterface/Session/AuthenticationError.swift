@@ -1,67 +1,56 @@
 import ConcurrencyPrimitives
 
-/// Why a request could not be given a token, or a session not begun or ended as asked.
+/// Why no token is available for a request, or why a session could not be started or ended.
 public struct AuthenticationError: Error, Sendable {
     /// What went wrong.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
-        /// The code as text.
-        public let rawValue: String
-
-        /// Creates a code.
-        ///
-        /// - Parameter rawValue: The code as text.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// Nobody is signed in.
-        public static let notSignedIn = Code(rawValue: "notSignedIn")
-
-        /// The session the request began with is over. It is not sent again as somebody else.
-        public static let sessionEnded = Code(rawValue: "sessionEnded")
-
-        /// The server refuses even a token that was just issued. Refreshing again would not help.
-        public static let unauthorized = Code(rawValue: "unauthorized")
-
-        /// The access token is no longer good and there is no refresh token to buy another with.
-        public static let noRefreshToken = Code(rawValue: "noRefreshToken")
-
-        /// A refresh was needed and could not be had now. The session stays.
-        public static let refreshUnavailable = Code(rawValue: "refreshUnavailable")
-
-        /// The store cannot answer now (locked, absent, unreadable). The session stays.
-        public static let storeUnavailable = Code(rawValue: "storeUnavailable")
-
-        /// The refresh handler asked the session that it refreshes for a token: it would wait for itself (G20).
-        public static let insideRefresh = Code(rawValue: "insideRefresh")
-
-        /// A login returned tokens that no request can carry.
-        public static let invalidTokens = Code(rawValue: "invalidTokens")
-
-        /// The code as text.
-        public var description: String { rawValue }
-    }
+    public typealias Code = ErrorCode<AuthenticationError>
 
     /// What went wrong.
     public let code: Code
 
-    /// How long to wait before another try can succeed, where that is known.
+    /// How long to wait before another attempt can succeed. `nil`: not known.
     public let retryAfter: Duration?
 
-    /// The error underneath: a ``TokenRefreshError`` or ``TokenStoreError`` in most cases.
+    /// The error that caused this one, in most cases a ``TokenRefreshError`` or ``TokenStoreError``.
     public let cause: (any Error)?
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: What went wrong.
-    ///   - retryAfter: How long to wait before another try can succeed.
-    ///   - cause: The error underneath.
+    ///   - retryAfter: How long to wait before another attempt can succeed.
+    ///   - cause: The error that caused this one.
     public init(_ code: Code, retryAfter: Duration? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.retryAfter = retryAfter
         self.cause = cause
     }
+}
+
+extension ErrorCode<AuthenticationError> {
+    /// There is no session.
+    public static var notSignedIn: Self { Self(rawValue: "notSignedIn") }
+
+    /// The request's session has ended. The request is not sent again with another session's token.
+    public static var sessionEnded: Self { Self(rawValue: "sessionEnded") }
+
+    /// The server refused a token that it had just issued. Another refresh would not help.
+    public static var unauthorized: Self { Self(rawValue: "unauthorized") }
+
+    /// The access token is no longer valid, and there is no refresh token to exchange.
+    public static var noRefreshToken: Self { Self(rawValue: "noRefreshToken") }
+
+    /// A refresh was needed and is not possible now. The session stays.
+    public static var refreshUnavailable: Self { Self(rawValue: "refreshUnavailable") }
+
+    /// The store cannot be read or written now (locked, absent, unreadable). The session stays.
+    public static var storeUnavailable: Self { Self(rawValue: "storeUnavailable") }
+
+    /// The refresh handler asked the session that it refreshes for a token: it would wait for itself (G20).
+    public static var insideRefresh: Self { Self(rawValue: "insideRefresh") }
+
+    /// A login returned tokens that no request can carry.
+    public static var invalidTokens: Self { Self(rawValue: "invalidTokens") }
 }
 
 extension AuthenticationError: RedactedDescription {
@@ -86,15 +75,16 @@ extension AuthenticationError: RedactedDescription {
     private var advice: String {
         switch code {
         case .notSignedIn: "sign in first"
-        case .sessionEnded: "the session this request began with is over; sign in and start it anew"
-        case .unauthorized: "the server refuses a token it has just issued; check its clock and what the token may do"
-        case .noRefreshToken: "the access token is no longer good and there is no refresh token; sign in again"
-        case .refreshUnavailable: "the token could not be refreshed now; the session stays, try again later"
-        case .storeUnavailable: "the token store cannot answer now; nothing was lost, try again later"
+        case .sessionEnded: "the session of this request has ended; sign in and send a new request"
+        case .unauthorized:
+            "the server refuses a token that it has just issued; check its clock and the token's permissions"
+        case .noRefreshToken: "the access token is no longer valid and there is no refresh token; sign in again"
+        case .refreshUnavailable: "the token could not be refreshed; the session stays, try again later"
+        case .storeUnavailable: "the token store is unavailable; nothing was lost, try again later"
         case .insideRefresh:
             "the refresh handler must not use the session it refreshes; give it a service without tokens"
-        case .invalidTokens: "the access token is empty or has characters no header field can carry"
-        default: "see the documentation of the code"
+        case .invalidTokens: "the access token is empty or has characters that no header field can carry"
+        default: "see the documentation of this code"
         }
     }
 }

@@ -8,13 +8,13 @@ public struct SessionEnding: Sendable, Hashable, Codable {
     /// The server's own error code, such as `invalid_grant`.
     public var code: String?
 
-    /// The identifier by which the server's log knows the request.
+    /// The identifier of the request in the server's log.
     public var requestID: String?
 
     /// When the session ended, on the clock of the device.
     public var date: Date?
 
-    /// The process that was told by the server.
+    /// The process that received the response.
     public var process: String?
 
     /// Creates an ending.
@@ -22,9 +22,9 @@ public struct SessionEnding: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - status: The HTTP status of the response that ended the session.
     ///   - code: The server's own error code.
-    ///   - requestID: The identifier by which the server's log knows the request.
+    ///   - requestID: The identifier of the request in the server's log.
     ///   - date: When the session ended.
-    ///   - process: The process that was told by the server.
+    ///   - process: The process that received the response.
     public init(
         status: Int? = nil,
         code: String? = nil,

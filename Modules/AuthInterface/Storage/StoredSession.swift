@@ -1,6 +1,4 @@
-public import struct Foundation.Date
-
-/// What a shared store holds: nothing, the tokens of a session, or the note that a session has ended.
+/// The content of a shared store: nothing, the tokens of a session, or the note that a session has ended.
 public enum StoredSession: Sendable, Hashable {
     /// Nothing is stored, for certain.
     case empty
@@ -14,79 +12,5 @@ public enum StoredSession: Sendable, Hashable {
     /// The tokens, if there are any.
     public var bundle: TokenBundle? {
         if case .active(let bundle) = self { bundle } else { nil }
-    }
-}
-
-/// The note that takes the place of a session's tokens when it ends (a tombstone), so that every process that shares
-/// the store hears of the end and of its reason (G5, G9).
-///
-/// The next sign-in replaces it. It counts as nothing after ``lifetime``.
-public struct EndedSession: Sendable, Hashable {
-    /// How long the note is of use: 30 days.
-    public static let lifetime: Duration = .seconds(30 * 86_400)
-
-    /// The session that ended.
-    public let session: SessionID
-
-    /// Why it ended.
-    public let reason: SignOutReason
-
-    /// When it ended, on the clock of the device that ended it.
-    public let date: Date
-
-    /// Creates a note.
-    ///
-    /// - Parameters:
-    ///   - session: The session that ended.
-    ///   - reason: Why it ended.
-    ///   - date: When it ended.
-    public init(session: SessionID, reason: SignOutReason, date: Date) {
-        self.session = session
-        self.reason = reason
-        self.date = date
-    }
-}
-
-extension EndedSession: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case session, reason, text, ending, date
-    }
-
-    /// Reads a note.
-    ///
-    /// - Parameter decoder: The decoder.
-    /// - Throws: `DecodingError` when a field is missing or the reason is unknown.
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        session = SessionID(rawValue: try fields.decode(String.self, forKey: .session))
-        date = Date(timeIntervalSinceReferenceDate: try fields.decode(Double.self, forKey: .date))
-        switch try fields.decode(String.self, forKey: .reason) {
-        case "byUser": reason = .byUser
-        case "expired": reason = .expired(try fields.decodeIfPresent(SessionEnding.self, forKey: .ending) ?? .init())
-        case "application": reason = .application(try fields.decode(String.self, forKey: .text))
-        case "never": reason = .never
-        default:
-            throw DecodingError.dataCorruptedError(forKey: .reason, in: fields, debugDescription: "unknown reason")
-        }
-    }
-
-    /// Writes a note.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: What the encoder throws.
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(session.rawValue, forKey: .session)
-        try fields.encode(date.timeIntervalSinceReferenceDate, forKey: .date)
-        switch reason {
-        case .never: try fields.encode("never", forKey: .reason)
-        case .byUser: try fields.encode("byUser", forKey: .reason)
-        case .expired(let ending):
-            try fields.encode("expired", forKey: .reason)
-            try fields.encode(ending, forKey: .ending)
-        case .application(let text):
-            try fields.encode("application", forKey: .reason)
-            try fields.encode(text, forKey: .text)
-        }
     }
 }

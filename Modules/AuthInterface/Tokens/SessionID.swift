@@ -2,25 +2,25 @@ public import struct Foundation.UUID
 
 /// The identity of one login.
 ///
-/// It is made up at sign-in, kept through every refresh, and never sent anywhere. It is no secret: it may be logged.
+/// It is made up at sign-in, kept through every refresh, and never sent. It is no secret: it may be logged.
 public struct SessionID: Sendable, Hashable, Codable, RawRepresentable, CustomStringConvertible {
     /// The identity as text.
     public let rawValue: String
 
-    /// Takes an identity that was stored.
+    /// Creates an identity that was stored.
     ///
     /// - Parameter rawValue: The identity as text.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Makes up a new identity.
+    /// Creates a new identity.
     ///
     /// - Parameter uuid: The random value it is made of.
     public init(_ uuid: UUID = UUID()) {
         self.init(rawValue: uuid.uuidString)
     }
 
-    /// Enough of the identity to tell sessions apart in a log.
+    /// The first eight characters: enough to tell sessions apart in a log.
     public var description: String { String(rawValue.prefix(8)) }
 }

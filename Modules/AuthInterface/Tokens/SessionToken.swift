@@ -1,13 +1,13 @@
-/// The token one request carries, and where it came from.
+/// The token of one request, and its origin.
 ///
-/// A request that is refused hands its token back to ``TokenProvider/replacement(after:)``. From ``session`` and
-/// ``generation`` the provider tells a token that was refused *late* from one that is refused *now*, and a request of
-/// the user who left from one of the user who is here.
+/// A request that is refused passes its token to ``TokenProvider/replacement(after:)``. ``session`` and ``generation``
+/// show the provider whether the token was current or already replaced when it was refused, and whether it belongs to
+/// the current session.
 public struct SessionToken: Sendable {
     /// The access token.
     public let value: String
 
-    /// The refresh token, for the rare server that wants both in header fields. `nil` where there is none.
+    /// The refresh token, for servers that require both in header fields. `nil`: there is none.
     public let refreshToken: String?
 
     /// The login the token belongs to.
@@ -16,10 +16,10 @@ public struct SessionToken: Sendable {
     /// The generation of the bundle the token came from.
     public let generation: Int
 
-    /// When and how the engine handed the token out. Equality ignores it.
+    /// When and how the engine issued the token to a request. Equality ignores it.
     package var handout = Handout()
 
-    /// What the engine recognizes a token's request by when the server refuses it.
+    /// The state of the engine when it issued a token, for the case that the server refuses it.
     package struct Handout: Sendable, Hashable {
         /// How many refreshes of the session had failed in this process.
         package var failures = 0
@@ -37,7 +37,7 @@ public struct SessionToken: Sendable {
     ///
     /// - Parameters:
     ///   - value: The access token.
-    ///   - refreshToken: The refresh token, where header fields need it.
+    ///   - refreshToken: The refresh token, if header fields need it.
     ///   - session: The login the token belongs to.
     ///   - generation: The generation of its bundle.
     public init(value: String, refreshToken: String? = nil, session: SessionID, generation: Int) {
@@ -49,13 +49,13 @@ public struct SessionToken: Sendable {
 }
 
 extension SessionToken: Hashable {
-    /// Compares what a request carries and where it came from.
+    /// Compares the tokens and their origin.
     public static func == (first: SessionToken, second: SessionToken) -> Bool {
         first.generation == second.generation && first.value == second.value
             && first.refreshToken == second.refreshToken && first.session == second.session
     }
 
-    /// Feeds what equality compares.
+    /// Hashes the access token and its origin.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(value)
         hasher.combine(generation)

@@ -2,23 +2,22 @@ public import Foundation
 
 /// The tokens of one session, as they are stored.
 ///
-/// A bundle is a value: a refresh does not change one, it makes the next *generation* of it. Together,
-/// ``session`` and ``generation`` answer the two questions every race comes down to: is this still the same login, and
-/// which of two bundles is newer? Neither needs a clock.
+/// A refresh does not change a bundle; it makes the next *generation* of it. ``session`` says whether two bundles belong
+/// to the same login, and ``generation`` which of them is newer. Neither needs a clock.
 ///
 /// Descriptions, dumps and reflections of a bundle never contain a token.
 public struct TokenBundle: Sendable, Hashable, Codable {
     /// The token that requests carry.
     public let accessToken: String
 
-    /// The token that is exchanged for the next access token, where the server gave one.
+    /// The token that is exchanged for the next access token, if the server issued one.
     public let refreshToken: String?
 
-    /// When the access token expires, on the server's clock as far as it is known. `nil`: the server did not say.
+    /// When the access token expires, on the server's clock as far as it is known. `nil`: not known.
     public let expiresAt: Date?
 
-    /// How far the server's clock was ahead of this device's when the bundle was received, in seconds.
-    /// Zero where the server's clock was not known.
+    /// How far the server's clock was ahead of this device's when the bundle was received, in seconds. Zero if the
+    /// server's clock was not known.
     public let clockSkew: TimeInterval
 
     /// The login these tokens belong to. A new sign-in has a new identity, even of the same user.
@@ -30,7 +29,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// When the access token was received, on the same clock as ``expiresAt``. `nil`: not known.
     ///
     /// With ``expiresAt`` it gives the token's ``lifetime``, which decides when the token is refreshed in every process
-    /// that uses it, however the process came by it (G3).
+    /// that uses it (G3).
     public let receivedAt: Date?
 
     /// The refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`: none.
@@ -40,7 +39,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - accessToken: The token that requests carry.
-    ///   - refreshToken: The token that buys the next one, if there is one.
+    ///   - refreshToken: The token that is exchanged for the next access token, if there is one.
     ///   - expiresAt: When the access token expires, on the server's clock as far as it is known.
     ///   - clockSkew: The server's clock minus the device's at receipt, in seconds.
     ///   - session: The login the tokens belong to.
@@ -67,8 +66,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.pendingRefresh = pendingRefresh
     }
 
-    /// How long the access token is valid from its receipt. `nil` where one of the two instants is not known, or their
-    /// difference is no lifetime.
+    /// How long the access token is valid from its receipt. `nil` if one of the two instants is not known, or their
+    /// difference is not a plausible lifetime.
     public var lifetime: Duration? {
         guard let expiresAt, let receivedAt else { return nil }
         let seconds = expiresAt.timeIntervalSince(receivedAt)
@@ -92,8 +91,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         )
     }
 
-    /// Whether another bundle is the same generation of the same login with the same tokens, whatever the record of a
-    /// pending refresh says.
+    /// Whether another bundle is the same generation of the same login with the same tokens. The records of pending
+    /// refreshes may differ.
     ///
     /// - Parameter other: The bundle to compare with.
     /// - Returns: `true` when the tokens are the same.
@@ -104,7 +103,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// Whether the access token has expired at an instant of the server's clock.
     ///
-    /// A bundle without an expiry never has: such a token is good until the server refuses it.
+    /// A bundle without an expiry never has: its token is valid until the server refuses it.
     ///
     /// - Parameter date: The instant, on the server's clock.
     /// - Returns: `true` from ``expiresAt`` on.
@@ -120,7 +119,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         session == other.session && generation > other.generation
     }
 
-    /// What a request needs of the bundle.
+    /// The access token, for a request.
     public var token: SessionToken {
         SessionToken(value: accessToken, refreshToken: refreshToken, session: session, generation: generation)
     }

@@ -1,41 +1,17 @@
 import ConcurrencyPrimitives
 
-/// Why a refresh brought no tokens: the verdict that decides whether the session goes on.
+/// Why a refresh returned no tokens. The code decides whether the session continues.
 public struct TokenRefreshError: Error, Sendable {
     /// What the failure means for the session.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
-        /// The code as text.
-        public let rawValue: String
-
-        /// Creates a code.
-        ///
-        /// - Parameter rawValue: The code as text.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// The authorization server refused the refresh token itself (`invalid_grant`, RFC 6749 §5.2).
-        /// The only code that ends a session.
-        public static let rejected = Code(rawValue: "rejected")
-
-        /// A refusal that may come from something other than the authorization server, such as a bare 401. It counts
-        /// as *unavailable* the first time; the policy of the engine says what a repeated one counts as.
-        public static let ambiguous = Code(rawValue: "ambiguous")
-
-        /// No refusal: no connection, a time-out, a failing server, a response that could not be read.
-        public static let unavailable = Code(rawValue: "unavailable")
-
-        /// The code as text.
-        public var description: String { rawValue }
-    }
+    public typealias Code = ErrorCode<TokenRefreshError>
 
     /// What the failure means for the session.
     public let code: Code
 
-    /// What happened, in words, without a secret.
+    /// What happened, without a secret.
     public let reason: String?
 
-    /// How long the server asked to be left alone (`Retry-After`, RFC 9110 §10.2.3), counted from the response.
+    /// How long to wait before the next attempt, counted from the response (`Retry-After`, RFC 9110 §10.2.3).
     public let retryAfter: Duration?
 
     /// The HTTP status of the response. `nil` when there was none: the call may or may not have reached the server.
@@ -44,22 +20,22 @@ public struct TokenRefreshError: Error, Sendable {
     /// The server's own error code, such as `invalid_grant`.
     public let serverCode: String?
 
-    /// The identifier by which the server's log knows the request.
+    /// The identifier of the request in the server's log.
     public let requestID: String?
 
-    /// The error underneath.
+    /// The error that caused this one.
     public let cause: (any Error)?
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: What the failure means for the session.
-    ///   - reason: What happened, in words, without a secret.
-    ///   - retryAfter: How long the server asked to be left alone.
+    ///   - reason: What happened, without a secret.
+    ///   - retryAfter: How long to wait before the next attempt, counted from the response.
     ///   - status: The HTTP status of the response; `nil` when there was none.
     ///   - serverCode: The server's own error code.
-    ///   - requestID: The identifier by which the server's log knows the request.
-    ///   - cause: The error underneath.
+    ///   - requestID: The identifier of the request in the server's log.
+    ///   - cause: The error that caused this one.
     public init(
         _ code: Code,
         reason: String? = nil,
@@ -81,16 +57,29 @@ public struct TokenRefreshError: Error, Sendable {
     /// The authorization server refused the refresh token.
     public static let rejected = TokenRefreshError(.rejected)
 
-    /// No refusal; try again later.
+    /// No refusal: a later attempt may succeed.
     public static let unavailable = TokenRefreshError(.unavailable)
 
-    /// Reads any error as a verdict.
+    /// Classifies an error that a ``TokenRefreshHandler`` threw.
     ///
-    /// - Parameter error: What a ``TokenRefreshHandler`` threw.
-    /// - Returns: The error itself if it is a verdict, otherwise *unavailable* with the error as its cause.
+    /// - Parameter error: The error.
+    /// - Returns: The error itself if it is of this type, otherwise *unavailable* with the error as its cause.
     public static func verdict(of error: any Error) -> TokenRefreshError {
         error as? TokenRefreshError ?? TokenRefreshError(.unavailable, cause: error)
     }
+}
+
+extension ErrorCode<TokenRefreshError> {
+    /// The authorization server refused the refresh token itself (`invalid_grant`, RFC 6749 §5.2).
+    /// The only code that ends a session.
+    public static var rejected: Self { Self(rawValue: "rejected") }
+
+    /// A refusal that may come from something other than the authorization server, such as a bare 401. It counts
+    /// as *unavailable* the first time; the policy of the engine says what a repeated one counts as.
+    public static var ambiguous: Self { Self(rawValue: "ambiguous") }
+
+    /// No refusal: no connection, a timeout, a server error, or a response that could not be read.
+    public static var unavailable: Self { Self(rawValue: "unavailable") }
 }
 
 extension TokenRefreshError: Hashable {
@@ -101,7 +90,7 @@ extension TokenRefreshError: Hashable {
             && first.requestID == second.requestID
     }
 
-    /// Feeds the code, the status and the server's code.
+    /// Hashes the code, the status and the server's code.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(code)
         hasher.combine(status)
@@ -110,7 +99,7 @@ extension TokenRefreshError: Hashable {
 }
 
 extension TokenRefreshError: RedactedDescription {
-    /// One line without a secret. The cause is named by type only: its text is not ours to vouch for.
+    /// One line without a secret. The cause is named by its type only: its text may contain a secret.
     public var description: String {
         var text = "token refresh \(code)"
         if let reason { text += ": \(reason)" }

@@ -1,7 +1,7 @@
 /// Exchanges a refresh token for new tokens: the one call that differs between servers.
 ///
-/// The engine calls it once however many requests wait, keeps its result when they are all cancelled, and abandons a
-/// call that does not end. An implementation makes the call and says what the response means.
+/// The engine calls it once however many requests wait, keeps its result when all of them are cancelled, and abandons a
+/// call that does not end. An implementation makes the call and interprets the response.
 ///
 /// ```swift
 /// struct PartnerRefresh: TokenRefreshHandler {
@@ -35,66 +35,14 @@ public protocol TokenRefreshHandler: Sendable {
     ///   lost.
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult
 
-    /// What the server forgives when the same refresh token comes again because a response was lost (G12).
+    /// Whether the server accepts the same refresh token again after a response was lost (G12).
     ///
-    /// Declare only what the server does: a second use that it does not forgive ends the session. The default is
+    /// Declare only what the server does: a second use that it does not accept ends the session. The default is
     /// ``ReplayTolerance/none``.
     var replayTolerance: ReplayTolerance { get }
 }
 
 extension TokenRefreshHandler {
-    /// The server is not known to forgive anything.
+    /// The server is not known to accept a second use.
     public var replayTolerance: ReplayTolerance { .none }
-}
-
-/// What a refresh is made with.
-public struct TokenRefreshRequest: Sendable, Hashable {
-    /// The current refresh token. It is never empty.
-    public let refreshToken: String
-
-    /// The access token that is to be replaced: some servers want both.
-    public let accessToken: String
-
-    /// The login that the tokens belong to.
-    public let session: SessionID
-
-    /// A random text that stays the same until a response has been applied, through lost responses and restarts. A
-    /// server that is sent it with the call, as `Idempotency-Key` for example, can return its first result again.
-    public let idempotencyKey: String
-
-    /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - refreshToken: The current refresh token.
-    ///   - accessToken: The access token that is to be replaced.
-    ///   - session: The login that the tokens belong to.
-    ///   - idempotencyKey: The key that stays the same until a response has been applied.
-    public init(
-        refreshToken: String,
-        accessToken: String = "",
-        session: SessionID = SessionID(),
-        idempotencyKey: String = ""
-    ) {
-        self.refreshToken = refreshToken
-        self.accessToken = accessToken
-        self.session = session
-        self.idempotencyKey = idempotencyKey
-    }
-}
-
-extension TokenRefreshRequest: RedactedDescription {
-    /// The session; never a token or the key.
-    public var description: String { "TokenRefreshRequest(session: \(session))" }
-}
-
-/// What a server forgives when it is sent a refresh token that it has already replaced.
-public enum ReplayTolerance: Sendable, Hashable {
-    /// Nothing: a second use may end the session.
-    case none
-
-    /// A second use within a time after the first.
-    case within(Duration)
-
-    /// A second use with the same idempotency key: the server returns its first result again.
-    case sameKey
 }

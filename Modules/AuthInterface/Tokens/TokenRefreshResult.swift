@@ -3,19 +3,19 @@ public import struct Foundation.Date
 /// The tokens that a server has just issued: the response to a refresh, or to a login.
 ///
 /// Only the access token is certain. A server that does not rotate refresh tokens sends none, and the old one stays
-/// (RFC 6749 §6); one that says nothing of the lifetime leaves it to the token itself, if that is a JWT.
+/// (RFC 6749 §6). Without a lifetime, the expiry in the token itself is used if it is a JWT.
 public struct TokenRefreshResult: Sendable, Hashable {
     /// The new access token.
     public var accessToken: String
 
-    /// The new refresh token. `nil`: the one that was used stays valid.
+    /// The new refresh token. `nil`: the old one stays valid.
     public var refreshToken: String?
 
-    /// How long the access token is valid from its receipt (`expires_in`, RFC 6749 §5.1). `nil`: not said.
+    /// How long the access token is valid from its receipt (`expires_in`, RFC 6749 §5.1). `nil`: not known.
     public var expiresIn: Duration?
 
     /// When the access token expires, on the server's clock, for a server that sends an instant in place of a lifetime.
-    /// ``expiresIn`` wins where both are given. `nil`: not said.
+    /// ``expiresIn`` wins where both are given. `nil`: not known.
     public var expiresAt: Date?
 
     /// The instant of the response on the server's clock (the `Date` header field, RFC 9110 §6.6.1), where known.

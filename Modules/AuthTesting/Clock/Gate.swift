@@ -1,10 +1,10 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// A place where tasks wait until a test lets them through.
+/// Tasks wait at a gate until a test opens it.
 ///
-/// It replaces sleeping: a double passes a gate in the middle of its work, the test waits for ``arrivals(atLeast:)``,
-/// does what must happen meanwhile, and opens.
+/// It replaces sleeping: a double waits at a gate in the middle of its work, and the test waits for
+/// ``arrivals(atLeast:)``, acts, and opens the gate.
 public final class Gate: Sendable {
     private struct State {
         var isOpen: Bool
@@ -18,26 +18,26 @@ public final class Gate: Sendable {
 
     /// Creates a gate.
     ///
-    /// - Parameter isOpen: Whether it lets tasks through from the start.
+    /// - Parameter isOpen: Whether it starts open.
     public init(isOpen: Bool = false) {
         state = Locked(State(isOpen: isOpen))
     }
 
-    /// How many tasks have come to the gate so far, through it or not.
+    /// The number of tasks that have arrived so far, waiting or not.
     public var arrivals: Int { state.withLock { $0.arrivals } }
 
-    /// Waits until the gate is open, whether the task is cancelled or not: the double of a call that hangs.
+    /// Waits until the gate is open, and ignores cancellation: the double of a call that hangs.
     public func pass() async {
-        _ = await wait(id: nextID(), isDeaf: true)
+        _ = await wait(id: nextID(), ignoresCancellation: true)
     }
 
-    /// Waits until the gate is open: the double of a call that honours cancellation.
+    /// Waits until the gate is open, or until the task is cancelled.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func passUnlessCancelled() async throws {
         let id = nextID()
         let passed = await withTaskCancellationHandler {
-            await wait(id: id, isDeaf: false)
+            await wait(id: id, ignoresCancellation: false)
         } onCancel: {
             state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: false)
         }
@@ -45,7 +45,7 @@ public final class Gate: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Lets everybody through, now and from now on.
+    /// Opens the gate for waiting tasks and for later ones.
     public func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
@@ -55,22 +55,22 @@ public final class Gate: Sendable {
         for continuation in waiting { continuation.resume(returning: true) }
     }
 
-    /// Closes the gate for those who come from now on.
+    /// Closes the gate for later tasks.
     public func close() {
         state.withLock { $0.isOpen = false }
     }
 
-    /// Waits until a number of tasks have come to the gate.
+    /// Waits until a number of tasks have arrived.
     ///
-    /// - Parameter count: How many, from the start.
+    /// - Parameter count: The number, from the first task on.
     public func arrivals(atLeast count: Int) async {
         await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
+            let isReached = state.withLock { state in
                 if state.arrivals >= count { return true }
                 state.watchers.append((count, continuation))
                 return false
             }
-            if isThere { continuation.resume() }
+            if isReached { continuation.resume() }
         }
     }
 
@@ -81,19 +81,19 @@ public final class Gate: Sendable {
         }
     }
 
-    private func wait(id: Int, isDeaf: Bool) async -> Bool {
+    private func wait(id: Int, ignoresCancellation: Bool) async -> Bool {
         enum Outcome { case passes, waits, isCancelled }
         return await withCheckedContinuation { continuation in
             let (outcome, watchers) = state.withLock { state in
                 state.arrivals += 1
                 let arrived = state.arrivals
-                let content = state.watchers.filter { $0.count <= arrived }.map(\.continuation)
+                let reached = state.watchers.filter { $0.count <= arrived }.map(\.continuation)
                 state.watchers.removeAll { $0.count <= arrived }
-                if state.isOpen { return (Outcome.passes, content) }
-                // The handler of a task that was cancelled before this line found nobody to wake.
-                if !isDeaf, Task.isCancelled { return (.isCancelled, content) }
+                if state.isOpen { return (Outcome.passes, reached) }
+                // A cancellation before this line found no continuation to resume.
+                if !ignoresCancellation, Task.isCancelled { return (.isCancelled, reached) }
                 state.waiting[id] = continuation
-                return (.waits, content)
+                return (.waits, reached)
             }
             for watcher in watchers { watcher.resume() }
             switch outcome {

@@ -2,11 +2,10 @@ import AuthInterface
 public import ConcurrencyPrimitives
 public import Foundation
 
-/// Clocks that stand still until a test moves them.
+/// A monotonic clock and a wall clock that stand still until a test moves them.
 ///
-/// The two hands move apart on purpose: ``advance(by:)`` lets time pass, ``setDate(_:)`` is a user who sets the clock.
-/// A task that sleeps on it wakes when time has passed its deadline, and ``sleepers(atLeast:)`` waits until a task
-/// sleeps, so that a test never has to guess.
+/// ``advance(by:)`` moves both, ``setDate(_:)`` the wall clock only, as a user does. A sleeping task wakes when the
+/// monotonic clock reaches its deadline, and ``sleepers(atLeast:)`` waits until tasks sleep.
 public final class ManualTimeSource: TimeSource {
     private struct State {
         var uptime: Duration
@@ -18,24 +17,24 @@ public final class ManualTimeSource: TimeSource {
 
     private let state: Locked<State>
 
-    /// Creates clocks that stand still.
+    /// Creates the clocks.
     ///
     /// - Parameters:
-    ///   - uptime: What the monotonic clock shows.
-    ///   - date: What the wall clock shows.
+    ///   - uptime: The time of the monotonic clock.
+    ///   - date: The time of the wall clock.
     public init(uptime: Duration = .seconds(1_000), date: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
         state = Locked(State(uptime: uptime, date: date))
     }
 
-    /// What the monotonic clock shows.
+    /// The time of the monotonic clock.
     public var uptime: Duration { state.withLock { $0.uptime } }
 
-    /// What the wall clock shows.
+    /// The time of the wall clock.
     public var date: Date { state.withLock { $0.date } }
 
-    /// Lets time pass on both clocks and wakes whoever has slept long enough.
+    /// Advances both clocks, and wakes the tasks whose deadline is reached.
     ///
-    /// - Parameter duration: How much time passes.
+    /// - Parameter duration: The time that passes.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.uptime += duration
@@ -47,16 +46,16 @@ public final class ManualTimeSource: TimeSource {
         for continuation in woken { continuation.resume() }
     }
 
-    /// Sets the wall clock, as a user does. The monotonic clock does not notice.
+    /// Sets the wall clock. The monotonic clock does not change.
     ///
-    /// - Parameter date: What the wall clock shows from now on.
+    /// - Parameter date: The new time.
     public func setDate(_ date: Date) {
         state.withLock { $0.date = date }
     }
 
     /// Waits until an instant of ``uptime``.
     ///
-    /// - Parameter deadline: The instant. One that has passed returns at once.
+    /// - Parameter deadline: The instant. For one that has passed, the call returns immediately.
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func sleep(until deadline: Duration) async throws {
         let id = state.withLock { state in
@@ -74,15 +73,15 @@ public final class ManualTimeSource: TimeSource {
 
     /// Waits until a number of tasks sleep.
     ///
-    /// - Parameter count: How many.
+    /// - Parameter count: The number.
     public func sleepers(atLeast count: Int) async {
         await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
+            let isReached = state.withLock { state in
                 if state.sleepers.count >= count { return true }
                 state.watchers.append((count, continuation))
                 return false
             }
-            if isThere { continuation.resume() }
+            if isReached { continuation.resume() }
         }
     }
 
@@ -90,13 +89,13 @@ public final class ManualTimeSource: TimeSource {
         enum Outcome { case due, cancelled, sleeping }
         let (outcome, watchers) = state.withLock { state in
             if state.uptime >= deadline { return (Outcome.due, [CheckedContinuation<Void, Never>]()) }
-            // The handler of a task that was cancelled before this line found nothing to wake.
+            // A cancellation before this line found no continuation to resume.
             if Task.isCancelled { return (.cancelled, []) }
             state.sleepers[id] = (deadline, continuation)
             let asleep = state.sleepers.count
-            let content = state.watchers.filter { $0.count <= asleep }.map(\.continuation)
+            let reached = state.watchers.filter { $0.count <= asleep }.map(\.continuation)
             state.watchers.removeAll { $0.count <= asleep }
-            return (.sleeping, content)
+            return (.sleeping, reached)
         }
         switch outcome {
         case .due: continuation.resume()

@@ -1,5 +1,5 @@
-/// What a token of ``RotatingTokenServer`` says about itself: `refresh-ada1-2` is the third refresh token, counted
-/// from 0, of ada's first login.
+/// The parts of a token of ``RotatingTokenServer``: `refresh-ada1-2` is the third refresh token, counted from 0, of
+/// ada's first login.
 struct IssuedToken: Sendable, Hashable {
     enum Kind: String {
         case access
@@ -16,7 +16,7 @@ struct IssuedToken: Sendable, Hashable {
         self.ordinal = ordinal
     }
 
-    /// Reads a token; `nil` if it is none of ours.
+    /// Reads a token; `nil` if no ``RotatingTokenServer`` issued it.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let kind = Kind(rawValue: String(parts[0])), !parts[1].isEmpty,

@@ -1,17 +1,19 @@
 public import AuthInterface
 
-/// Your authorization server (a sandbox, or a stub of your transport) as ``TokenRefreshHandlerContract`` drives it.
+/// Your authorization server, a sandbox or a stub of it, as ``TokenRefreshHandlerContract`` drives it.
+///
+/// Write one if ``LoopbackRefreshBackend`` does not serve: your handler does not speak HTTP, or its client is stubbed.
 ///
 /// ```swift
 /// struct PartnerBackend: RefreshBackend {
 ///     let partner = PartnerStub()
 ///     var handler: PartnerRefresh { PartnerRefresh(partner: partner) }
 ///     func signIn() async throws -> TokenRefreshResult { partner.register() }
-///     func answer(_ answer: RefreshBackendResponse) async throws -> Bool {
-///         switch answer {
+///     func respond(with response: RefreshBackendResponse) async throws -> Bool {
+///         switch response {
 ///         case .tokens: partner.status = 200
-///         case .rejected: partner.respond(400, body: #"{"error":"invalid_grant"}"#)
-///         case .ambiguous: partner.respond(401, body: "")
+///         case .rejected: partner.fail(400, body: #"{"error":"invalid_grant"}"#)
+///         case .ambiguous: partner.fail(401, body: "")
 ///         case .unavailable: partner.status = 503
 ///         case .lostResponse: partner.cutsConnectionAfterWork = true
 ///         default: return false
@@ -24,49 +26,40 @@ public protocol RefreshBackend: Sendable {
     /// The handler under test.
     associatedtype Handler: TokenRefreshHandler
 
-    /// The handler under test, talking to this backend. It is read several times.
+    /// The handler under test, connected to this backend. It is read several times.
     var handler: Handler { get }
 
-    /// Whether a refresh brings a new refresh token. The default is `true`.
+    /// Whether a refresh returns a new refresh token. The default is `true`.
     var rotatesRefreshTokens: Bool { get }
 
-    /// Begins a session of its own.
+    /// Starts a session.
     ///
-    /// - Returns: Its tokens. The refresh token must be there, and valid.
-    /// - Throws: Anything; the rule that needs the session then counts as broken.
+    /// - Returns: Its tokens, with a valid refresh token.
+    /// - Throws: Any error; the rule that needs the session is then broken.
     func signIn() async throws -> TokenRefreshResult
 
-    /// Makes the backend answer every refresh in this way from now on. It begins with
-    /// ``RefreshBackendResponse/tokens``.
+    /// Sets the response to every refresh from now on. The first one is ``RefreshBackendResponse/tokens``.
     ///
-    /// - Parameter answer: The way. The set grows: return `false` for those that you do not know.
-    /// - Returns: `false` if the backend cannot be made to; the rules that need it are then left out.
-    /// - Throws: Anything; the rule that needs the answer then counts as broken.
-    func answer(_ answer: RefreshBackendResponse) async throws -> Bool
+    /// - Parameter response: The response. The set grows: return `false` for those that you do not know.
+    /// - Returns: `false` if the backend cannot respond so; the rules that need it are then left out.
+    /// - Throws: Any error; the rule that needs the response is then broken.
+    func respond(with response: RefreshBackendResponse) async throws -> Bool
 
-    /// Tells sessions apart: the same text for all access tokens of one sign-in, another for every other.
+    /// Tells sessions apart: returns the same text for all access tokens of one sign-in, and another text for each
+    /// other sign-in.
     ///
-    /// - Parameter accessToken: An access token the backend has issued.
-    /// - Returns: The text; `nil`, the default, if the backend cannot say.
+    /// - Parameter accessToken: An access token that the backend has issued.
+    /// - Returns: The text; `nil`, the default, if the backend cannot tell.
     func session(of accessToken: String) -> String?
-}
-
-/// A backend that can tell which idempotency keys came with the refresh calls. Without it, the rule on keys is left out.
-public protocol KeyRecordingRefreshBackend: RefreshBackend {
-    /// The idempotency keys of the refresh calls so far, in order.
-    ///
-    /// - Returns: The keys; `nil` for a call without one.
-    /// - Throws: Anything; the rule on keys then counts as broken.
-    func receivedKeys() async throws -> [String?]
 }
 
 extension RefreshBackend {
     /// Most servers rotate (RFC 9700 §2.2.2).
     public var rotatesRefreshTokens: Bool { true }
 
-    /// The backend cannot say.
+    /// The backend cannot tell.
     ///
-    /// - Parameter accessToken: An access token the backend has issued.
+    /// - Parameter accessToken: An access token that the backend has issued.
     /// - Returns: `nil`.
     public func session(of accessToken: String) -> String? { nil }
 }

@@ -1,18 +1,18 @@
-/// A way in which an authorization server, or what stands in front of it, answers a refresh.
+/// A response of an authorization server, or of a gateway in front of it, to a refresh.
 ///
-/// The set grows. A ``RefreshBackend`` returns `false` for a way that it does not know.
+/// The set grows. A ``RefreshBackend`` returns `false` for a response that it does not know.
 public struct RefreshBackendResponse: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
-    /// The way as text.
+    /// The response as text.
     public let rawValue: String
 
-    /// Creates a way.
+    /// Creates a response.
     ///
-    /// - Parameter rawValue: The way as text.
+    /// - Parameter rawValue: The response as text.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The way as text.
+    /// The response as text.
     public var description: String { rawValue }
 }
 
@@ -21,38 +21,38 @@ extension RefreshBackendResponse {
     /// New tokens for a valid refresh token.
     public static let tokens = Self(rawValue: "tokens")
 
-    /// The refresh token itself is refused: `invalid_grant` (RFC 6749 §5.2), or the code of your server.
+    /// A rejection of the refresh token: `invalid_grant` (RFC 6749 §5.2), or the code of your server.
     public static let rejected = Self(rawValue: "rejected")
 
-    /// A server in trouble: 503, or the like.
+    /// An overloaded or failing server: 503, or another 5xx.
     public static let unavailable = Self(rawValue: "unavailable")
 
-    /// Too many requests: 429 with `Retry-After: 7`, or the like.
+    /// Too many requests: 429 with `Retry-After: 7`.
     public static let tooManyRequests = Self(rawValue: "tooManyRequests")
 
-    /// Success, with a body that is no response to a refresh. Put the refresh token and the idempotency key into it if
-    /// you can.
+    /// Success, with a body that is not a response to a refresh. Put the refresh token and the idempotency key into it
+    /// if you can.
     public static let garbage = Self(rawValue: "garbage")
 
     /// Success, with an empty access token and no new refresh token.
     public static let emptyAccessToken = Self(rawValue: "emptyAccessToken")
 
-    /// Success: the refresh token is exchanged, and the response has an empty access token beside the new refresh token.
+    /// Success: the refresh token is exchanged, and the response has an empty access token and the new refresh token.
     public static let emptyAccessTokenAndNewRefreshToken = Self(rawValue: "emptyAccessTokenAndNewRefreshToken")
 }
 
-/// Something in front of the server responds.
+/// A proxy or gateway in front of the server responds.
 extension RefreshBackendResponse {
-    /// A refusal that names no reason: 401 with an empty body, or with `{"message":"Unauthorized"}`.
+    /// A refusal without a reason: 401 with an empty body, or with `{"message":"Unauthorized"}`.
     public static let ambiguous = Self(rawValue: "ambiguous")
 
-    /// 403 with `{"message":"Forbidden"}`, as gateways send it.
+    /// 403 with `{"message":"Forbidden"}`.
     public static let forbidden = Self(rawValue: "forbidden")
 
     /// 403 with an empty body.
     public static let emptyForbidden = Self(rawValue: "emptyForbidden")
 
-    /// 200 with a page of HTML, as a hotel's network sends it.
+    /// 200 with a page of HTML, as the sign-in page of a hotel's network.
     public static let page = Self(rawValue: "page")
 
     /// 401 with a page of HTML.
@@ -67,27 +67,38 @@ extension RefreshBackendResponse {
 
 /// No response arrives.
 extension RefreshBackendResponse {
-    /// A cut connection, or no server at the other end. The refresh token is not exchanged.
+    /// The connection is cut, or refused. The refresh token is not exchanged.
     public static let unreachable = Self(rawValue: "unreachable")
 
     /// The server exchanges the refresh token, and the connection is cut before the response arrives.
     public static let lostResponse = Self(rawValue: "lostResponse")
 
-    /// Nothing at all, until the caller gives up.
+    /// Nothing, until the client closes the connection.
     public static let nothing = Self(rawValue: "nothing")
 }
 
 extension RefreshBackendResponse: CaseIterable {
-    /// Every way that the contract uses.
+    /// Every response that the contract uses.
     public static let allCases: [Self] =
         [tokens, nothing, emptyAccessTokenAndNewRefreshToken] + failures
 
-    /// The ways that a handler makes an error of.
+    /// The responses of which a handler makes an error.
     static let failures: [Self] = [
         .rejected, .ambiguous, .unavailable, .tooManyRequests, .garbage, .emptyAccessToken, .forbidden,
         .emptyForbidden, .page, .unauthorizedPage, .forbiddenPage, .badGatewayPage, .unreachable, .lostResponse,
     ]
 
-    /// The ways that are a page of HTML.
+    /// The responses that are a page of HTML.
     static let pages: [Self] = [.page, .unauthorizedPage, .forbiddenPage, .badGatewayPage]
+
+    /// The status of a page of HTML; `nil` for other responses.
+    package var statusOfPage: Int? {
+        switch self {
+        case .page: 200
+        case .unauthorizedPage: 401
+        case .forbiddenPage: 403
+        case .badGatewayPage: 502
+        default: nil
+        }
+    }
 }

@@ -1,19 +1,19 @@
 public import AuthInterface
 import ConcurrencyPrimitives
 
-/// An authorization server in memory that rotates refresh tokens, and takes one that is used twice for a theft.
+/// An authorization server in memory that rotates refresh tokens and treats the second use of one as theft.
 ///
-/// A spent refresh token revokes its whole family: every token of that login. This is what servers do (RFC 9700
-/// §4.14.2) and what makes a client that refreshes once too often sign its user out.
+/// A second use revokes the whole family: every token of that login. Servers do this (RFC 9700 §4.14.2), and so a
+/// client that refreshes once too often signs its user out.
 ///
-/// Tokens say what they are: `access-ada1-2` and `refresh-ada1-2` are the third pair, counted from 0, of ada's first
-/// login. A login that the server does not know begins with the first refresh token of it that is used, so that a test
-/// may start from a stored ``AuthInterface/TokenBundle/fixture(_:generation:isRefreshable:expiresAt:)``.
+/// The text of a token names it: `access-ada1-2` and `refresh-ada1-2` are the third pair, counted from 0, of ada's first
+/// login. A login that the server does not know starts with the first refresh token that is used, so that a test can
+/// start from a stored ``AuthInterface/TokenBundle/fixture(_:generation:isRefreshable:expiresAt:)``.
 public final class RotatingTokenServer: Sendable {
     private struct Family {
         var ordinal: Int
         var isRevoked = false
-        /// The key that each spent refresh token was spent with.
+        /// The idempotency key with which each refresh token was used, by its ordinal.
         var keys: [Int: String] = [:]
     }
 
@@ -28,40 +28,43 @@ public final class RotatingTokenServer: Sendable {
     }
 
     private let lifetime: Duration?
-    private let hasGraceWindow: Bool
-    private let honoursKeys: Bool
+    private let tolerance: ReplayTolerance
     private let state = Locked(State())
 
-    /// Creates a server without any login.
+    /// Creates a server without logins.
     ///
     /// - Parameters:
-    ///   - lifetime: How long it says that its access tokens are valid. `nil`: it does not say.
-    ///   - hasGraceWindow: Whether the refresh token spent last may be used again, and brings the same pair again,
-    ///     until the new one is used.
-    ///   - honoursKeys: Whether the refresh token spent last brings the same pair again when it comes with the key that
-    ///     it was spent with. An older token with its own key is refused without being taken for a theft.
-    public init(lifetime: Duration? = nil, hasGraceWindow: Bool = false, honoursKeys: Bool = false) {
+    ///   - lifetime: The lifetime that the server states for its access tokens; `nil` states none.
+    ///   - tolerance: Which second use of a refresh token is accepted, and returns the same pair again. It is accepted
+    ///     until the new pair is used. `.within` does not measure time. With `.sameKey`, an older token with its own key
+    ///     is rejected and not treated as theft.
+    public init(lifetime: Duration? = nil, tolerating tolerance: ReplayTolerance = .none) {
         self.lifetime = lifetime
-        self.hasGraceWindow = hasGraceWindow
-        self.honoursKeys = honoursKeys
+        self.tolerance = tolerance
     }
 
-    /// How many refreshes were requested.
+    /// The number of refreshes so far, successful or not.
     public var requests: Int { state.withLock { $0.requests } }
 
-    /// How many of them brought a new pair.
+    /// The number of refreshes that issued a new pair.
     public var rotations: Int { state.withLock { $0.rotations } }
 
-    /// How many of them brought the same pair again, because they came with the same key.
+    /// The number of refreshes that returned the same pair again because they had the same key.
     public var repetitions: Int { state.withLock { $0.repetitions } }
 
-    /// How many of them came with their own key after the next refresh, and were refused without a revocation.
+    /// The number of refreshes with an older token and its own key, which were rejected without a revocation.
     public var lateRepetitions: Int { state.withLock { $0.lateRepetitions } }
 
-    /// How many of them came with a spent token, and revoked its family.
+    /// The number of refreshes with a used token, which revoked its family.
     public var reuses: Int { state.withLock { $0.reuses } }
 
-    /// Begins a family.
+    /// The login of a token, such as `ada1`.
+    ///
+    /// - Parameter token: An access or refresh token.
+    /// - Returns: The login; `nil` if no server of this type issued the token.
+    public static func login(of token: String) -> String? { IssuedToken(token)?.login }
+
+    /// Starts a login.
     ///
     /// - Parameter user: The user. A name without a hyphen.
     /// - Returns: Its first pair.
@@ -79,10 +82,9 @@ public final class RotatingTokenServer: Sendable {
     ///
     /// - Parameters:
     ///   - refreshToken: The token.
-    ///   - key: The idempotency key of the call. `nil` and an empty one are none.
+    ///   - key: The idempotency key of the call. `nil` and an empty key mean that there is none.
     /// - Returns: The next pair.
-    /// - Throws: ``AuthInterface/TokenRefreshError`` with code `rejected` for a token that is spent, revoked or not one
-    ///   of the server's.
+    /// - Throws: `TokenRefreshError` with code `rejected` for a token that is used, revoked or unknown.
     public func refresh(_ refreshToken: String, key: String? = nil) throws(TokenRefreshError) -> TokenRefreshResult {
         let token = IssuedToken(refreshToken)
         let key = key?.isEmpty == true ? nil : key
@@ -94,10 +96,19 @@ public final class RotatingTokenServer: Sendable {
         return .fixture(token.login, ordinal: ordinal, expiresIn: lifetime)
     }
 
-    /// Whether an access token is valid: any of a family that is not revoked, however many refreshes ago.
+    /// Exchanges the refresh token of a call.
+    ///
+    /// - Parameter request: The call.
+    /// - Returns: The next pair.
+    /// - Throws: The errors of ``refresh(_:key:)``.
+    public func refresh(_ request: TokenRefreshRequest) throws(TokenRefreshError) -> TokenRefreshResult {
+        try refresh(request.refreshToken, key: request.idempotencyKey)
+    }
+
+    /// Whether an access token is valid. Every access token of a family is, until the family is revoked.
     ///
     /// - Parameter accessToken: The token.
-    /// - Returns: Whether a request with it would be accepted.
+    /// - Returns: Whether a request with it is accepted.
     public func accepts(_ accessToken: String) -> Bool {
         guard let token = IssuedToken(accessToken), token.kind == .access else { return false }
         return state.withLock { state in
@@ -106,7 +117,7 @@ public final class RotatingTokenServer: Sendable {
         }
     }
 
-    /// Ends the family of a token.
+    /// Revokes the family of a token.
     ///
     /// - Parameter token: Any token of it.
     public func revoke(_ token: String) {
@@ -126,17 +137,20 @@ public final class RotatingTokenServer: Sendable {
             return family.ordinal
         }
         let isPredecessor = token.ordinal == family.ordinal - 1
-        if honoursKeys, let key, family.keys[token.ordinal] == key {
+        switch tolerance {
+        case .sameKey where key != nil && family.keys[token.ordinal] == key:
             guard isPredecessor else {
                 state.lateRepetitions += 1
                 return nil
             }
             state.repetitions += 1
             return family.ordinal
+        case .within where isPredecessor:
+            return family.ordinal
+        case .none, .sameKey, .within:
+            state.reuses += 1
+            family.isRevoked = true
+            return nil
         }
-        if hasGraceWindow, isPredecessor { return family.ordinal }
-        state.reuses += 1
-        family.isRevoked = true
-        return nil
     }
 }

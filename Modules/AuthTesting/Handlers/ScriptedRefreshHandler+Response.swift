@@ -1,7 +1,7 @@
 public import AuthInterface
 
 extension ScriptedRefreshHandler {
-    /// How a call is answered.
+    /// The response to a call.
     public struct Response: Sendable {
         let give: @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
 
@@ -11,16 +11,15 @@ extension ScriptedRefreshHandler {
             self.give = give
         }
 
-        /// As the server responses: the next pair, or *rejected* for a token that it refuses. The call carries its
-        /// idempotency key, which a server that honours keys looks at.
+        /// The server's response: the next pair, or *rejected*. The server sees the idempotency key of the call.
         public static let rotate = Response { try $1.refresh($0) }
 
-        /// The server rotates at once and its response is on the way until a gate opens.
+        /// The server rotates immediately, and its response arrives when a gate opens.
         ///
         /// - Parameters:
         ///   - gate: The gate.
-        ///   - ignoresCancellation: Whether the response arrives even after the call was cancelled. Otherwise a call that
-        ///     is cancelled meanwhile loses it, and throws `CancellationError`.
+        ///   - ignoresCancellation: Whether the response arrives after a cancellation of the call. Otherwise the call
+        ///     throws `CancellationError`, and the response is lost.
         /// - Returns: The response.
         public static func rotateThenHold(at gate: Gate, ignoresCancellation: Bool = false) -> Response {
             Response { request, server in
@@ -41,26 +40,26 @@ extension ScriptedRefreshHandler {
             }
         }
 
-        /// The server rotates, and sends an access token that no request can carry beside the new refresh token.
+        /// The server rotates, and sends the new refresh token with an empty access token.
         public static let rotateWithoutAccessToken = Response { request, server in
             var result = try server.refresh(request)
             result.accessToken = ""
             return result
         }
 
-        /// These tokens. The server is not asked.
+        /// These tokens. The server is not called.
         ///
         /// - Parameter result: The tokens.
         /// - Returns: The response.
         public static func tokens(_ result: TokenRefreshResult) -> Response { Response { _, _ in result } }
 
-        /// This error, of any type. The server is not asked.
+        /// This error, of any type. The server is not called.
         ///
         /// - Parameter error: The error.
         /// - Returns: The response.
         public static func failure(_ error: any Error) -> Response { Response { _, _ in throw error } }
 
-        /// A refusal that may come from a gateway: a bare 401. The server is not asked.
+        /// A refusal that may come from a gateway: a bare 401. The server is not called.
         public static let ambiguous = failure(TokenRefreshError(.ambiguous, status: 401))
 
         /// No response, until the call is cancelled.
@@ -69,11 +68,11 @@ extension ScriptedRefreshHandler {
             throw CancellationError()
         }
 
-        /// The response inside, once a gate is open. The wait ignores cancellation.
+        /// Another response, once a gate is open. The wait ignores cancellation.
         ///
         /// - Parameters:
         ///   - gate: The gate.
-        ///   - response: The response inside.
+        ///   - response: The other response.
         /// - Returns: The response.
         public static func held(at gate: Gate, then response: Response) -> Response {
             Response { request, server in
@@ -82,9 +81,9 @@ extension ScriptedRefreshHandler {
             }
         }
 
-        /// What a closure makes of the call: a handler that asks the session for a token, or one that calls twice.
+        /// The result of a closure, for a handler that asks the session for a token, or that calls twice.
         ///
-        /// - Parameter response: Answers, or throws.
+        /// - Parameter response: Returns tokens, or throws.
         /// - Returns: The response.
         public static func custom(
             _ response:
@@ -94,18 +93,18 @@ extension ScriptedRefreshHandler {
         }
     }
 
-    /// A call that was made. It tells which refresh token came, and shows neither token nor key.
+    /// A call. It identifies the refresh token, and shows neither token nor key.
     public struct Call: Sendable, Hashable {
-        /// The login that the refresh token belongs to, such as `ada1`; `nil` if the server has never issued it.
+        /// The login of the refresh token, such as `ada1`; `nil` if the server did not issue it.
         public let login: String?
 
-        /// How many rotations lie between the login and the refresh token; `nil` as above.
+        /// The number of rotations before the refresh token was issued; `nil` if the server did not issue it.
         public let ordinal: Int?
 
-        /// The idempotency key of the call, to compare with another call's.
+        /// The idempotency key of the call.
         public let idempotencyKey: String
 
-        /// The session that the engine named.
+        /// The session in the request.
         public let session: SessionID
 
         init(_ request: TokenRefreshRequest) {
@@ -123,16 +122,5 @@ extension ScriptedRefreshHandler.Call: RedactedDescription {
     public var description: String {
         let token = login.map { "\($0), \(ordinal ?? 0)" } ?? "unknown token"
         return "Call(\(token), \(idempotencyKey.isEmpty ? "no key" : "with a key"))"
-    }
-}
-
-extension RotatingTokenServer {
-    /// Exchanges the refresh token of a call.
-    ///
-    /// - Parameter request: The call.
-    /// - Returns: The next pair.
-    /// - Throws: As ``refresh(_:key:)``.
-    public func refresh(_ request: TokenRefreshRequest) throws(TokenRefreshError) -> TokenRefreshResult {
-        try refresh(request.refreshToken, key: request.idempotencyKey)
     }
 }

@@ -1,7 +1,7 @@
 public import AuthInterface
 import ConcurrencyPrimitives
 
-/// A handler that responses as a test has written down, in order, and then as a rotating server does.
+/// A handler whose responses a test has scripted, in order. After the last one it responds as a rotating server.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -16,7 +16,7 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
         var responses: [Response]
         var replayTolerance: ReplayTolerance
         var calls: [Call] = []
-        var underWay = 0
+        var current = 0
         var mostAtOnce = 0
     }
 
@@ -32,7 +32,7 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     /// - Parameters:
     ///   - responses: The responses to the first calls, in order.
     ///   - fallback: The response to every call after that.
-    ///   - replayTolerance: What the handler declares that its server forgives.
+    ///   - replayTolerance: The replay tolerance that the handler declares.
     ///   - server: The server that issues the tokens.
     public init(
         _ responses: Response...,
@@ -45,7 +45,7 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
         state = Locked(State(responses: responses, replayTolerance: replayTolerance))
     }
 
-    /// What the handler declares that its server forgives. It says nothing about what the server does.
+    /// The replay tolerance that the handler declares. The server does not read it.
     public var replayTolerance: ReplayTolerance {
         get { state.withLock { $0.replayTolerance } }
         set { state.withLock { $0.replayTolerance = newValue } }
@@ -54,39 +54,39 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     /// The calls so far, in order.
     public var calls: [Call] { state.withLock { $0.calls } }
 
-    /// The largest number of calls that were under way at once. Anything above one is what single flight forbids.
+    /// The largest number of concurrent calls. More than one breaks single flight.
     public var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
-    /// How many of the responses given were not used yet.
+    /// The number of scripted responses that are not used yet.
     public var unusedResponses: Int { state.withLock { $0.responses.count } }
 
-    /// Adds responses for the next calls, behind those not used yet.
+    /// Adds responses after those that are not used yet.
     ///
     /// - Parameter responses: The responses, in order.
     public func enqueue(_ responses: Response...) {
         state.withLock { $0.responses += responses }
     }
 
-    /// Waits until a number of calls have been made. They may not be answered yet.
+    /// Waits until a number of calls have started. They may still wait for their responses.
     ///
-    /// - Parameter count: How many, from the start.
+    /// - Parameter count: The number, from the first call on.
     public func calls(atLeast count: Int) async {
         await door.arrivals(atLeast: count)
     }
 
-    /// Answers as written down.
+    /// Responds as scripted.
     ///
     /// - Parameter request: The call.
-    /// - Returns: The tokens that the response holds or the server issues.
-    /// - Throws: The error of the response; `CancellationError` where the response says so.
+    /// - Returns: The tokens of the response, or those that the server issues.
+    /// - Throws: The error of the response; `CancellationError` for a response that ends with the call's task.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let response = state.withLock { state in
             state.calls.append(Call(request))
-            state.underWay += 1
-            state.mostAtOnce = max(state.mostAtOnce, state.underWay)
+            state.current += 1
+            state.mostAtOnce = max(state.mostAtOnce, state.current)
             return state.responses.isEmpty ? fallback : state.responses.removeFirst()
         }
-        defer { state.withLock { $0.underWay -= 1 } }
+        defer { state.withLock { $0.current -= 1 } }
         await door.pass()
         return try await response.give(request, server)
     }

@@ -1,20 +1,21 @@
 import AuthInterface
 
-// What becomes of a response that is lost (G12): the status that tells it, the key, and what the server forgives.
+// Lost responses (G12): the missing status, the idempotency key, and the declared replay tolerance.
 extension TokenRefreshHandlerRules {
     static let replays: [ContractRule<any RefreshBackend>] = [
         ContractRule("G12: an error without a response has no status") { backend in
-            for answer in [RefreshBackendResponse.unreachable, .lostResponse] {
-                guard let error = try await backend.error(after: answer) else { continue }
-                try expectNoRejection(error, "the answer (\(answer))")
+            for response in [RefreshBackendResponse.unreachable, .lostResponse] {
+                guard let error = try await backend.error(after: response) else { continue }
+                try expectNoRejection(error, "the response (\(response))")
                 let status = (error as? TokenRefreshError)?.status
                 try expect(
                     status == nil,
-                    otherwise: "after \(answer) it says HTTP \(status ?? 0), and the engine cannot see the loss"
+                    otherwise:
+                        "after \(response) its status is \(status ?? 0), which hides the lost response from the engine"
                 )
             }
         },
-        ContractRule("G12: a call whose response is lost ends soon, and is made once") { backend in
+        ContractRule("G12: a call whose response is lost ends soon, and is sent once") { backend in
             _ = try await backend.refreshed(try await backend.signIn())
             let recording = backend as? any KeyRecordingRefreshBackend
             let start = try await recording?.receivedKeys().count ?? 0
@@ -22,29 +23,29 @@ extension TokenRefreshHandlerRules {
                 guard try await backend.error(after: .lostResponse) != nil else { return }
                 let calls = try await recording?.receivedKeys().count ?? (start + number)
                 try expect(calls == start + number, otherwise: "\(number) refreshes made \(calls - start) calls")
-                _ = try await backend.answer(.tokens)
+                _ = try await backend.respond(with: .tokens)
             }
         },
         ContractRule("G12: a request sends its own key, the same each time") { backend in
             guard let backend = backend as? any KeyRecordingRefreshBackend else { return }
             try await checkKeys(of: backend)
         },
-        ContractRule("G12: with replayTolerance .sameKey, the same request brings the same tokens again") { backend in
+        ContractRule("G12: with replayTolerance .sameKey, the same request returns the same tokens again") { backend in
             guard backend.handler.replayTolerance == .sameKey else { return }
             let request = TokenRefreshRequest(renewing: try await backend.signIn())
             let first = try await backend.handler.refresh(request)
             let second = try await backend.replayed(request)
-            try expect(first.accessToken == second.accessToken, otherwise: "it brought another access token")
-            try expect(first.refreshToken == second.refreshToken, otherwise: "it brought another refresh token")
-            try await backend.expectToGoOn(with: second, after: request)
+            try expect(first.accessToken == second.accessToken, otherwise: "it returned another access token")
+            try expect(first.refreshToken == second.refreshToken, otherwise: "it returned another refresh token")
+            try await backend.expectToContinue(with: second, after: request)
             try await backend.expectRecovery()
         },
-        ContractRule("G12: with replayTolerance .within, the same refresh token brings tokens again") { backend in
+        ContractRule("G12: with replayTolerance .within, the same refresh token returns tokens again") { backend in
             guard case .within(let time) = backend.handler.replayTolerance else { return }
             try expect(time > .zero, otherwise: "the time is not positive")
             let request = TokenRefreshRequest(renewing: try await backend.signIn())
             _ = try await backend.handler.refresh(request)
-            try await backend.expectToGoOn(with: try await backend.replayed(request), after: request)
+            try await backend.expectToContinue(with: try await backend.replayed(request), after: request)
             try await backend.expectRecovery()
         },
     ]
@@ -67,7 +68,7 @@ extension TokenRefreshHandlerRules {
 }
 
 extension RefreshBackend {
-    /// The second use of a refresh token that the handler says the server forgives.
+    /// Uses a refresh token a second time, as the declared replay tolerance allows.
     fileprivate func replayed(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         do {
             return try await handler.refresh(request)
@@ -77,8 +78,9 @@ extension RefreshBackend {
         }
     }
 
-    /// The session must not have ended because of the second use.
-    fileprivate func expectToGoOn(with tokens: TokenRefreshResult, after request: TokenRefreshRequest) async throws {
+    /// Checks that the session has not ended because of the second use.
+    fileprivate func expectToContinue(with tokens: TokenRefreshResult, after request: TokenRefreshRequest) async throws
+    {
         do {
             _ = try await refreshed(tokens, orWith: request.refreshToken)
         } catch {
@@ -86,12 +88,12 @@ extension RefreshBackend {
         }
     }
 
-    /// A response is lost, and the same request is made again.
+    /// Loses a response and sends the same request again.
     fileprivate func expectRecovery() async throws {
         let request = TokenRefreshRequest(renewing: try await signIn())
         guard let error = try await error(after: .lostResponse, to: request) else { return }
         try TokenRefreshHandlerRules.expectNoRejection(error, "a lost response")
-        _ = try await answer(.tokens)
-        try await expectToGoOn(with: try await replayed(request), after: request)
+        _ = try await respond(with: .tokens)
+        try await expectToContinue(with: try await replayed(request), after: request)
     }
 }

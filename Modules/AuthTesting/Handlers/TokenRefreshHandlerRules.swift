@@ -6,7 +6,7 @@ import struct Foundation.UUID
 enum TokenRefreshHandlerRules {
     static let all = tokens + verdicts + calls + replays
 
-    /// How long a call is given to get under way before it is cancelled. No rule passes because of it.
+    /// The time for a call to start before it is cancelled. No rule passes because of it.
     private static let brief: Duration = .milliseconds(50)
 
     private static let tokens: [ContractRule<any RefreshBackend>] = [
@@ -14,18 +14,18 @@ enum TokenRefreshHandlerRules {
             let result = try await backend.refreshed(try await backend.signIn())
             try expect(!result.accessToken.isEmpty, otherwise: "the access token is empty")
             let isPrintable = result.accessToken.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-            try expect(isPrintable, otherwise: "the access token has characters no header field can carry")
+            try expect(isPrintable, otherwise: "the access token has characters that no header field can carry")
         },
         ContractRule("a lifetime, where there is one, is positive") { backend in
             let result = try await backend.refreshed(try await backend.signIn())
             try expect(result.expiresIn.map { $0 > .zero } ?? true, otherwise: "expiresIn is not positive")
         },
-        ContractRule("the result carries the refresh token that is good from now on") { backend in
+        ContractRule("the result carries the refresh token to use next") { backend in
             let first = try await backend.signIn()
             let second = try await backend.refreshed(first)
             if backend.rotatesRefreshTokens {
                 try expect(second.refreshToken != nil, otherwise: "the new refresh token is missing")
-                try expect(second.refreshToken != first.refreshToken, otherwise: "it carries the spent refresh token")
+                try expect(second.refreshToken != first.refreshToken, otherwise: "it carries the old refresh token")
             }
             try expect(second.refreshToken != "", otherwise: "the refresh token is empty instead of nil")
             let third = try await backend.refreshed(second, orWith: first.refreshToken)
@@ -36,7 +36,7 @@ enum TokenRefreshHandlerRules {
         },
         ContractRule("a new refresh token is returned even beside an empty access token") { backend in
             let issued = try await backend.signIn()
-            guard try await backend.answer(.emptyAccessTokenAndNewRefreshToken) else { return }
+            guard try await backend.respond(with: .emptyAccessTokenAndNewRefreshToken) else { return }
             let result: TokenRefreshResult
             do {
                 result = try await backend.refreshed(issued)
@@ -44,7 +44,7 @@ enum TokenRefreshHandlerRules {
                 throw RuleBroken("it threw \(type(of: error)), and the new refresh token is lost")
             }
             try expect(result.refreshToken?.isEmpty == false, otherwise: "the new refresh token is missing")
-            try expect(result.refreshToken != issued.refreshToken, otherwise: "it carries the spent refresh token")
+            try expect(result.refreshToken != issued.refreshToken, otherwise: "it carries the old refresh token")
             try expect(result.accessToken != issued.accessToken, otherwise: "it carries the old access token")
         },
     ]
@@ -67,7 +67,7 @@ enum TokenRefreshHandlerRules {
         ContractRule("G4: a page of HTML is an error, and no rejection, with any status") { backend in
             for page in RefreshBackendResponse.pages { try await backend.expectUnavailable(after: page) }
         },
-        ContractRule("G4: a server in trouble is no rejection") { backend in
+        ContractRule("G4: a failing server is no rejection") { backend in
             try await backend.expectUnavailable(after: .unavailable)
         },
         ContractRule("G4: too many requests are no rejection") { backend in
@@ -75,8 +75,8 @@ enum TokenRefreshHandlerRules {
         },
         ContractRule("G6: Retry-After reaches the engine") { backend in
             guard let error = try await backend.error(after: .tooManyRequests) else { return }
-            let asked = (error as? TokenRefreshError)?.retryAfter
-            try expect(asked == .seconds(7), otherwise: "retryAfter is \(asked.map { "\($0)" } ?? "missing")")
+            let pause = (error as? TokenRefreshError)?.retryAfter
+            try expect(pause == .seconds(7), otherwise: "retryAfter is \(pause.map { "\($0)" } ?? "missing")")
         },
         ContractRule("G4: a cut connection is no rejection") { backend in
             try await backend.expectUnavailable(after: .unreachable)
@@ -84,30 +84,30 @@ enum TokenRefreshHandlerRules {
         ContractRule("G4: a response that cannot be read is an error, and no rejection") { backend in
             try await backend.expectUnavailable(after: .garbage)
         },
-        ContractRule("a failure is not remembered: the next call asks the server again") { backend in
-            for answer in [RefreshBackendResponse.unavailable, .unreachable, .garbage, .ambiguous, .page, .rejected] {
-                guard try await backend.error(after: answer) != nil else { continue }
-                _ = try await backend.answer(.tokens)
+        ContractRule("a failure is not remembered: the next call reaches the server") { backend in
+            for response in [RefreshBackendResponse.unavailable, .unreachable, .garbage, .ambiguous, .page, .rejected] {
+                guard try await backend.error(after: response) != nil else { continue }
+                _ = try await backend.respond(with: .tokens)
                 let result = try await backend.refreshed(try await backend.signIn())
-                try expect(!result.accessToken.isEmpty, otherwise: "after \(answer) it has no access token")
+                try expect(!result.accessToken.isEmpty, otherwise: "after \(response) it has no access token")
             }
         },
-        ContractRule("G17: no error shows a token or the key, in words or in a dump") { backend in
-            for answer in RefreshBackendResponse.failures {
+        ContractRule("G17: no description or dump of an error shows a token or the key") { backend in
+            for response in RefreshBackendResponse.failures {
                 let request = TokenRefreshRequest(renewing: try await backend.signIn())
-                guard let error = try await backend.error(after: answer, to: request) else { continue }
+                guard let error = try await backend.error(after: response, to: request) else { continue }
                 let tokens = TokenBundle(accessToken: request.accessToken, refreshToken: request.refreshToken)
                 let key = TokenBundle(accessToken: request.idempotencyKey, refreshToken: nil)
                 if let view = leak(of: tokens, in: error) ?? leak(of: key, in: error) {
-                    throw RuleBroken("the \(view) of its error after \(answer) shows a secret")
+                    throw RuleBroken("the \(view) of its error after \(response) shows a secret")
                 }
             }
         },
     ]
 
     private static let calls: [ContractRule<any RefreshBackend>] = [
-        ContractRule("G8: a cancelled call ends, is no rejection, and leaves the handler in order") { backend in
-            guard try await backend.answer(.nothing) else { return }
+        ContractRule("G8: a cancelled call ends, is no rejection, and leaves the handler usable") { backend in
+            guard try await backend.respond(with: .nothing) else { return }
             let (issued, handler) = (try await backend.signIn(), backend.handler)
             for isUnderWay in [false, true] {
                 let call = Task { try await handler.refresh(TokenRefreshRequest(renewing: issued)) }
@@ -115,10 +115,10 @@ enum TokenRefreshHandlerRules {
                 call.cancel()
                 switch await call.result {
                 case .success: throw RuleBroken("it returned tokens that were not issued")
-                case .failure(let error): try expectNoRejection(error, "being cancelled")
+                case .failure(let error): try expectNoRejection(error, "a cancellation")
                 }
             }
-            _ = try await backend.answer(.tokens)
+            _ = try await backend.respond(with: .tokens)
             _ = try await backend.refreshed(try await backend.signIn())
         },
         ContractRule("concurrent calls are independent: each gets the tokens of its own session") { backend in
@@ -143,12 +143,12 @@ enum TokenRefreshHandlerRules {
 
     static func expectNoRejection(_ error: any Error, _ occasion: String) throws(RuleBroken) {
         let verdict = TokenRefreshError.verdict(of: error)
-        try expect(verdict.code != .rejected, otherwise: "\(occasion) is taken for a rejection")
+        try expect(verdict.code != .rejected, otherwise: "\(occasion) counts as a rejection")
     }
 }
 
 extension TokenRefreshRequest {
-    /// The request that an engine would make of issued tokens, with a key of its own.
+    /// The request of an engine for issued tokens, with a new key.
     init(renewing tokens: TokenRefreshResult, orWith older: String? = nil) {
         self.init(
             refreshToken: tokens.refreshToken ?? older ?? "",
@@ -159,7 +159,7 @@ extension TokenRefreshRequest {
 }
 
 extension RefreshBackend {
-    /// Refreshes with the refresh token of an earlier response, or with the one before if that brought none.
+    /// Refreshes with the refresh token of a response, or with an older one if the response has none.
     func refreshed(_ tokens: TokenRefreshResult, orWith older: String? = nil) async throws -> TokenRefreshResult {
         guard tokens.refreshToken ?? older != nil else {
             throw RuleBroken("the backend signed in without a refresh token")
@@ -167,25 +167,25 @@ extension RefreshBackend {
         return try await handler.refresh(TokenRefreshRequest(renewing: tokens, orWith: older))
     }
 
-    /// What the handler throws when the backend answers in a way; `nil` if it cannot be made to.
+    /// The error of the handler after a response; `nil` if the backend cannot respond so.
     func error(
-        after way: RefreshBackendResponse,
+        after response: RefreshBackendResponse,
         to request: TokenRefreshRequest? = nil
     ) async throws -> (any Error)? {
         let request = if let request { request } else { TokenRefreshRequest(renewing: try await signIn()) }
         guard !request.refreshToken.isEmpty else { throw RuleBroken("the backend signed in without a refresh token") }
-        guard try await answer(way) else { return nil }
+        guard try await respond(with: response) else { return nil }
         let result: TokenRefreshResult
         do {
             result = try await handler.refresh(request)
         } catch {
             return error
         }
-        throw RuleBroken("it made \(result) of the answer (\(way))")
+        throw RuleBroken("it returned \(result) for the response (\(response))")
     }
 
-    fileprivate func expectUnavailable(after way: RefreshBackendResponse) async throws {
-        guard let error = try await error(after: way) else { return }
-        try TokenRefreshHandlerRules.expectNoRejection(error, "the answer (\(way))")
+    fileprivate func expectUnavailable(after response: RefreshBackendResponse) async throws {
+        guard let error = try await error(after: response) else { return }
+        try TokenRefreshHandlerRules.expectNoRejection(error, "the response (\(response))")
     }
 }

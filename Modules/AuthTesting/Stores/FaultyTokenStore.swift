@@ -1,7 +1,7 @@
 public import AuthInterface
 import ConcurrencyPrimitives
 
-/// A store that fails and hangs on demand, over one that works.
+/// A store that fails and waits as scripted, over a store that works.
 ///
 /// ```swift
 /// let store = FaultyTokenStore(RecordingTokenStore(holding: bundle))
@@ -9,27 +9,27 @@ import ConcurrencyPrimitives
 /// store.hold(.load, at: gate)             // every load waits at the gate
 /// #expect(store.calls(.save) == 3)
 /// ```
-/// A call is counted, then waits at its gate, then fails if it must, and only then reaches the store underneath. If
-/// that one is shared, so is this one, and the calls of a lease count, wait and fail like all others.
+/// A call is counted, waits at its gate, fails if scripted so, and then reaches the base store. Over a shared store it
+/// is a shared store, and the calls of a lease are counted and scripted too.
 public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
-    /// The store underneath.
+    /// The base store.
     public let base: Base
 
     private let faults = StoreFaults()
 
-    /// Creates a store that does what another does, until told otherwise.
+    /// Creates a store without a script.
     ///
-    /// - Parameter base: The store underneath.
+    /// - Parameter base: The store that does the work.
     public init(_ base: Base) {
         self.base = base
     }
 
-    /// Makes the next calls of an operation fail. They do not reach the store underneath.
+    /// Makes the next calls of an operation fail. They do not reach the base store.
     ///
     /// - Parameters:
     ///   - operation: The operation.
-    ///   - count: How many calls fail; `nil` means all until ``recover(_:)``.
-    ///   - error: What they throw.
+    ///   - count: The number of calls; `nil` means all until ``recover(_:)``.
+    ///   - error: The error that they throw.
     public func fail(
         _ operation: StoreOperation,
         times count: Int? = nil,
@@ -38,25 +38,24 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
         faults.fail(operation, times: count ?? .max, with: error)
     }
 
-    /// Makes every call of an operation wait at a gate: by default before it does anything, else with its answer in
-    /// its hands. Waiting does not end with the task, as on a hanging disk.
+    /// Makes every call of an operation wait at a gate. The wait ignores cancellation, as a hanging disk does.
     ///
     /// - Parameters:
     ///   - operation: The operation.
-    ///   - gate: The gate. Its arrivals tell how many calls have come to it.
-    ///   - moment: When the calls wait.
-    public func hold(_ operation: StoreOperation, at gate: Gate, _ moment: StoreMoment = .before) {
+    ///   - gate: The gate.
+    ///   - moment: Whether the calls wait before or after the operation.
+    public func hold(_ operation: StoreOperation, at gate: Gate, _ moment: StoreOperation.Moment = .before) {
         faults.hold(operation, at: gate, moment)
     }
 
-    /// Forgets what was scripted for an operation.
+    /// Removes the script of an operation.
     ///
     /// - Parameter operation: The operation.
     public func recover(_ operation: StoreOperation) {
         faults.recover(operation)
     }
 
-    /// How many calls of an operation have been made, failed ones included.
+    /// The number of calls of an operation, failed ones included.
     ///
     /// - Parameter operation: The operation.
     /// - Returns: The number of calls.
@@ -64,44 +63,44 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
         faults.calls(operation)
     }
 
-    /// Reads from the store underneath, if nothing else was scripted.
+    /// Reads from the base store.
     ///
-    /// - Returns: What the store underneath answers.
-    /// - Throws: What was scripted, or what the store underneath throws.
+    /// - Returns: The bundle of the base store.
+    /// - Throws: The scripted error, or the errors of the base store.
     public func load() async throws -> TokenBundle? {
         try await faults.perform(.load) { try await base.load() }
     }
 
-    /// Writes to the store underneath, if nothing else was scripted.
+    /// Writes to the base store.
     ///
     /// - Parameter bundle: The bundle to store.
-    /// - Throws: What was scripted, or what the store underneath throws.
+    /// - Throws: The scripted error, or the errors of the base store.
     public func save(_ bundle: TokenBundle) async throws {
         try await faults.perform(bundle.pendingRefresh == nil ? .save : .record) { try await base.save(bundle) }
     }
 
-    /// Deletes from the store underneath, if nothing else was scripted.
+    /// Deletes from the base store.
     ///
-    /// - Throws: What was scripted, or what the store underneath throws.
+    /// - Throws: The scripted error, or the errors of the base store.
     public func delete() async throws {
         try await faults.perform(.delete) { try await base.delete() }
     }
 }
 
 extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
-    /// Reads from the store underneath, if nothing else was scripted for ``StoreOperation/load``.
+    /// Reads from the base store, as ``StoreOperation/load``.
     ///
-    /// - Returns: What is stored underneath.
-    /// - Throws: What was scripted, or what the store underneath throws.
+    /// - Returns: The content of the base store.
+    /// - Throws: The scripted error, or the errors of the base store.
     public func read() async throws -> StoredSession {
         try await faults.perform(.load) { try await base.read() }
     }
 
-    /// Writes to the store underneath, if nothing else was scripted for what the change would write to an empty store:
+    /// Writes to the base store, as the operation of what the change writes to an empty store:
     /// ``StoreOperation/save``, ``StoreOperation/record`` or ``StoreOperation/delete``.
     ///
     /// - Parameter change: Decides what to store.
-    /// - Throws: What was scripted, or what the store underneath throws.
+    /// - Throws: The scripted error, or the errors of the base store.
     public func update(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {
@@ -114,42 +113,18 @@ extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
         try await faults.perform(operation) { try await base.update(change) }
     }
 
-    /// What the store underneath reports.
+    /// The changes of the base store.
     public var changes: AsyncStream<Void> { base.changes }
 
-    /// Takes the store underneath, if nothing else was scripted.
+    /// Takes the lease of the base store.
     ///
-    /// - Parameter limit: How long to wait at most, once past the gate.
-    /// - Returns: The lease. Its calls count, wait and fail like those of the store.
-    /// - Throws: What was scripted, or what the store underneath throws.
+    /// - Parameter limit: The longest wait, not counting the gate.
+    /// - Returns: The lease. Its calls are counted and scripted as those of the store.
+    /// - Throws: The scripted error, or the errors of the base store.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let lease = try await faults.perform(.lease) { try await base.lease(waitingAtMost: limit) }
         return FaultyLease(base: lease, faults: faults)
     }
-}
-
-/// What can be asked of a store.
-public enum StoreOperation: Sendable, Hashable, CaseIterable {
-    /// ``TokenStore/load()`` and ``SharedTokenStore/read()``
-    case load
-    /// ``TokenStore/save(_:)``, and a ``SharedTokenStore/update(_:)`` that does the same
-    case save
-    /// A save of a bundle whose refresh is about to be made
-    case record
-    /// ``TokenStore/delete()``, and an update that stores the note of an ended session
-    case delete
-    /// ``SharedTokenStore/lease(waitingAtMost:)``
-    case lease
-    /// ``TokenStoreLease/release()``. It cannot fail.
-    case release
-}
-
-/// When a call waits at a gate.
-public enum StoreMoment: Sendable, Hashable {
-    /// Before it does anything.
-    case before
-    /// When all is done, before the caller knows.
-    case after
 }
 
 private final class FaultyLease: TokenStoreLease {
@@ -176,7 +151,7 @@ private final class StoreFaults: Sendable {
         var calls = 0
         var failures = 0
         var error: (any Error)?
-        var gates: [StoreMoment: Gate] = [:]
+        var gates: [StoreOperation.Moment: Gate] = [:]
     }
 
     private let scripts = Locked<[StoreOperation: Script]>([:])
@@ -188,7 +163,7 @@ private final class StoreFaults: Sendable {
         }
     }
 
-    func hold(_ operation: StoreOperation, at gate: Gate, _ moment: StoreMoment) {
+    func hold(_ operation: StoreOperation, at gate: Gate, _ moment: StoreOperation.Moment) {
         scripts.withLock { $0[operation, default: Script()].gates[moment] = gate }
     }
 
@@ -210,7 +185,7 @@ private final class StoreFaults: Sendable {
         return value
     }
 
-    func pass(_ operation: StoreOperation, _ moment: StoreMoment) async {
+    func pass(_ operation: StoreOperation, _ moment: StoreOperation.Moment) async {
         let gate = scripts.withLock { scripts in
             if moment == .before { scripts[operation, default: Script()].calls += 1 }
             return scripts[operation]?.gates[moment]

@@ -1,24 +1,24 @@
 public import AuthInterface
 public import ConcurrencyPrimitives
 
-/// A store in memory that works, and remembers what was asked of it, in order.
+/// A store in memory that records its operations in order.
 ///
-/// It is shared: coordinators that are given the same one are processes with one stored session. It keeps whatever it
-/// is given, even a bundle a real shared store would refuse, so that a test sees who would have written it.
+/// It is shared: coordinators with the same store act as processes with one stored session. It stores every bundle, also
+/// one that a real shared store would refuse, so that a test can see the write.
 public final class RecordingTokenStore: SharedTokenStore {
-    /// Something that was asked of the store, when it was done.
+    /// A completed operation.
     public enum Event: Sendable, Hashable {
-        /// A read, and the bundle that was there.
+        /// A read, with the bundle that it returned.
         case load(TokenBundle?)
         /// A save.
         case save(TokenBundle)
-        /// The note of an ended session.
+        /// A write of an ended session.
         case end(EndedSession)
         /// A delete.
         case delete
         /// A lease that was taken.
         case lease
-        /// A lease that was released, by hand or by being dropped.
+        /// A lease that was released, or deinitialised without a release.
         case release
     }
 
@@ -36,25 +36,25 @@ public final class RecordingTokenStore: SharedTokenStore {
     /// Creates a store.
     ///
     /// - Parameters:
-    ///   - bundle: What the store holds to begin with.
-    ///   - clock: The clock that limits the wait for a lease.
+    ///   - bundle: The initial content.
+    ///   - clock: The clock of the lease's time limit.
     public init(holding bundle: TokenBundle? = nil, clock: any TimeSource = SystemTimeSource()) {
         state = Locked(State(content: bundle.map { .active($0) } ?? .empty))
         self.clock = clock
     }
 
-    /// What was asked of the store so far, in order.
+    /// The operations so far, in order.
     public var events: [Event] { state.withLock { $0.events } }
 
-    /// What the store holds. Looking is no event.
+    /// The content. Reading it records no event.
     public var content: StoredSession { state.withLock { $0.content } }
 
-    /// The bundle that the store holds. Looking is no event.
+    /// The stored bundle. Reading it records no event.
     public var bundle: TokenBundle? { content.bundle }
 
-    /// Reads what is stored.
+    /// Reads the content.
     ///
-    /// - Returns: What is stored.
+    /// - Returns: The content.
     public func read() async -> StoredSession {
         state.withLock { state in
             state.events.append(.load(state.content.bundle))
@@ -69,19 +69,19 @@ public final class RecordingTokenStore: SharedTokenStore {
         await read().bundle
     }
 
-    /// Stores a bundle, whatever is there.
+    /// Stores a bundle over any content.
     ///
     /// - Parameter bundle: The bundle.
     public func save(_ bundle: TokenBundle) async {
         await update { _ in .active(bundle) }
     }
 
-    /// Removes what is stored.
+    /// Removes the content.
     public func delete() async {
         await update { _ in .empty }
     }
 
-    /// Decides and writes, as one step. A decision to leave everything as it is is no event.
+    /// Decides and writes in one step. A change that returns `nil` records no event.
     ///
     /// - Parameter change: Decides what to store.
     public func update(
@@ -103,10 +103,10 @@ public final class RecordingTokenStore: SharedTokenStore {
     /// A stream that reports every write.
     public var changes: AsyncStream<Void> { broadcast.stream() }
 
-    /// Waits for the turn of the caller, in the order of the calls.
+    /// Waits for the lease, in the order of the calls.
     ///
-    /// - Parameter limit: How long to wait at most.
-    /// - Returns: The store.
+    /// - Parameter limit: The longest wait.
+    /// - Returns: The lease.
     /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; `CancellationError`.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let deadline = clock.uptime + limit
@@ -130,7 +130,7 @@ public final class RecordingTokenStore: SharedTokenStore {
                 group.addTask { try await turn.passUnlessCancelled() }
                 group.addTask { [clock] in
                     try await clock.sleep(until: deadline)
-                    throw TokenStoreError(.busy, reason: "another holder has the store")
+                    throw TokenStoreError(.busy, reason: "another owner holds the lease")
                 }
                 defer { group.cancelAll() }
                 try await group.next()
@@ -171,7 +171,7 @@ private final class RecordingLease: TokenStoreLease {
 
     deinit { releaseOnce() }
 
-    /// Its owners are coordinators of one process: one that released the lease has no call under way.
+    /// Its owners are coordinators of one process. One that has released the lease has no call in progress.
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { false }
 
     func release() async { releaseOnce() }

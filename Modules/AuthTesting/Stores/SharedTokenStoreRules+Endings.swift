@@ -3,7 +3,7 @@ import Foundation
 
 extension SharedTokenStoreRules {
     static let endings: [ContractRule<SharedStoreUnderTest>] = [
-        ContractRule("G5: the note of an ended session is read again, field by field, and load returns none") {
+        ContractRule("G5: an ended session is read as written, field by field, and load returns nil") {
             subject in
             let session = SessionID()
             for (what, ended) in EndedSession.remarkable(of: session) {
@@ -15,7 +15,7 @@ extension SharedTokenStoreRules {
                 }
             }
         },
-        ContractRule("an ended session leaves no token behind") { subject in
+        ContractRule("an ended session leaves no token") { subject in
             let session = SessionID()
             for (what, bundle) in TokenBundle.remarkable where bundle.refreshToken?.isEmpty == false {
                 try await subject.mine.save(bundle)
@@ -23,14 +23,14 @@ extension SharedTokenStoreRules {
                     .ended(EndedSession(session: session, reason: .byUser, date: Date()))
                 }
                 if let view = leak(of: bundle, in: try await subject.mine.read()) {
-                    throw RuleBroken("the \(view) of the note shows a token (\(what))")
+                    throw RuleBroken("the \(view) of the ended session shows a token (\(what))")
                 }
                 guard let bytes = try await subject.contents?() else { continue }
                 let isThere = bundle.secrets.contains { bytes.range(of: Data($0.utf8)) != nil }
                 try expect(!isThere, otherwise: "a token is still stored after the end (\(what))")
             }
         },
-        ContractRule("G9: a late save of an ended session is refused, and the note stays") { subject in
+        ContractRule("G9: a late save of an ended session is refused, and the ending stays") { subject in
             let session = SessionID()
             let ended = EndedSession(session: session, reason: .byUser, date: Date())
             try await subject.mine.save(.numbered(1, session: session))
@@ -40,7 +40,7 @@ extension SharedTokenStoreRules {
             try await subject.mine.expectRead(.ended(ended), "after a late save")
             try expect(error != nil, otherwise: "the late save threw nothing")
         },
-        ContractRule("the next sign-in replaces the note of an ended session") { subject in
+        ContractRule("the next sign-in replaces an ended session") { subject in
             let ended = EndedSession(session: SessionID(), reason: .expired(), date: Date())
             try await subject.mine.update { _ in .ended(ended) }
             let bundle = TokenBundle.numbered(1)
@@ -53,7 +53,7 @@ extension SharedTokenStoreRules {
     ]
 
     static let reports: [ContractRule<SharedStoreUnderTest>] = [
-        ContractRule("`changes` reports each write of another view that comes after the access") { subject in
+        ContractRule("`changes` reports each write of another view after the access") { subject in
             let changes = subject.mine.changes
             var reports = changes.makeAsyncIterator()
             let session = SessionID()
@@ -67,7 +67,7 @@ extension SharedTokenStoreRules {
                 while await reports.next() != nil, try await subject.mine.read().kind != content.kind {}
             }
         },
-        ContractRule("each access to `changes` makes a stream of its own") { subject in
+        ContractRule("each access to `changes` makes a new stream") { subject in
             let kept = subject.mine.changes
             var reports = kept.makeAsyncIterator()
             for number in 1...3 {

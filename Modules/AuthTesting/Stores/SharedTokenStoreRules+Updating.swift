@@ -2,12 +2,12 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// What a change was given, once it was called.
+/// The argument of a change.
 private typealias Found = Result<StoredSession, TokenStoreError>
 
 extension SharedTokenStoreRules {
     static let updating: [ContractRule<SharedStoreUnderTest>] = [
-        ContractRule("an update is given what is stored, and stores what it returns") { subject in
+        ContractRule("an update is called with the content, and stores what it returns") { subject in
             let session = SessionID()
             let contents: [StoredSession] = [
                 .empty, .active(.numbered(1, session: session)),
@@ -17,11 +17,11 @@ extension SharedTokenStoreRules {
             for (number, (old, new)) in zip(contents, contents.dropFirst()).enumerated() {
                 let (name, store) = subject.views[number % 2]
                 guard case .success(let found) = try await seen(by: store, storing: new) else {
-                    throw RuleBroken("update number \(number + 1) was given a failure")
+                    throw RuleBroken("update number \(number + 1) was called with a failure")
                 }
                 try expect(
                     found.kind == old.kind && found.bundle.map(\.generation) == old.bundle.map(\.generation),
-                    otherwise: "an update of \(name) was given \(found.kind) where \(old.kind) is stored"
+                    otherwise: "an update of \(name) was called with \(found.kind) where \(old.kind) is stored"
                 )
                 try await subject.mine.expectRead(new, "after update number \(number + 1)")
                 try await subject.theirs.expectRead(new, "in the other view, after update number \(number + 1)")
@@ -48,7 +48,7 @@ extension SharedTokenStoreRules {
             try await subject.theirs.expectRead(.ended(ended), "after an update under another's lease")
             await lease.release()
         },
-        ContractRule("an update that returns nil leaves everything as it is") { subject in
+        ContractRule("an update that returns nil changes nothing") { subject in
             let session = SessionID()
             let ended = EndedSession(session: session, reason: .expired(), date: Date())
             for content in [StoredSession.empty, .active(.numbered(1, session: session)), .ended(ended)] {
@@ -60,7 +60,7 @@ extension SharedTokenStoreRules {
     ]
 
     static let corruption: [ContractRule<SharedStoreUnderTest>] = [
-        ContractRule("a content that is no session is `corrupt` to a read, and stays until it is replaced") { subject in
+        ContractRule("content that is not a session makes a read throw `corrupt`, until it is replaced") { subject in
             guard let corrupt = subject.corrupt else { return }
             try await subject.mine.save(.numbered(1))
             try await corrupt()
@@ -75,7 +75,7 @@ extension SharedTokenStoreRules {
                 }
             }
         },
-        ContractRule("an update is given a corrupt content as a failure, and replaces it") { subject in
+        ContractRule("an update is called with a failure for corrupt content, and replaces it") { subject in
             guard let corrupt = subject.corrupt else { return }
             let ended = EndedSession(session: SessionID(), reason: .byUser, date: Date())
             for content in [StoredSession.active(.numbered(2)), .ended(ended), .empty] {
@@ -83,9 +83,9 @@ extension SharedTokenStoreRules {
                 try await corrupt()
                 for new in [nil, content] {
                     guard case .failure(let error) = try await seen(by: subject.theirs, storing: new) else {
-                        throw RuleBroken("an update was given a success")
+                        throw RuleBroken("an update was called with a success")
                     }
-                    try expect(error.code == .corrupt, otherwise: "an update was given \(error)")
+                    try expect(error.code == .corrupt, otherwise: "an update was called with \(error)")
                 }
                 try await subject.mine.expectRead(content, "after an update replaced a corrupt content")
                 try await subject.mine.update { _ in .empty }
@@ -93,7 +93,7 @@ extension SharedTokenStoreRules {
         },
     ]
 
-    /// Stores something, and returns what the change was given.
+    /// Stores a value, and returns the argument of the change.
     private static func seen(by store: any SharedTokenStore, storing new: StoredSession?) async throws -> Found {
         let found = Locked<Found?>(nil)
         try await store.update { content in
@@ -104,7 +104,7 @@ extension SharedTokenStoreRules {
         return content
     }
 
-    /// The generation after the one that is found.
+    /// The next generation of the content.
     private static func advanced(_ found: Found, _ session: SessionID) -> StoredSession? {
         guard case .success(let content) = found else { return nil }
         let next = (content.bundle?.generation ?? 0) + 1

@@ -2,16 +2,16 @@ import AuthInterface
 
 /// The rules of ``SharedTokenStoreContract``.
 enum SharedTokenStoreRules {
-    /// More than a rule may take: a lease that does not come is found by the limit of the rule.
+    /// Longer than the time limit of a rule, which ends the wait for a lease that does not become free.
     static let ample: Duration = .seconds(3_600)
 
-    /// Short enough to wait for in vain.
+    /// The wait for a lease that must not become free.
     private static let brief: Duration = .milliseconds(50)
 
     static let all = use + exclusion + waiting + guarding + updating + corruption + endings + reports
 
     private static let use: [ContractRule<SharedStoreUnderTest>] = [
-        ContractRule("a free lease is taken at once, even with a limit of zero") { subject in
+        ContractRule("a free lease is taken immediately, with a limit of zero too") { subject in
             for _ in 1...3 {
                 let lease = try await subject.mine.lease(waitingAtMost: .zero)
                 await lease.release()
@@ -21,7 +21,7 @@ enum SharedTokenStoreRules {
             let lease = try await subject.mine.lease(waitingAtMost: ample)
             try await subject.theirs.save(.numbered(1))
             try await subject.theirs.delete()
-            try await subject.mine.expectStored(nil, "after the other side's delete")
+            try await subject.mine.expectStored(nil, "after the delete of the other side")
             await lease.release()
         },
     ]
@@ -58,7 +58,7 @@ enum SharedTokenStoreRules {
             try await expectBusy(subject.mine, waitingAtMost: .zero, "the third")
             await second.release()
         },
-        ContractRule("after a release, the next holder knows that this process has no call under way") { subject in
+        ContractRule("after a release, the next holder sees that this process has no call in progress") { subject in
             for (name, store) in subject.views {
                 await (try await subject.mine.lease(waitingAtMost: ample)).release()
                 let lease = try await store.lease(waitingAtMost: ample)
@@ -79,7 +79,7 @@ enum SharedTokenStoreRules {
             try await subject.theirs.save(.numbered(1))
             await next.release()
         },
-        ContractRule("a waiter that gave up does not get the lease later") { subject in
+        ContractRule("a waiter whose limit has passed does not get the lease later") { subject in
             let lease = try await subject.mine.lease(waitingAtMost: ample)
             try await expectBusy(subject.theirs, waitingAtMost: brief, "the waiter")
             await lease.release()
@@ -112,7 +112,7 @@ enum SharedTokenStoreRules {
                 try expect(error != nil, otherwise: "saving \(what) threw nothing")
             }
         },
-        ContractRule("G17: no error of a store whose lease is held shows a token, nor does the lease") { subject in
+        ContractRule("G17: no error of a store with a held lease shows a token, nor does the lease") { subject in
             let bundle = TokenBundle.numbered(1)
             let lease = try await subject.mine.lease(waitingAtMost: ample)
             try await subject.mine.save(bundle)
@@ -141,7 +141,7 @@ enum SharedTokenStoreRules {
 
     private static func advanceGeneration(of store: any SharedTokenStore) async throws {
         let lease = try await store.lease(waitingAtMost: ample)
-        guard let bundle = try await store.load() else { throw RuleBroken("a holder found none") }
+        guard let bundle = try await store.load() else { throw RuleBroken("a holder found no bundle") }
         await Task.yield()
         let next = bundle.generation + 1
         try await store.save(.numbered(next, session: bundle.session, generation: next))

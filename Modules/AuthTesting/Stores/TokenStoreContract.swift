@@ -1,41 +1,39 @@
 public import AuthInterface
 
-/// The rules every ``TokenStore`` must keep, as a suite to run against yours.
+/// The rules that every ``TokenStore`` must keep, as a suite to run against yours.
 ///
 /// ```swift
-/// @Test func honoursTheContract() async throws {
+/// @Test func `my store keeps the contract`() async throws {
 ///     try await TokenStoreContract.check(
-///         reopen: { PartnerTokenStore(at: $0.place) },
+///         reopen: { PartnerTokenStore(at: $0.file) },
 ///         makeEmptyStore: { PartnerTokenStore(at: .fresh()) }
 ///     )
 /// }
 /// ```
-/// The suite cannot make two things for a store it does not know: another view of the same place (`reopen`), and a
-/// place that cannot be used (`unavailable`). It leaves their rules out when they are not given.
+/// Rules that need another store over the same storage (`reopen`), or storage that fails (`unavailable`), are left out
+/// if the argument is missing.
 public enum TokenStoreContract {
-    /// How long a rule may take by default: 5 minutes. Only a store that hangs takes longer, whatever the machine does
-    /// besides.
-    public static let patience: Duration = .seconds(300)
+    /// The default time limit of a rule: 5 minutes. Only a store that hangs takes longer, on a busy machine too.
+    public static let timeLimit: Duration = .seconds(300)
 
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { TokenStoreRules.all.map(\.name) }
 
-    /// Runs every rule against a fresh store each.
+    /// Runs every rule, each with a new store.
     ///
     /// - Parameters:
-    ///   - reopen: Makes a second store over the same place, as another launch or process would.
-    ///   - unavailable: Makes the place impossible to use, so that load, save and delete must all fail, and returns
-    ///     the store to ask.
-    ///   - patience: How long one rule may take. A rule that takes longer is broken.
-    ///   - makeEmptyStore: Makes a store with nothing in it, whose place no other call has returned.
-    /// - Throws: ``ContractViolation`` with every broken rule; what `makeEmptyStore` throws.
+    ///   - reopen: Makes a second store over the same storage, as another launch or process does.
+    ///   - unavailable: Makes the storage fail, so that load, save and delete must throw, and returns the store to use.
+    ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
+    ///   - makeEmptyStore: Makes an empty store over storage of its own.
+    /// - Throws: ``ContractViolation`` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: TokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,
         unavailable: (@Sendable (Store) async throws -> Store)? = nil,
-        patience: Duration = patience,
+        timeLimit: Duration = timeLimit,
         makeEmptyStore: () async throws -> Store
     ) async throws {
-        try await ContractViolation.check("TokenStoreContract", rules: TokenStoreRules.all, patience: patience) {
+        try await ContractViolation.check("TokenStoreContract", rules: TokenStoreRules.all, timeLimit: timeLimit) {
             let store = try await makeEmptyStore()
             var subject = StoreUnderTest(store: store)
             if let reopen { subject.reopen = { try await reopen(store) } }
@@ -45,7 +43,7 @@ public enum TokenStoreContract {
     }
 }
 
-/// A store, and what its author said about it.
+/// A store, and the arguments of the check for it.
 struct StoreUnderTest: Sendable {
     let store: any TokenStore
     var reopen: (@Sendable () async throws -> any TokenStore)?

@@ -2,10 +2,10 @@ import AuthInterface
 
 /// The rules of ``TokenStoreContract``.
 enum TokenStoreRules {
-    static let all = answers + writing + concurrency + places
+    static let all = reading + writing + concurrency + storage
 
-    private static let answers: [ContractRule<StoreUnderTest>] = [
-        ContractRule("an empty store answers none") { subject in
+    private static let reading: [ContractRule<StoreUnderTest>] = [
+        ContractRule("an empty store returns no bundle") { subject in
             try await subject.store.expectStored(nil, "before any save")
         },
         ContractRule("what is saved is loaded again, field by field") { subject in
@@ -94,8 +94,8 @@ enum TokenStoreRules {
         },
     ]
 
-    private static let places: [ContractRule<StoreUnderTest>] = [
-        ContractRule("a second store over the same place sees what the first did") { subject in
+    private static let storage: [ContractRule<StoreUnderTest>] = [
+        ContractRule("a second store over the same storage reads what the first has written") { subject in
             guard let reopen = subject.reopen else { return }
             let bundle = TokenBundle.numbered(1)
             try await subject.store.save(bundle)
@@ -108,15 +108,15 @@ enum TokenStoreRules {
             try await second.expectStored(nil, "in a store opened before the delete")
             try await reopen().expectStored(nil, "in a store opened after the delete")
         },
-        ContractRule("G14: a store that cannot answer throws; it never answers none") { subject in
+        ContractRule("G14: an unavailable store throws; it does not return nil") { subject in
             guard let makeUnavailable = subject.makeUnavailable else { return }
             try await subject.store.save(.numbered(1))
             let store = try await makeUnavailable()
-            let answer: TokenBundle?
-            do { answer = try await store.load() } catch { return }
-            throw RuleBroken("load answered \(answer.map { "\($0)" } ?? "none") and threw nothing")
+            let loaded: TokenBundle?
+            do { loaded = try await store.load() } catch { return }
+            throw RuleBroken("load returned \(loaded.map { "\($0)" } ?? "nil") and threw nothing")
         },
-        ContractRule("a save or delete that could not be made throws") { subject in
+        ContractRule("a save or delete that fails throws") { subject in
             guard let makeUnavailable = subject.makeUnavailable else { return }
             try await subject.store.save(.numbered(1))
             let store = try await makeUnavailable()
@@ -135,7 +135,7 @@ enum TokenStoreRules {
             ]
             for (call, error) in errors {
                 guard let error, let view = leak(of: bundle, in: error) else { continue }
-                throw RuleBroken("the \(view) of what \(call) threw shows a token")
+                throw RuleBroken("the \(view) of the error of \(call) shows a token")
             }
         },
     ]
@@ -146,14 +146,14 @@ enum TokenStoreRules {
         mayBeNone: Bool
     ) async throws {
         guard let loaded = try await store.load() else {
-            return try expect(mayBeNone, otherwise: "the store answers none")
+            return try expect(mayBeNone, otherwise: "the store returns nil")
         }
         let isWhole = bundles.contains { loaded.fieldsThatDiffer(from: $0).isEmpty }
-        try expect(isWhole, otherwise: "the store answers \(loaded), which is none of the saved bundles")
+        try expect(isWhole, otherwise: "the store returns \(loaded), which is not one of the saved bundles")
     }
 }
 
-/// What a call throws, if it throws.
+/// The error of a call; `nil` if it throws none.
 func failure(of call: () async throws -> Void) async -> (any Error)? {
     do {
         try await call()

@@ -1,62 +1,45 @@
 public import struct Foundation.Date
 
-/// An article, whole.
+/// An article with its text and author.
 public struct Article: Sendable, Hashable, Identifiable, Decodable {
-    /// What the server knows an article by.
-    public struct ID: Sendable, Hashable, RawRepresentable, Codable, ExpressibleByIntegerLiteral {
-        /// The number.
-        public let rawValue: Int64
+    /// The identifier of an article.
+    public typealias ID = Identifier<Article>
 
-        /// Takes a number.
-        ///
-        /// - Parameter rawValue: The number.
-        public init(rawValue: Int64) {
-            self.rawValue = rawValue
-        }
-
-        /// Takes a number written in code.
-        ///
-        /// - Parameter value: The number.
-        public init(integerLiteral value: Int64) {
-            self.init(rawValue: value)
-        }
-    }
-
-    /// Whoever wrote an article.
+    /// The author of an article.
     public struct Author: Sendable, Hashable, Identifiable, Codable {
-        /// What the server knows the author by.
+        /// The user identifier of the author.
         public let id: User.ID
 
-        /// The name the author goes by.
+        /// The display name.
         public let name: String
 
         /// Creates an author.
         ///
         /// - Parameters:
-        ///   - id: What the server knows the author by.
-        ///   - name: The name the author goes by.
+        ///   - id: The user identifier of the author.
+        ///   - name: The display name.
         public init(id: User.ID, name: String) {
             self.id = id
             self.name = name
         }
     }
 
-    /// A place in the list of articles.
+    /// A position in the list of articles.
     public typealias Cursor = Page<Article>.Cursor
 
-    /// What the server knows the article by.
+    /// The identifier.
     public let id: ID
 
-    /// The headline.
+    /// The title.
     public let title: String
 
     /// The text.
     public let body: String
 
-    /// Whoever wrote it.
+    /// The author.
     public let author: Author
 
-    /// When it was written, on the server's clock.
+    /// When it was created, on the server's clock.
     public let createdAt: Date
 
     /// When it was last changed, on the server's clock.
@@ -65,12 +48,12 @@ public struct Article: Sendable, Hashable, Identifiable, Decodable {
     /// Creates an article.
     ///
     /// - Parameters:
-    ///   - id: What the server knows the article by.
-    ///   - title: The headline.
+    ///   - id: The identifier.
+    ///   - title: The title.
     ///   - body: The text.
-    ///   - author: Whoever wrote it.
-    ///   - createdAt: When it was written.
-    ///   - updatedAt: When it was last changed; when it was written, if left out.
+    ///   - author: The author.
+    ///   - createdAt: When it was created.
+    ///   - updatedAt: When it was last changed; `nil` means at its creation.
     public init(id: ID, title: String, body: String, author: Author, createdAt: Date, updatedAt: Date? = nil) {
         self.id = id
         self.title = title
@@ -79,9 +62,4 @@ public struct Article: Sendable, Hashable, Identifiable, Decodable {
         self.createdAt = createdAt
         self.updatedAt = updatedAt ?? createdAt
     }
-}
-
-extension Article.ID: CustomStringConvertible {
-    /// The number as text.
-    public var description: String { String(rawValue) }
 }

@@ -1,6 +1,6 @@
-/// An article that is still to be created.
+/// The content of an article to create.
 public struct ArticleDraft: Sendable, Hashable, Encodable {
-    /// The headline: at least one character.
+    /// The title: at least one character.
     public var title: String
 
     /// The text: at least one character.
@@ -9,28 +9,9 @@ public struct ArticleDraft: Sendable, Hashable, Encodable {
     /// Creates a draft.
     ///
     /// - Parameters:
-    ///   - title: The headline.
+    ///   - title: The title.
     ///   - body: The text.
     public init(title: String, body: String) {
-        self.title = title
-        self.body = body
-    }
-}
-
-/// What is to change in an article; what is `nil` stays as it is.
-public struct ArticleChanges: Sendable, Hashable, Encodable {
-    /// The new headline.
-    public var title: String?
-
-    /// The new text.
-    public var body: String?
-
-    /// Creates changes.
-    ///
-    /// - Parameters:
-    ///   - title: The new headline.
-    ///   - body: The new text.
-    public init(title: String? = nil, body: String? = nil) {
         self.title = title
         self.body = body
     }

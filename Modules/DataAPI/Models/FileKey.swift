@@ -1,9 +1,9 @@
-/// What the server knows an uploaded file by. It is no secret: reading the file takes a token.
+/// The key of an uploaded file. It is not secret: reading the file needs a token.
 public struct FileKey: Sendable, Hashable, RawRepresentable, Codable, CustomStringConvertible {
     /// The key as text.
     public let rawValue: String
 
-    /// Takes a key.
+    /// Creates a key.
     ///
     /// - Parameter rawValue: The key as text.
     public init(rawValue: String) {

@@ -3,17 +3,17 @@ import NetworkCore
 
 import struct Foundation.Date
 
-/// The tokens in a response of the server: to a login, or to a refresh.
+/// The tokens in the response to a login or a refresh.
 ///
-/// A response with a refresh token and no usable access token is read too, with an empty access token: after a rotation
-/// the refresh token must not be lost. `AuthSession.signIn(_:)` refuses such tokens.
+/// A response with a refresh token and no valid access token is read with an empty access token: after a rotation, the
+/// refresh token must not be lost. `AuthSession.signIn(_:)` refuses such tokens.
 public struct IssuedTokens: Sendable, Hashable, Decodable {
-    /// What the session is to be given.
+    /// The tokens for the session.
     public private(set) var result: TokenRefreshResult
 
-    /// Takes tokens.
+    /// Creates the value.
     ///
-    /// - Parameter result: What the server issued.
+    /// - Parameter result: The issued tokens.
     public init(_ result: TokenRefreshResult) {
         self.result = result
     }
@@ -22,8 +22,8 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
         case accessToken, refreshToken, expiresIn, expiresAt
     }
 
-    /// Reads tokens: `accessToken`, and where they are there `refreshToken`, `expiresIn` (seconds from the response) and
-    /// `expiresAt` (an ISO 8601 date, or seconds or milliseconds since 1970, on the server's clock).
+    /// Reads `accessToken`, and if present `refreshToken`, `expiresIn` (seconds from the response) and `expiresAt` (an
+    /// ISO 8601 date, or seconds or milliseconds since 1970, on the server's clock).
     ///
     /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
@@ -49,6 +49,6 @@ extension IssuedTokens {
 }
 
 extension IssuedTokens: RedactedDescription {
-    /// What was issued; never a token (G17).
+    /// The kinds of the issued tokens; never a token (G17).
     public var description: String { "IssuedTokens(\(result))" }
 }

@@ -1,11 +1,11 @@
-/// A part of a list, and where the next part begins.
+/// A part of a list, and the cursor of the next part.
 public struct Page<Item: Sendable>: Sendable {
-    /// A place in a list of items. The type of the items is part of it: a cursor of another list does not compile.
+    /// A position in a list. The type of the items is part of it: the cursor of another list is not accepted.
     public struct Cursor: Sendable, Hashable, RawRepresentable, Codable, CustomStringConvertible {
-        /// The cursor as the server wrote it. Its meaning is the server's business.
+        /// The cursor as the server wrote it. Only the server interprets it.
         public let rawValue: String
 
-        /// Takes a cursor.
+        /// Creates a cursor.
         ///
         /// - Parameter rawValue: The cursor as the server wrote it.
         public init(rawValue: String) {
@@ -19,14 +19,14 @@ public struct Page<Item: Sendable>: Sendable {
     /// The items.
     public let items: [Item]
 
-    /// Where the next page begins. `nil`: this was the last one.
+    /// The start of the next page; `nil` after the last page.
     public let nextCursor: Cursor?
 
     /// Creates a page.
     ///
     /// - Parameters:
     ///   - items: The items.
-    ///   - nextCursor: Where the next page begins.
+    ///   - nextCursor: The start of the next page; `nil` for the last page.
     public init(items: [Item], nextCursor: Cursor? = nil) {
         self.items = items
         self.nextCursor = nextCursor

@@ -1,16 +1,16 @@
-/// The answer to a login: who it is, and the tokens of the session.
+/// The response to a login: the user, and the tokens of the session.
 public struct SignedIn: Sendable, Hashable, Decodable {
-    /// Who has signed in.
+    /// The user.
     public let user: User
 
-    /// The tokens of the session that begins.
+    /// The tokens of the session.
     public let tokens: IssuedTokens
 
-    /// Creates an answer.
+    /// Creates a response.
     ///
     /// - Parameters:
-    ///   - user: Who has signed in.
-    ///   - tokens: The tokens of the session that begins.
+    ///   - user: The user.
+    ///   - tokens: The tokens of the session.
     public init(user: User, tokens: IssuedTokens) {
         self.user = user
         self.tokens = tokens
@@ -22,8 +22,8 @@ public struct SignedIn: Sendable, Hashable, Decodable {
 
     /// Reads `user`, and the tokens beside it.
     ///
-    /// - Parameter decoder: Where to read from.
-    /// - Throws: `DecodingError` when the user or the access token is missing.
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` when there is no user, or neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
         self.init(user: try object.decode(User.self, forKey: .user), tokens: try IssuedTokens(from: decoder))

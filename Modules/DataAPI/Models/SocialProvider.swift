@@ -1,11 +1,11 @@
-/// Somebody whose word our server takes for who a user is (row F2).
+/// An identity provider whose tokens the server accepts for a login.
 public struct SocialProvider: Sendable, Hashable, RawRepresentable, Codable, CustomStringConvertible {
-    /// The name the server knows the provider by.
+    /// The name of the provider at the server.
     public let rawValue: String
 
-    /// Names a provider.
+    /// Creates a provider.
     ///
-    /// - Parameter rawValue: The name the server knows the provider by.
+    /// - Parameter rawValue: The name of the provider at the server.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -16,6 +16,6 @@ public struct SocialProvider: Sendable, Hashable, RawRepresentable, Codable, Cus
     /// Kakao Login.
     public static let kakao = SocialProvider(rawValue: "kakao")
 
-    /// The name the server knows the provider by.
+    /// The name of the provider at the server.
     public var description: String { rawValue }
 }

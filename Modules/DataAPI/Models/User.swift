@@ -1,46 +1,29 @@
 public import Foundation
 
-/// Somebody with an account.
+/// A user with an account.
 public struct User: Sendable, Hashable, Identifiable, Decodable {
-    /// What the server knows a user by.
-    public struct ID: Sendable, Hashable, RawRepresentable, Codable, ExpressibleByIntegerLiteral {
-        /// The number.
-        public let rawValue: Int64
+    /// The identifier of a user.
+    public typealias ID = Identifier<User>
 
-        /// Takes a number.
-        ///
-        /// - Parameter rawValue: The number.
-        public init(rawValue: Int64) {
-            self.rawValue = rawValue
-        }
-
-        /// Takes a number written in code.
-        ///
-        /// - Parameter value: The number.
-        public init(integerLiteral value: Int64) {
-            self.init(rawValue: value)
-        }
-    }
-
-    /// What the server knows the user by.
+    /// The identifier.
     public let id: ID
 
-    /// The name the user goes by.
+    /// The display name.
     public let name: String
 
-    /// Where the user's picture is, for whoever may see it. `nil`: there is none.
+    /// The URL of the user's picture; `nil` if there is none.
     public let profileURL: URL?
 
-    /// The picture's key, for ``NetworkCore/Endpoint/file(_:)``. `nil`: there is none.
+    /// The key of the user's picture, for ``NetworkCore/Endpoint/file(_:)``; `nil` if there is none.
     public let profileImageKey: FileKey?
 
     /// Creates a user.
     ///
     /// - Parameters:
-    ///   - id: What the server knows the user by.
-    ///   - name: The name the user goes by.
-    ///   - profileURL: Where the user's picture is.
-    ///   - profileImageKey: The picture's key.
+    ///   - id: The identifier.
+    ///   - name: The display name.
+    ///   - profileURL: The URL of the user's picture.
+    ///   - profileImageKey: The key of the user's picture.
     public init(id: ID, name: String, profileURL: URL? = nil, profileImageKey: FileKey? = nil) {
         self.id = id
         self.name = name
@@ -53,9 +36,9 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
         case profileURL = "profileUrl"
     }
 
-    /// Reads a user. A picture's address that is none counts as no picture: nobody fails to sign in for it.
+    /// Reads a user. An invalid profile URL counts as no picture, so that it does not prevent a sign-in.
     ///
-    /// - Parameter decoder: Where to read from.
+    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when `id` or `name` is missing or of another type.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
@@ -66,9 +49,4 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
             profileImageKey: try object.decodeIfPresent(FileKey.self, forKey: .profileImageKey)
         )
     }
-}
-
-extension User.ID: CustomStringConvertible {
-    /// The number as text.
-    public var description: String { String(rawValue) }
 }

@@ -1,23 +1,23 @@
 import AuthInterface
 import NetworkCore
 
-/// Which responses to the refresh call mean that the server refuses the refresh token itself (G4).
+/// The responses with which the server refuses the refresh token itself (G4).
 ///
 /// The rules, in order:
 ///
 /// | response | verdict |
 /// |---|---|
-/// | none, or only a part of one: no connection, time-out, cut off | unavailable |
+/// | none, or a part of one: no connection, timeout, cut off | unavailable |
 /// | a page: HTML in the body, or an HTML media type without a JSON object | unavailable |
 /// | one of ``statuses``, or `"success": false`, with a code of ``refreshTokenCodes`` | rejected |
 /// | 401 with a code of ``unrelatedCodes`` | unavailable |
 /// | 401 whose body has ``envelopeMembers`` | rejected |
 /// | any other 401: an empty one, `{"message":"Unauthorized"}` | ambiguous |
 /// | every other status, with any code: 403, 404, 408, 425, 429, 5xx, … | unavailable |
-/// | a good status that cannot be read | unavailable |
+/// | a success that cannot be read | unavailable |
 ///
 /// In doubt the session stays: a request that fails can be sent again, and a user who was signed out has to sign in.
-/// Codes are compared without regard to case. They are looked for in the members `code`, `error`, `error_code`,
+/// Codes are compared without regard to case. They are read from the members `code`, `error`, `error_code`,
 /// `errorCode` and `error.code`.
 public struct RESTRejection: Sendable, Hashable {
     /// The codes that refuse the refresh token or its session.
@@ -30,8 +30,8 @@ public struct RESTRejection: Sendable, Hashable {
     /// The statuses with which a code of ``refreshTokenCodes`` counts.
     public var statuses: Set<Int> = [400, 401, 403, 409, 410, 419, 422]
 
-    /// The codes with which a 401 of the server's own envelope refuses something other than the refresh token: an API
-    /// key, the version of the app, or the moment.
+    /// The codes with which a 401 of the server's own envelope refuses something other than the refresh token, such as
+    /// an API key or the version of the app.
     public var unrelatedCodes: Set<String> = [
         "API_KEY_INVALID", "API_KEY_MISSING", "API_KEY_EXPIRED", "INVALID_API_KEY", "CLIENT_INVALID", "INVALID_CLIENT",
         "UNAUTHORIZED_CLIENT", "SIGNATURE_INVALID", "APP_TOO_OLD", "UPGRADE_REQUIRED", "RATE_LIMITED",
@@ -39,21 +39,21 @@ public struct RESTRejection: Sendable, Hashable {
         "INTERNAL_ERROR",
     ]
 
-    /// The members that make a JSON object the server's own envelope. Where there is a member `success`, it must be
-    /// `false`. Empty: no 401 is a rejection without a code of ``refreshTokenCodes``.
+    /// The members that identify the server's own envelope. A member `success` must be `false`. If the set is empty, a
+    /// 401 is a rejection only with a code of ``refreshTokenCodes``.
     ///
-    /// A gateway's error objects must not have all of them: `{"message": …}` is what common gateways send.
+    /// Choose members that no gateway sends together. Common gateways send `{"message": …}`.
     public var envelopeMembers: Set<String> = ["success", "code"]
 
-    /// Creates the documented rules. Add the codes of a server that has its own.
+    /// Creates the documented rules. Add the codes of your server.
     public init() {}
 
-    /// What a failed refresh call means.
+    /// Decides what a failed refresh call means for the session.
     ///
     /// - Parameters:
     ///   - error: Why the call failed, without the call's secrets.
     ///   - body: The body of the response; `nil` where it was not kept.
-    /// - Returns: The verdict.
+    /// - Returns: The error with the verdict.
     func verdict(on error: NetworkError, body: RefusedBody?) -> TokenRefreshError {
         let body = body ?? RefusedBody(error)
         guard let status = error.statusOfWholeResponse, error.isRefusalOfTheCall, !body.isPage else {

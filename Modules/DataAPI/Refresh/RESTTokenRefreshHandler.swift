@@ -3,13 +3,13 @@ public import NetworkCore
 
 /// Refreshes by `POST auth/refresh {refreshToken}`, and revokes by `POST auth/logout {refreshToken}`.
 ///
-/// It takes an `UnauthenticatedNetworkService`, so it cannot be given a client that would wait for this very refresh (G20).
+/// It takes an `UnauthenticatedNetworkService`: an authenticated client would wait for this refresh (G20).
 ///
 /// ```swift
-/// let refresh = RESTTokenRefreshHandler(network: open, replayTolerance: .sameKey)
+/// let refresh = RESTTokenRefreshHandler(network: client, replayTolerance: .sameKey)
 /// ```
 public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandler {
-    /// What the server forgives when the same refresh token comes again because a response was lost (G12).
+    /// Whether the server accepts the same refresh token again after a lost response (G12).
     public let replayTolerance: ReplayTolerance
 
     /// Whether `auth/logout` ends the session of the refresh token alone, and no other session of the user (G9).
@@ -24,14 +24,14 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     ///
     /// - Parameters:
     ///   - network: Sends the calls, without tokens.
-    ///   - rejection: Which responses mean that the server refuses the refresh token itself.
-    ///   - replayTolerance: What the server forgives when the same refresh token comes again. `.sameKey` needs
+    ///   - rejection: The responses with which the server refuses the refresh token itself.
+    ///   - replayTolerance: Whether the server accepts the same refresh token again. `.sameKey` needs
     ///     `idempotencyKeyField`.
-    ///   - idempotencyKeyField: The header field that carries the idempotency key. `nil` sends none.
-    ///   - accessToken: Where the call carries the access token that it replaces, for a server that wants both tokens.
-    ///   - logoutAffectsSessionOnly: Whether `auth/logout` ends one session alone. Say `true` only if it leaves the
-    ///     user's sessions on other devices, and a newer session on this one, as they are: old tokens are then revoked
-    ///     even while another session is signed in.
+    ///   - idempotencyKeyField: The header field that carries the idempotency key; `nil` sends none.
+    ///   - accessToken: The place of the replaced access token, for a server that needs both tokens.
+    ///   - logoutAffectsSessionOnly: Whether `auth/logout` ends that token's session only. Pass `true` only if the
+    ///     user's other sessions stay, those on this device too: old tokens are then revoked while another session is
+    ///     signed in.
     public init(
         network: any UnauthenticatedNetworkService,
         rejection: RESTRejection = RESTRejection(),
@@ -50,8 +50,8 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
 
     /// Exchanges a refresh token for new tokens. The call is made once.
     ///
-    /// - Parameter request: What the call needs.
-    /// - Returns: The new tokens. A new refresh token is returned even where the access token beside it is empty.
+    /// - Parameter request: The refresh token, the replaced access token and the idempotency key.
+    /// - Returns: The new tokens. A new refresh token is returned even if the access token beside it is empty.
     /// - Throws: `TokenRefreshError` with the verdict of ``RESTRejection``; its status is `nil` when no whole response
     ///   arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
@@ -73,7 +73,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
             .allowingLateResponse()
     }
 
-    /// Tells the server that a session is over. A session without a refresh token is not sent.
+    /// Ends the session at the server. Without a refresh token, no call is made.
     ///
     /// - Parameter tokens: The tokens of the session.
     /// - Throws: `NetworkError`, or `CancellationError`.
@@ -84,41 +84,5 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         } catch let error as NetworkError {
             throw error.withoutQuoting([refreshToken, tokens.accessToken])
         }
-    }
-}
-
-/// Where a refresh call carries the access token that it replaces.
-public struct RefreshAccessTokenPlacement: Sendable, Hashable {
-    private enum Kind: Hashable {
-        case omitted
-        case body
-        case field(name: String, prefix: String)
-    }
-
-    private let kind: Kind
-
-    /// Nowhere: the refresh token is the call's only credential.
-    public static let omitted = RefreshAccessTokenPlacement(kind: .omitted)
-
-    /// In the body, as `accessToken` beside `refreshToken`.
-    public static let body = RefreshAccessTokenPlacement(kind: .body)
-
-    /// In a header field, `Authorization: Bearer …`.
-    public static let bearer = RefreshAccessTokenPlacement(kind: .field(name: "Authorization", prefix: "Bearer "))
-
-    /// In a header field of the server's own.
-    ///
-    /// - Parameter name: The name of the field.
-    /// - Returns: The placement.
-    public static func field(_ name: String) -> RefreshAccessTokenPlacement {
-        RefreshAccessTokenPlacement(kind: .field(name: name, prefix: ""))
-    }
-
-    var isInBody: Bool { kind == .body }
-
-    /// Adds the header field. A token that no field can carry is left out: it must not keep the session from a new one.
-    func place<Response>(_ token: String, in call: Endpoint<Response>) -> Endpoint<Response> {
-        guard case .field(let name, let prefix) = kind, token.fitsHeaderField else { return call }
-        return call.header(name, prefix + token)
     }
 }

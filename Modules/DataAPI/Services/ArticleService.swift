@@ -1,31 +1,30 @@
 public import NetworkCore
 
-/// The articles, over any network.
+/// Reads and writes articles.
 public struct ArticleService: Sendable {
     private let network: any NetworkService
 
     /// Creates the service.
     ///
-    /// - Parameter network: Sends the calls; an authenticated client outside tests.
+    /// - Parameter network: An authenticated client, or a test double.
     public init(network: any NetworkService) {
         self.network = network
     }
 
-    /// One page of the list, the newest first.
+    /// Fetches a page of the list, newest first.
     ///
     /// - Parameters:
-    ///   - cursor: Where the page begins; at the first article if left out.
-    ///   - limit: The most articles to return, from 1 to 100.
+    ///   - cursor: The start of the page; `nil` is the first article.
+    ///   - limit: The maximum number of articles, from 1 to 100.
     /// - Returns: The page.
     /// - Throws: `NetworkError`, or `CancellationError`.
     public func page(after cursor: Article.Cursor? = nil, limit: Int = 20) async throws -> Page<Article> {
         try await network.send(.articles(after: cursor, limit: limit))
     }
 
-    /// All articles, the newest first. Nothing is fetched before it is read; the next page follows the last article
-    /// of the one before.
+    /// All articles, newest first. A page is fetched when its first article is read.
     ///
-    /// - Parameter pageSize: How many articles to fetch at a time, from 1 to 100.
+    /// - Parameter pageSize: The number of articles in a page, from 1 to 100.
     /// - Returns: The articles. Reading them throws `NetworkError`, or `CancellationError`.
     public func all(pageSize: Int = 20) -> PagedSequence<Article> {
         PagedSequence { [network] cursor in
@@ -33,40 +32,40 @@ public struct ArticleService: Sendable {
         }
     }
 
-    /// One article.
+    /// Fetches an article.
     ///
-    /// - Parameter id: Which one.
+    /// - Parameter id: Its identifier.
     /// - Returns: The article.
-    /// - Throws: `NetworkError`, with status 404 where there is none; `CancellationError`.
+    /// - Throws: `NetworkError`, with status 404 if there is no such article; `CancellationError`.
     public func article(_ id: Article.ID) async throws -> Article {
         try await network.send(.article(id))
     }
 
-    /// Creates an article, once even when the call has to be sent again.
+    /// Creates an article. A repeated call does not create a second one.
     ///
-    /// - Parameter draft: The article.
-    /// - Returns: The article as the server keeps it.
-    /// - Throws: `NetworkError`, or `CancellationError`: then the article may have been created all the same.
+    /// - Parameter draft: The content.
+    /// - Returns: The article as the server has stored it.
+    /// - Throws: `NetworkError`, or `CancellationError`. The article may have been created.
     @discardableResult
     public func create(_ draft: ArticleDraft) async throws -> Article {
         try await network.send(.create(draft))
     }
 
-    /// Changes an article of one's own.
+    /// Changes an article of the signed-in user.
     ///
     /// - Parameters:
-    ///   - id: Which one.
-    ///   - changes: What is to change.
-    /// - Returns: The article as it is now.
+    ///   - id: Its identifier.
+    ///   - changes: The changes.
+    /// - Returns: The changed article.
     /// - Throws: `NetworkError`, or `CancellationError`.
     @discardableResult
     public func update(_ id: Article.ID, _ changes: ArticleChanges) async throws -> Article {
         try await network.send(.update(id, changes))
     }
 
-    /// Deletes an article of one's own.
+    /// Deletes an article of the signed-in user.
     ///
-    /// - Parameter id: Which one.
+    /// - Parameter id: Its identifier.
     /// - Throws: `NetworkError`, or `CancellationError`.
     public func delete(_ id: Article.ID) async throws {
         try await network.send(.delete(id))

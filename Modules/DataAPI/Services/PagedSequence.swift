@@ -1,30 +1,30 @@
 import NetworkCore
 
-/// The items of a list that comes in pages, fetched as they are needed.
+/// The items of a paged list. A page is fetched when its first item is read.
 ///
-/// It can be read more than once; each reading starts with the first page.
+/// Each iteration starts with the first page.
 public struct PagedSequence<Item: Sendable>: AsyncSequence, Sendable {
     /// An item.
     public typealias Element = Item
 
-    /// Fetches the page that begins at a cursor.
+    /// Fetches the page that starts at a cursor; `nil` is the first page.
     public typealias Fetch = @Sendable (Page<Item>.Cursor?) async throws -> Page<Item>
 
     private let fetch: Fetch
 
     /// Creates a list.
     ///
-    /// - Parameter fetch: Fetches the page that begins at a cursor; `nil` is the first one.
+    /// - Parameter fetch: Fetches a page.
     public init(fetch: @escaping Fetch) {
         self.fetch = fetch
     }
 
-    /// Starts with the first page.
+    /// Starts an iteration. It fetches no page.
     ///
-    /// - Returns: The iterator. It has fetched nothing yet.
+    /// - Returns: The iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(fetch: fetch) }
 
-    /// Goes through the items.
+    /// Iterates over the items.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private enum Position {
             case start
@@ -40,13 +40,12 @@ public struct PagedSequence<Item: Sendable>: AsyncSequence, Sendable {
             self.fetch = fetch
         }
 
-        /// The next item, of the next page where the last one is read to its end.
-        ///
-        /// After an error the same page can be asked for again.
+        /// Returns the next item, and fetches the next page first if it must. After an error, the next call fetches the
+        /// same page again.
         ///
         /// - Returns: The item, or `nil` at the end of the list.
-        /// - Throws: What fetching a page throws; `NetworkError` with code `decodingFailed` when the server names the
-        ///   page it has just sent as the next one, which would never end.
+        /// - Throws: The errors of the fetch; `NetworkError` with code `decodingFailed` when a page names itself as the
+        ///   next one.
         public mutating func next() async throws -> Item? {
             while items.isEmpty {
                 let cursor: Page<Item>.Cursor?
@@ -57,7 +56,7 @@ public struct PagedSequence<Item: Sendable>: AsyncSequence, Sendable {
                 }
                 let page = try await fetch(cursor)
                 if let next = page.nextCursor, next == cursor {
-                    throw NetworkError(.decodingFailed, reason: "the list's next page is the one just read")
+                    throw NetworkError(.decodingFailed, reason: "the page names itself as the next page")
                 }
                 items = page.items[...]
                 position = page.nextCursor.map(Position.next) ?? .end

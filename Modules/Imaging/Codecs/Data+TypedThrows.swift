@@ -2,7 +2,7 @@
 import Foundation
 
 extension Data {
-    /// `withUnsafeBytes`, which forgets the type of what its body throws, with that type kept.
+    /// Calls `withUnsafeBytes` and keeps the error type of its body.
     func withBytes<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ImagingError) -> Value
     ) throws(ImagingError) -> Value {

@@ -3,14 +3,14 @@ import CoreGraphics
 public import Foundation
 import ImageIO
 
-/// The system's codec on Apple platforms: JPEG, PNG and all else that ImageIO reads, HEIC of the camera included.
+/// The codec of Apple platforms: JPEG, PNG and every other format that ImageIO reads, HEIC included.
 ///
-/// Colours are converted to sRGB. Safe to use from several threads at once: it holds no state.
+/// It converts colours to sRGB. It has no state, and several threads can use it concurrently.
 public struct ImageIOCodec: ImageCodec {
-    /// The codec; there is nothing to set.
+    /// Creates the codec.
     public init() {}
 
-    /// Reads JPEG and PNG headers as on every platform, and asks ImageIO for other formats.
+    /// Reads JPEG and PNG headers as on every platform, and other formats with ImageIO.
     ///
     /// - Throws: ``ImagingError`` with `notAnImage`, `unsupportedFormat` or `decodingFailed`.
     public func inspect(_ data: Data) throws(ImagingError) -> ImageHeader {
@@ -22,7 +22,7 @@ public struct ImageIOCodec: ImageCodec {
         }
     }
 
-    /// Decodes a picture at the size needed, or a little above; ImageIO reduces while it decodes.
+    /// Decodes a picture at the needed size or a little above. ImageIO reduces while it decodes.
     ///
     /// - Throws: ``ImagingError`` with `decodingFailed`.
     public func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {
@@ -51,7 +51,7 @@ public struct ImageIOCodec: ImageCodec {
                 output as CFMutableData, "public.jpeg" as CFString, 1, nil
             )
         else {
-            throw ImagingError(.encodingFailed, "ImageIO cannot take the picture: make it smaller.")
+            throw ImagingError(.encodingFailed, "ImageIO cannot encode the picture: make it smaller.")
         }
         CGImageDestinationAddImage(destination, image, options as CFDictionary)
         guard CGImageDestinationFinalize(destination) else {

@@ -1,20 +1,20 @@
 import Foundation
 
-/// CMYK to RGB without a profile: what screens show when nobody asks a printer.
+/// Converts CMYK to RGB without a colour profile.
 struct InkConversion {
-    /// Whether 255 means no ink. Adobe's programs store it so, and leave a mark in the file; encoders that write the
-    /// mark follow them.
+    /// Whether 255 means no ink. Adobe's programs store it so and add a segment to the file; other encoders that add the
+    /// segment do the same.
     let inverted: Bool
 
     init(inverted: Bool) { self.inverted = inverted }
 
-    /// The conversion that a JPEG of four components asks for.
+    /// Creates the conversion for a JPEG of four components.
     init(jpeg: Data) {
         let segments = JPEGSegments(ByteView(jpeg))
         inverted = segments?.contains { $0.marker == .app14 && $0.payload.holds("Adobe".utf8) } ?? false
     }
 
-    /// Four samples a pixel in, three out.
+    /// Converts four samples for each pixel to three.
     func rgb(_ inks: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: inks.count / 4 * 3) { buffer, count in
             count = inks.count / 4 * 3
@@ -29,6 +29,6 @@ struct InkConversion {
         }
     }
 
-    /// The share of light, of 255, that an ink lets through.
+    /// The light that an ink transmits, from 0 to 255.
     private func light(_ ink: UInt8) -> Int { inverted ? Int(ink) : 255 - Int(ink) }
 }

@@ -2,8 +2,8 @@
 import CPNG
 import Foundation
 
-/// PNG of every kind (palette, grayscale, 16 bits, transparent, interlaced) into 8-bit RGB, over libpng's simplified
-/// API. It knows no reduced scales: the whole picture is in memory for a moment.
+/// Decodes PNG of every kind (palette, grayscale, 16 bits, transparent, interlaced) to 8-bit RGB with libpng's
+/// simplified API. It has no reduced scales: the whole picture is in memory.
 enum PNGReader {
     static func decode(_ data: Data, header: ImageHeader) throws(ImagingError) -> Bitmap {
         try data.withBytes { bytes throws(ImagingError) in
@@ -16,10 +16,10 @@ enum PNGReader {
             guard header.size == PixelSize(exactly: Int(image.width), Int(image.height)),
                 let rowBytes = Int32(exactly: header.size.width * 3)
             else {
-                throw ImagingError(.decodingFailed, "The PNG contradicts itself on its size: choose another file.")
+                throw ImagingError(.decodingFailed, "The PNG has two different sizes: choose another file.")
             }
             image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
-            // Without this, 16-bit samples that say nothing about gamma would be taken for linear light.
+            // Without it, libpng reads 16-bit samples without a gamma as linear light.
             image.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
             var white = png_color(red: 255, green: 255, blue: 255)
             var failed = false
@@ -38,7 +38,8 @@ enum PNGReader {
             String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
         }
         return ImagingError(
-            .decodingFailed, "libpng refused the picture (\(reason)): choose another.", sourceSize: header.size
+            .decodingFailed, "libpng cannot decode the picture (\(reason)): choose another picture.",
+            sourceSize: header.size
         )
     }
 }

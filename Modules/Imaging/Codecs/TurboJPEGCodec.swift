@@ -2,23 +2,23 @@
 import CTurboJPEG
 public import Foundation
 
-/// JPEG by libjpeg-turbo and PNG by libpng: the codec for Linux, under the package trait `TurboJPEG`.
+/// The codec for Linux, under the package trait `TurboJPEG`: JPEG with libjpeg-turbo, and PNG with libpng.
 ///
-/// JPEGs are decoded at the smallest of libjpeg's scales (eighths) that covers what is needed, so that a photo of
-/// 12 megapixels never exists as 36 MB of pixels. Grayscale and CMYK become RGB. A JPEG's RGB colour profile is passed
-/// on; PNGs are converted to sRGB by their gamma. Safe to use from several threads at once: it holds no state.
+/// It decodes a JPEG at the smallest scale (n/8) that covers the needed size, so that a photo of 12 megapixels does not
+/// take 36 MB. Grayscale and CMYK become RGB. The RGB colour profile of a JPEG is kept; a PNG is converted to sRGB by
+/// its gamma. The codec has no state, and several threads can use it concurrently.
 public struct TurboJPEGCodec: ImageCodec {
-    /// The codec; there is nothing to set.
+    /// Creates the codec.
     public init() {}
 
     /// Reads format, size and orientation from the header.
     ///
-    /// - Throws: ``ImagingError``, as ``ImageHeader/init(parsing:)`` does.
+    /// - Throws: The errors of ``ImageHeader/init(parsing:)``.
     public func inspect(_ data: Data) throws(ImagingError) -> ImageHeader {
         try ImageHeader(parsing: data)
     }
 
-    /// Decodes a JPEG or a PNG; a JPEG at a reduced scale where that is enough.
+    /// Decodes a JPEG or a PNG. A JPEG is decoded at a reduced scale if that covers the size.
     ///
     /// - Throws: ``ImagingError`` with `notAnImage`, `unsupportedFormat` or `decodingFailed`.
     public func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {
@@ -29,10 +29,10 @@ public struct TurboJPEGCodec: ImageCodec {
 
     /// Writes a baseline JPEG with 4:2:0 chroma, the colour profile included.
     ///
-    /// - Throws: ``ImagingError`` with `encodingFailed`, for instance for a side of more than 65,500 pixels.
+    /// - Throws: ``ImagingError`` with `encodingFailed`, such as for a side of more than 65,500 pixels.
     public func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data {
         let encoder = try TurboJPEGHandle(tjInitCompress(), .encodingFailed)
-        // The library takes over allocating the result; whatever it left here is freed in any case.
+        // The library allocates the result. It is freed in every case.
         var output: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
         defer { tjFree(output) }
@@ -46,7 +46,7 @@ public struct TurboJPEGCodec: ImageCodec {
         return bitmap.colorProfile.map { JPEGMetadata.adding(colorProfile: $0, to: jpeg) } ?? jpeg
     }
 
-    /// The size a JPEG of `size` has at the smallest scale of n/8 that still covers `needed`.
+    /// The size of a JPEG at the smallest scale of n/8 that covers `needed`.
     package static func scaled(_ size: PixelSize, covering needed: PixelSize) -> PixelSize {
         for eighths in 1..<8 {
             let scaled = PixelSize(width: (size.width * eighths + 7) / 8, height: (size.height * eighths + 7) / 8)
@@ -65,7 +65,7 @@ public struct TurboJPEGCodec: ImageCodec {
             let size = Self.scaled(header.size, covering: needed)
             var status: Int32 = 0
             let pixels = [UInt8](unsafeUninitializedCapacity: size.pixelCount * (inks ? 4 : 3)) { buffer, count in
-                // A failing decoder may leave rows untouched; they must not show what the memory held before.
+                // A failing decoder may leave rows unwritten. They must not show old memory.
                 buffer.initialize(repeating: 0)
                 count = buffer.count
                 status = tjDecompress2(
@@ -73,7 +73,7 @@ public struct TurboJPEGCodec: ImageCodec {
                     Int32(size.height), Int32((inks ? TJPF_CMYK : TJPF_RGB).rawValue), TJFLAG_LIMITSCANS
                 )
             }
-            // Warnings are for oddities that every viewer lives with, such as stray bytes before a marker.
+            // Warnings are for flaws that every viewer accepts, such as stray bytes before a marker.
             guard status == 0 || tjGetErrorCode(decoder.pointer) == Int32(TJERR_WARNING.rawValue) else {
                 throw decoder.failure(header.size)
             }
@@ -92,10 +92,10 @@ public struct TurboJPEGCodec: ImageCodec {
             decoder.pointer, bytes.baseAddress, UInt(bytes.count), &width, &height, &subsampling, &colorspace
         )
         guard status == 0 else { throw decoder.failure(header.size) }
-        // The limits were checked against the header as parsed here: a file that two parsers read differently is
-        // out to get past them.
+        // The limits were checked with this module's parser. A file that the library reads differently could evade
+        // them.
         guard header.size == PixelSize(exactly: Int(width), Int(height)) else {
-            throw ImagingError(.decodingFailed, "The JPEG contradicts itself on its size: choose another file.")
+            throw ImagingError(.decodingFailed, "The JPEG has two different sizes: choose another file.")
         }
         return [TJCS_CMYK.rawValue, TJCS_YCCK.rawValue].contains(UInt32(bitPattern: colorspace))
     }
@@ -114,11 +114,11 @@ private final class TurboJPEGHandle {
 
     deinit { tjDestroy(pointer) }
 
-    /// The last failure, in the library's words.
+    /// The library's last error.
     func failure(_ sourceSize: PixelSize? = nil) -> ImagingError {
         let reason = tjGetErrorStr2(pointer).map { String(cString: $0) } ?? "unknown reason"
         return ImagingError(
-            code, "libturbojpeg refused the picture (\(reason)): choose another.", sourceSize: sourceSize
+            code, "libturbojpeg failed (\(reason)): choose another picture.", sourceSize: sourceSize
         )
     }
 }

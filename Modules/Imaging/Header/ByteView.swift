@@ -1,8 +1,8 @@
 import Foundation
 
-/// Bounded reading of untrusted bytes: every offset that a file can claim is answered, if only with `nil`.
+/// Reads untrusted bytes with bounds checks: an offset outside the view returns `nil`.
 ///
-/// Offsets count from the view's own start, whatever the slice it was made from.
+/// Offsets count from the start of the view.
 struct ByteView {
     enum ByteOrder {
         case bigEndian
@@ -35,12 +35,12 @@ struct ByteView {
         return UInt32(high) << 16 | UInt32(low)
     }
 
-    /// A number that a file uses as a length or an offset; `nil` also where it does not fit in this platform's `Int`.
+    /// A length or an offset in the file; `nil` also if it does not fit in this platform's `Int`.
     func length32(at offset: Int, _ order: ByteOrder = .bigEndian) -> Int? {
         uint32(at: offset, order).flatMap { Int(exactly: $0) }
     }
 
-    /// Part of the view, `nil` unless all of it is there.
+    /// A part of the view; `nil` if it exceeds the view.
     func slice(at offset: Int, count length: Int) -> ByteView? {
         guard offset >= 0, length >= 0, offset <= count, length <= count - offset else { return nil }
         let start = data.startIndex + offset

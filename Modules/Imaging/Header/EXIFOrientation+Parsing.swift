@@ -3,11 +3,11 @@ extension EXIFOrientation {
     private static let short: UInt16 = 3
     private static let long: UInt16 = 4
 
-    /// Reads the orientation out of a TIFF structure (TIFF 6.0, section 2), the content of a JPEG's Exif segment and
-    /// of a PNG's eXIf chunk.
+    /// Reads the orientation from a TIFF structure (TIFF 6.0, section 2): the content of a JPEG's Exif segment and of a
+    /// PNG's eXIf chunk.
     ///
-    /// Only the first directory is read, so that nothing in it can lead in circles. `nil` where the structure is
-    /// malformed, has no such entry, or a value that means nothing: such a picture counts as upright.
+    /// It reads the first directory only, so that no link can form a cycle. It returns `nil` if the structure is
+    /// malformed, or has no valid orientation: such a picture counts as upright.
     init?(tiff: ByteView) {
         let order: ByteView.ByteOrder
         switch (tiff[0], tiff[1]) {
@@ -21,7 +21,7 @@ extension EXIFOrientation {
         else { return nil }
         let (firstEntry, count) = start
         for index in 0..<count {
-            // An entry: tag, type, count of values, and the value itself where it takes no more than four bytes.
+            // An entry: tag, type, count of values, and the value if it takes at most four bytes.
             guard let entry = tiff.slice(at: firstEntry + index * 12, count: 12) else { return nil }
             guard entry.uint16(at: 0, order) == Self.tag else { continue }
             guard entry.uint32(at: 4, order) == 1 else { return nil }

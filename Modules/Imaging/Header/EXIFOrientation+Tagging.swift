@@ -1,12 +1,12 @@
 public import Foundation
 
 extension EXIFOrientation {
-    /// A JPEG with an Exif segment that says this orientation, as a camera would write it. The pixels stay as they are.
+    /// Adds an Exif segment with this orientation to a JPEG, as a camera does. The pixels do not change.
     ///
-    /// The segment stands first, where Exif 2.32 (4.5.4) wants it, and takes 36 bytes; readers take the first they
-    /// find, so it also outvotes one that is there already.
+    /// The segment is the first one, as Exif 2.32 (4.5.4) demands, and has 36 bytes. Readers use the first Exif segment,
+    /// so an older one has no effect.
     ///
-    /// - Throws: ``ImagingError`` with `notAnImage` where the bytes do not begin as a JPEG does.
+    /// - Throws: ``ImagingError`` with `notAnImage` if the bytes do not start as a JPEG does.
     public func tagging(_ jpeg: Data) throws(ImagingError) -> Data {
         guard JPEGSegments(ByteView(jpeg)) != nil, let segment = JPEGSegment.bytes(.app1, payload: exifPayload) else {
             throw ImagingError(.notAnImage, "Only a JPEG can be tagged with an orientation: encode the picture first.")

@@ -1,42 +1,28 @@
 public import Foundation
 
-/// A picture's file format, by the name people give it.
-public struct ImageFormat: RawRepresentable, Sendable, Hashable {
-    /// The name, such as `JPEG`.
-    public let rawValue: String
-
-    /// A format that only your codec knows.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// ITU-T T.81, with or without JFIF.
-    public static let jpeg = ImageFormat(rawValue: "JPEG")
-    /// ISO/IEC 15948.
-    public static let png = ImageFormat(rawValue: "PNG")
-}
-
-/// What is known of a picture before it is decoded.
+/// The facts about a picture that are known before it is decoded.
 public struct ImageHeader: Sendable, Hashable {
     /// The file format.
     public var format: ImageFormat
     /// The size as stored, before the orientation is applied.
     public var size: PixelSize
-    /// What must be done to the stored picture to see it upright.
+    /// The orientation of the stored picture.
     public var orientation: EXIFOrientation
 
-    /// A header that a codec has read by its own means.
+    /// Creates a header, for your own codec.
     public init(format: ImageFormat, size: PixelSize, orientation: EXIFOrientation = .up) {
         self.format = format
         self.size = size
         self.orientation = orientation
     }
 
-    /// Reads the header of a JPEG or a PNG; no library takes part.
+    /// Reads the header of a JPEG or a PNG, without a library.
     ///
-    /// Malformed Exif is harmless: the picture then counts as upright.
+    /// A picture with malformed Exif counts as upright.
     ///
-    /// - Throws: ``ImagingError`` with `unsupportedFormat` for other pictures known by their first bytes, `notAnImage`
-    ///   for anything else, `decodingFailed` where the header is damaged or a JPEG is cut off.
-    /// - Complexity: O(segments); a JPEG without its end mark is searched once to the end.
+    /// - Throws: ``ImagingError`` with `unsupportedFormat` for other known formats, `notAnImage` for other bytes,
+    ///   `decodingFailed` if the header is damaged or a JPEG is cut off.
+    /// - Complexity: O(segments), and O(bytes) for a JPEG without its end marker.
     public init(parsing data: Data) throws(ImagingError) {
         let file = ByteView(data)
         if let segments = JPEGSegments(file) {
@@ -64,7 +50,7 @@ public struct ImageHeader: Sendable, Hashable {
         guard let size, let scan else {
             throw ImagingError(.decodingFailed, "The JPEG's header is damaged: choose another file.", sourceSize: size)
         }
-        // Decoders fill up what is missing with grey and say nothing, or next to nothing.
+        // Decoders fill missing pixels with grey, often without an error.
         guard file.endsImage(after: scan) else {
             throw ImagingError(
                 .decodingFailed, "The JPEG is cut off: fetch the whole file and try again.", sourceSize: size
@@ -81,7 +67,7 @@ public struct ImageHeader: Sendable, Hashable {
         self.init(format: .png, size: size, orientation: exif.flatMap(EXIFOrientation.init(tiff:)) ?? .up)
     }
 
-    /// Names the formats people are likely to come with, so that they learn why theirs is refused.
+    /// The name of a common format, for the error message.
     private static func knownFormat(of file: ByteView) -> String? {
         let signatures: [(name: String, bytes: String, offset: Int)] = [
             ("GIF", "GIF8", 0), ("WebP", "WEBP", 8), ("BMP", "BM", 0), ("TIFF", "II*\0", 0), ("TIFF", "MM\0*", 0),
@@ -95,7 +81,7 @@ public struct ImageHeader: Sendable, Hashable {
 extension ByteView {
     /// Whether an end-of-image marker follows `offset`. Coded data cannot contain one: its 0xFF bytes are stuffed.
     ///
-    /// Searched from the end, where it nearly always is.
+    /// The search starts at the end, where the marker nearly always is.
     fileprivate func endsImage(after offset: Int) -> Bool {
         bytes.withUnsafeBytes { raw in
             var index = raw.count - 2

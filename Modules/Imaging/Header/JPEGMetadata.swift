@@ -1,14 +1,13 @@
 import Foundation
 
-/// What may stand in a finished JPEG beside the picture.
+/// Removes and adds metadata of JPEGs.
 enum JPEGMetadata {
-    /// The JPEG without EXIF, XMP, IPTC, comments, previews and whatever else travels in application segments.
+    /// The JPEG without EXIF, XMP, IPTC, comments, previews and other application segments.
     ///
-    /// Only what decides how the pixels look stays: JFIF, the colour profile, and Adobe's mark for the colour
-    /// transform. Encoders differ in what they write unasked (ImageIO adds an Exif segment to every JPEG), so the
-    /// promise is kept here and not by each of them.
+    /// The segments that define the colours stay: JFIF, the colour profile, and Adobe's colour transform. Encoders add
+    /// segments of their own (ImageIO adds Exif to every JPEG), so they are removed here and not by each codec.
     ///
-    /// - Throws: ``ImagingError`` with `encodingFailed` where the bytes are not a JPEG with a picture in it.
+    /// - Throws: ``ImagingError`` with `encodingFailed` if the bytes are not a JPEG with a picture.
     static func stripped(from jpeg: Data) throws(ImagingError) -> Data {
         let file = ByteView(jpeg)
         guard let segments = JPEGSegments(file) else { throw notJPEG }
@@ -26,10 +25,10 @@ enum JPEGMetadata {
         ImagingError(.encodingFailed, "The codec did not write a JPEG: check the ImageCodec in use.")
     }
 
-    /// The colour profile of a JPEG, if it is one of an RGB space and stands in one segment (ICC.1:2022, annex B.4).
+    /// The colour profile of a JPEG, if it is for RGB and in one segment (ICC.1:2022, annex B.4).
     ///
-    /// Display P3, Adobe RGB and their like take a few hundred bytes; profiles that need several segments are tables
-    /// for printers.
+    /// Display P3, Adobe RGB and similar profiles take a few hundred bytes. Profiles in several segments are tables for
+    /// printers.
     static func colorProfile(of jpeg: Data) -> Data? {
         guard let segments = JPEGSegments(ByteView(jpeg)),
             let segment = segments.first(where: \.holdsProfile)
@@ -44,20 +43,20 @@ enum JPEGMetadata {
         return profile.bytes
     }
 
-    /// The JPEG with a colour profile right after its start; unchanged where the profile takes more than one segment.
+    /// The JPEG with a colour profile. It is unchanged if the profile needs more than one segment.
     static func adding(colorProfile: Data, to jpeg: Data) -> Data {
         let payload = Data(JPEGSegment.profileSignature) + [1, 1] + colorProfile
         guard let segment = JPEGSegment.bytes(.app2, payload: payload),
             let first = JPEGSegments(ByteView(jpeg))?.first(where: { _ in true })
         else { return jpeg }
-        // After JFIF's segment, which by its own standard comes first.
+        // After the JFIF segment, which must be the first.
         let position = first.marker == .app0 ? first.offset + first.count : first.offset
         return jpeg.prefix(position) + segment + jpeg.dropFirst(position)
     }
 }
 
 extension JPEGSegment {
-    /// A segment that begins a colour profile.
+    /// Whether the segment has the start of a colour profile.
     fileprivate var holdsProfile: Bool { marker == .app2 && payload.holds(Self.profileSignature) }
 
     fileprivate var decidesColors: Bool { marker == .app0 || marker == .app14 || holdsProfile }

@@ -2,15 +2,14 @@ import Foundation
 
 /// The marker segments of a JPEG from its start up to the first scan (ITU-T T.81, B.1.1).
 ///
-/// Everything a reader wants to know before decoding stands there: size, orientation, colour profile. The walk is
-/// lazy and as forgiving as decoders are: it skips fill bytes and stray bytes between segments, and just ends where
-/// the file does.
+/// They hold size, orientation and colour profile. The iteration is lazy, and as tolerant as decoders are: it skips fill
+/// bytes and stray bytes between segments, and ends at the end of the file.
 struct JPEGSegments: Sequence {
     static let startOfImage: [UInt8] = [0xFF, 0xD8]
 
     private let file: ByteView
 
-    /// `nil` where the bytes do not begin as a JPEG does.
+    /// Returns `nil` if the bytes do not start as a JPEG does.
     init?(_ file: ByteView) {
         guard file.holds(Self.startOfImage), file[2] == 0xFF else { return nil }
         self.file = file
@@ -48,11 +47,11 @@ struct JPEGSegments: Sequence {
 /// One segment: marker, two bytes of length, payload.
 struct JPEGSegment {
     let marker: JPEGMarker
-    /// Where its marker begins in the file.
+    /// The offset of its marker in the file.
     let offset: Int
     let payload: ByteView
 
-    /// Its bytes in the file, marker included.
+    /// The number of its bytes in the file, with the marker.
     var count: Int { payload.count + 4 }
 
     static let exifSignature = Array("Exif\0\0".utf8)
@@ -72,7 +71,7 @@ struct JPEGSegment {
         return (Int(width), Int(height))
     }
 
-    /// A segment's bytes; `nil` where the payload is longer than a segment can be.
+    /// The bytes of a segment; `nil` if the payload is too long for one.
     static func bytes(_ marker: JPEGMarker, payload: some Collection<UInt8>) -> Data? {
         guard let length = UInt16(exactly: payload.count + 2) else { return nil }
         return Data([0xFF, marker.rawValue, UInt8(length >> 8), UInt8(length & 0xFF)]) + payload
@@ -95,9 +94,9 @@ struct JPEGMarker: RawRepresentable, Equatable {
     /// Markers without a length: stuffed zeros, TEM, restarts, a second start of image.
     var standsAlone: Bool { rawValue <= 0x01 || (0xD0...0xD8).contains(rawValue) }
 
-    /// SOF0 to SOF15, among which DHT, JPG and DAC have their places.
+    /// SOF0 to SOF15, without DHT, JPG and DAC, whose codes are in the same range.
     var startsFrame: Bool { (0xC0...0xCF).contains(rawValue) && ![0xC4, 0xC8, 0xCC].contains(rawValue) }
 
-    /// An application's own data or a comment: what a decoder can do without, mostly.
+    /// An application segment or a comment, which decoders mostly do not need.
     var isMetadata: Bool { (Self.app0.rawValue...Self.app15.rawValue).contains(rawValue) || self == .comment }
 }

@@ -1,4 +1,4 @@
-/// The chunks of a PNG (ISO/IEC 15948, 5.3): length, type, payload, check sum. The check sums are left to the decoder.
+/// The chunks of a PNG (ISO/IEC 15948, 5.3): length, type, payload, check sum. The decoder checks the check sums.
 struct PNGChunks: Sequence, IteratorProtocol {
     struct Chunk {
         let type: [UInt8]
@@ -13,13 +13,13 @@ struct PNGChunks: Sequence, IteratorProtocol {
     private let file: ByteView
     private var offset = signature.count
 
-    /// `nil` where the bytes do not begin as a PNG does.
+    /// Returns `nil` if the bytes do not start as a PNG does.
     init?(_ file: ByteView) {
         guard file.holds(Self.signature) else { return nil }
         self.file = file
     }
 
-    /// Width and height, if the first chunk is a header that makes sense.
+    /// Width and height, if the first chunk is a valid header.
     var size: PixelSize? {
         guard let chunk = first(where: { _ in true }), chunk.type == Self.header,
             let width = chunk.payload.uint32(at: 0), let height = chunk.payload.uint32(at: 4),

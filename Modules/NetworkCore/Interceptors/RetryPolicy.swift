@@ -108,8 +108,6 @@ public struct RetryPolicy: RequestInterceptor {
     }
 
     private func bound(ofPauseAfter attempt: Int) -> Duration {
-        var bound = baseDelay
-        for _ in 1..<max(attempt, 1) where bound < maximumDelay { bound *= 2 }
-        return min(bound, maximumDelay)
+        Backoff(base: baseDelay, limit: maximumDelay, floor: .zero).bound(afterFailures: attempt)
     }
 }

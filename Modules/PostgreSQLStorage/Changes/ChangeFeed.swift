@@ -2,12 +2,12 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// Tells the stores of a process about changes of rows and releases of leases, by any process.
+/// Notifies the stores of a process of changed rows and released leases, by any process.
 ///
-/// One connection for all accounts listens for what ``ChangeReport`` says. Where that is not possible, behind a pooler
-/// in transaction mode, the versions of the watched rows are looked at every `PostgreSQLLimits.changePolling`.
+/// One connection for all accounts listens for notifications (``ChangeReport``). Where that is not possible, behind a
+/// pooler in transaction mode, the versions of the watched rows are read every `PostgreSQLLimits.changePolling`.
 ///
-/// Nothing runs and no connection is opened before the first stream is asked for.
+/// No task runs and no connection is opened before the first stream is requested.
 final class ChangeFeed: Sendable {
     private let watching: ChangeWatch
     private let task = Locked<Task<Void, Never>?>(nil)
@@ -21,27 +21,27 @@ final class ChangeFeed: Sendable {
         watching.subscribers.finish()
     }
 
-    /// Whether reports are listened for now.
+    /// Whether a connection listens for notifications now.
     var isListening: Bool { watching.isListening }
 
     /// Reports that the session of an account may have changed.
     ///
     /// - Parameters:
     ///   - account: The account.
-    ///   - version: The version of its row that the caller knows. `nil`: none. Another one is reported, soon.
-    /// - Returns: A stream of its own.
+    ///   - version: The version of its row that the caller has read. `nil`: none. Another version is reported.
+    /// - Returns: A new stream.
     func changes(of account: String, since version: Int64?) -> AsyncStream<Void> {
         start()
         return watching.subscribers.changes(of: account, since: version)
     }
 
-    /// Reports that the lease of an account was released, where that can be listened for.
+    /// Reports that the lease of an account was released, if a connection can listen for it.
     func releases(of account: String) -> AsyncStream<Void> {
         start()
         return watching.subscribers.releases(of: account)
     }
 
-    /// Reports a change that this process has made, where it is not listened for.
+    /// Reports a change by this process, unless a connection listens for it.
     func noteOwnChange(of account: String, version: Int64) {
         guard !isListening else { return }
         watching.subscribers.note(version, of: AccountHash(account))

@@ -2,7 +2,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// The streams of a ``ChangeFeed``, by the accounts they are about.
+/// The streams of a ``ChangeFeed``, by account.
 final class ChangeSubscribers: Sendable {
     private struct Subscriber {
         let account: String
@@ -30,12 +30,12 @@ final class ChangeSubscribers: Sendable {
         stream(.releases, account, seen: nil)
     }
 
-    /// The accounts whose changes a stream waits for, each once.
+    /// The accounts whose changes are watched, each once.
     var watchedAccounts: [String] {
         Array(Set(state.withLock { $0.changes.values.flatMap { $0.values.map(\.account) } }))
     }
 
-    /// Reports a version of a row to the streams that do not know it. Zero: there is no row.
+    /// Reports a version of a row to the streams that have not seen it. Zero: there is no row.
     func note(_ version: Int64, of account: AccountHash) {
         let unaware: [Subscriber] = state.withLock { state in
             let unaware = (state.changes[account] ?? [:]).filter { $0.value.seen != version }

@@ -3,14 +3,14 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Storage
 
-/// Listens for changes while that is possible, and looks for them otherwise.
+/// Listens for changes while that is possible, and polls for them otherwise.
 final class ChangeWatch: Sendable {
-    /// How many rows one statement looks at.
+    /// The number of rows that one statement reads.
     private static let batch = 500
 
     let subscribers = ChangeSubscribers()
 
-    private let place: ConnectionString
+    private let connection: ConnectionString
     private let table: PostgreSQLTable
     private let limits: PostgreSQLLimits
     private let clock: any TimeSource
@@ -19,13 +19,13 @@ final class ChangeWatch: Sendable {
     private let listening = Locked(false)
 
     init(
-        place: ConnectionString,
+        connection: ConnectionString,
         table: PostgreSQLTable,
         limits: PostgreSQLLimits,
         clock: any TimeSource,
         pool: ConnectionPool
     ) {
-        self.place = place
+        self.connection = connection
         self.table = table
         self.limits = limits
         self.clock = clock
@@ -45,25 +45,25 @@ final class ChangeWatch: Sendable {
         }
     }
 
-    /// Listens until the connection is lost, if it can be made at all.
+    /// Listens until the connection is lost, if it can be opened.
     ///
-    /// - Returns: Whether another try may succeed: `false` behind a pooler.
+    /// - Returns: Whether another attempt may succeed: `false` behind a pooler.
     private func listen() async -> Bool {
         let channel = ChangeReport.channel(of: table)
-        let connection: NotificationConnection?
+        let notifications: NotificationConnection?
         do {
-            connection = try await queue.run { [place, limits] () throws(PostgreSQLFailure) in
-                try NotificationConnection.open(place, channel: channel, limits: limits)
+            notifications = try await queue.run { [connection, limits] () throws(PostgreSQLFailure) in
+                try NotificationConnection.open(connection, channel: channel, limits: limits)
             }
         } catch {
             return true
         }
-        guard let connection else { return false }
+        guard let notifications else { return false }
         listening.withLock { $0 = true }
-        // What happened before has not been heard of.
+        // Earlier changes were not notified.
         await poll()
         subscribers.noteReleases()
-        for await payload in connection.payloads {
+        for await payload in notifications.payloads {
             switch ChangeReport(payload: payload) {
             case .changed(let account, let version): subscribers.note(version, of: account)
             case .released(let account): subscribers.noteRelease(of: account)
@@ -74,8 +74,8 @@ final class ChangeWatch: Sendable {
         return true
     }
 
-    /// Looks at the versions of the watched rows, and reports those that are new. What cannot be read now is read at
-    /// the next look.
+    /// Reads the versions of the watched rows, and reports the new ones. Rows that cannot be read now are read the next
+    /// time.
     private func poll() async {
         let accounts = subscribers.watchedAccounts
         for start in stride(from: 0, to: accounts.count, by: Self.batch) {

@@ -2,12 +2,11 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// The claim of one process to the lease of one account, renewed until it is released.
+/// The claim of one process to the lease of one account. It is renewed until it is released.
 ///
-/// A claim that could not be renewed in time lapses, and another process may take it. The owner of a lapsed claim may
-/// still be waiting for the response to its refresh: its name stays in the row, for rule 4 (``mayStillCall(_:)``). When
-/// the connection comes back and no other process has taken the claim, it is renewed as if nothing had happened;
-/// otherwise the next renewal finds that it is lost.
+/// A claim that is not renewed in time lapses, and another process may take it. The owner of a lapsed claim may still be
+/// waiting for the response to its refresh, so its name stays in the row (``mayStillCall(_:)``). If no other process has
+/// taken the claim when the connection is restored, it is renewed; otherwise the next renewal finds that it is lost.
 final class Claim: Sendable {
     private enum State {
         case held
@@ -29,17 +28,17 @@ final class Claim: Sendable {
         self.database = database
     }
 
-    /// Whether another process has taken the claim, as far as the last renewal could tell.
+    /// Whether another process had taken the claim at the last renewal.
     var isLost: Bool { state.withLock { $0 == .lost } }
 
-    /// Whether a process is among those whose claims have lapsed and were not released since.
+    /// Whether a claim of the process has lapsed and was not released since.
     func mayStillCall(_ owner: ProcessIdentity) -> Bool {
         lapsedOwners.contains { $0.hasPrefix(owner.claimText) }
     }
 
     /// Renews the claim until it is released or lost, or the task is cancelled.
     ///
-    /// A renewal that fails is tried again after a pause, at the next heartbeat at the latest.
+    /// A failed renewal is tried again after a pause, at the next heartbeat at the latest.
     func keepRenewing() async {
         let (limits, clock) = (database.limits, database.clock)
         var failures = 0
@@ -62,8 +61,7 @@ final class Claim: Sendable {
 
     /// Releases the claim.
     ///
-    /// When the database cannot be reached it is tried again in the background for as long as the claim may last. What
-    /// is not released then lapses.
+    /// If the database cannot be reached, it is tried again in the background until the claim lapses.
     func release() async {
         let isFirst = state.withLock { state in
             defer { state = .released }
@@ -73,11 +71,11 @@ final class Claim: Sendable {
         do {
             try await releaseOnce()
         } catch {
-            Task { await releaseInTheEnd() }
+            Task { await retryRelease() }
         }
     }
 
-    private func releaseInTheEnd() async {
+    private func retryRelease() async {
         let (limits, clock) = (database.limits, database.clock)
         let deadline = clock.uptime + limits.claim
         var failures = 1
@@ -88,7 +86,7 @@ final class Claim: Sendable {
         }
     }
 
-    /// A renewal that is lost in a crash of the server does no harm: no claim lapses soon after a start.
+    /// It need not be durable: no claim lapses soon after a start of the server.
     private func renew() async throws -> Bool {
         let renewal = statements.renew(fence)
         return try await !database.write(isDurable: false) { open throws(PostgreSQLFailure) in
@@ -105,7 +103,7 @@ final class Claim: Sendable {
 }
 
 extension ProcessIdentity {
-    /// The process as a claim names it, before the name of the request.
+    /// The name of the process in a claim, before the name of the request.
     var claimText: String { "\(host)/\(process)/" }
 }
 #endif

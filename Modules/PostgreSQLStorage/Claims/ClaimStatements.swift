@@ -1,25 +1,25 @@
 #if PostgreSQL
 /// The SQL for the lease of one account: a claim in its row.
 ///
-/// A claim names its owner and a fence number that grows with every claim, and ends at an instant of the database's
-/// clock unless it is renewed. Taking, renewing and releasing are one short transaction each, on any connection: a
-/// lease holds none, has no state in a session of the server, and works through a pooler.
+/// A claim has an owner and a fence number that grows with every claim, and lapses at an instant of the database's clock
+/// unless it is renewed. Taking, renewing and releasing are one short transaction each, on any connection. A lease holds
+/// no connection, has no state in a session of the server, and works through a pooler.
 struct ClaimStatements: Sendable {
     let table: PostgreSQLTable
     let account: String
 
-    /// The process, and one request for the lease: a claim of this very request is its own (the response to the commit
-    /// was lost).
+    /// The process and one request for the lease. A claim with the same owner was made by this request, and the response
+    /// to its commit was lost.
     let owner: String
 
     let life: Duration
 
-    /// Takes the claim if it is free. One row: fence, the owners whose claims have lapsed (one a line), milliseconds
-    /// until the claim of another lapses. The fence is null when another has the claim.
+    /// Takes the claim if it is free. One row: fence, the owners whose claims have lapsed (one on each line), milliseconds
+    /// until the claim of another owner lapses. The fence is null if another owner has the claim.
     ///
-    /// A claim is free when it was released, and when it has lapsed. It has not lapsed while the server has been up for
-    /// less than the claim's life: its owner could not renew it. A claim that was renewed in the future is from before
-    /// the clock was set back, and free.
+    /// A claim is free when it was released or has lapsed. It does not lapse while the server has been up for less than
+    /// the claim's life, because its owner could not renew it. A claim that was renewed in the future is free: the clock
+    /// was set back since.
     var take: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
@@ -53,7 +53,7 @@ struct ClaimStatements: Sendable {
         )
     }
 
-    /// Renews the claim, lapsed or not, unless another has taken it since. One row if it was renewed.
+    /// Renews the claim, lapsed or not, unless another owner has taken it. One row if it was renewed.
     func renew(_ fence: Int64) -> PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
@@ -66,8 +66,8 @@ struct ClaimStatements: Sendable {
         )
     }
 
-    /// Releases the claim, or, when another has taken it since, takes the owner off the list of those whose claims have
-    /// lapsed: its call has ended after all. Then reports that the lease is free.
+    /// Releases the claim. If another owner has taken it, removes this one from the list of owners with lapsed claims: its
+    /// call has ended. Then notifies the waiters.
     func release(_ fence: Int64) -> [PostgreSQLStatement] {
         let release = PostgreSQLStatement(
             text: """
@@ -96,7 +96,7 @@ struct ClaimStatements: Sendable {
         return [release, clear, report]
     }
 
-    /// The most lapsed claims that are remembered of an account. Each lasts for ``life`` at least.
+    /// The most lapsed claims that are kept for an account. Each has lasted for ``life`` at least.
     private static let lapsedLimit = 8
 
     private static let isFree = """

@@ -20,14 +20,14 @@ final class PostgreSQLTokenStoreLease: TokenStoreLease {
         renewal.cancel()
         Task { [claim, queue, ticket] in
             await claim.release()
-            queue.giveBack(ticket)
+            queue.release(ticket)
         }
     }
 
-    /// The number of the claim. Each claim of an account has a larger one.
+    /// The number of the claim. It grows with each claim of an account.
     var fence: Int64 { claim.fence }
 
-    /// Whether another process has taken the lease, as far as the last renewal could tell.
+    /// Whether another process had taken the lease at the last renewal.
     var isLost: Bool { claim.isLost }
 
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { claim.mayStillCall(owner) }
@@ -35,7 +35,7 @@ final class PostgreSQLTokenStoreLease: TokenStoreLease {
     func release() async {
         renewal.cancel()
         await claim.release()
-        queue.giveBack(ticket)
+        queue.release(ticket)
     }
 }
 #endif

@@ -2,28 +2,28 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// The few connections that all accounts of a process share.
+/// The connections that all accounts of a process share.
 ///
-/// A caller has a connection for the milliseconds of one transaction, never while it waits for a lease, for another
-/// process or for a pause to pass. Writing leaves one connection free: a reader never waits behind writers that wait
-/// for a locked row (G18).
+/// A caller has a connection for the milliseconds of one transaction, never while it waits for a lease, another process
+/// or the end of a pause. One connection is never used for writing, so that a reader does not wait behind writers that
+/// wait for a locked row (G18).
 final class ConnectionPool: Sendable {
     enum Use: Sendable { case reading, writing }
 
     private struct Waiter {
         let use: Use
-        let turn: CheckedContinuation<PooledConnection, any Error>
+        let continuation: CheckedContinuation<PooledConnection, any Error>
         let limit: Task<Void, any Error>
     }
 
     private struct State {
-        var spare: [PooledConnection] = []
+        var idle: [PooledConnection] = []
         var lent = 0
         var lentForWriting = 0
         var issued = 0
         var waiting: [Int: Waiter] = [:]
-        var readers = TicketLine()
-        var writers = TicketLine()
+        var readers = TicketQueue()
+        var writers = TicketQueue()
     }
 
     private let state = Locked(State())
@@ -32,23 +32,23 @@ final class ConnectionPool: Sendable {
     private let clock: any TimeSource
     private let makeConnection: @Sendable () -> PooledConnection
 
-    init(place: ConnectionString, limits: PostgreSQLLimits, clock: any TimeSource) {
+    init(_ connection: ConnectionString, limits: PostgreSQLLimits, clock: any TimeSource) {
         size = max(1, limits.connections)
         self.limits = limits
         self.clock = clock
         let reconnecting = ReconnectBackoff(limits.reconnection, clock: clock)
-        makeConnection = { PooledConnection(place: place, limits: limits, reconnecting: reconnecting) }
+        makeConnection = { PooledConnection(connection, limits: limits, reconnecting: reconnecting) }
     }
 
-    /// How many calls wait for a connection now.
+    /// The number of calls that wait for a connection now.
     var waitingCalls: Int { state.withLock { $0.waiting.count } }
 
     /// Lends a connection to a closure.
     ///
     /// - Parameters:
-    ///   - use: Whether rows may be locked while it is lent.
-    ///   - deadline: Until when to wait for a connection.
-    ///   - body: Uses the connection. No transaction may be open when it ends.
+    ///   - use: Whether `body` may lock rows.
+    ///   - deadline: The end of the wait for a connection.
+    ///   - body: Uses the connection. No transaction may be open when it returns.
     /// - Returns: What `body` returns.
     /// - Throws: ``TokenStoreError`` with code `busy` when no connection is free in time; `CancellationError` when the
     ///   task is cancelled while it waits; what `body` throws.
@@ -68,8 +68,8 @@ final class ConnectionPool: Sendable {
             return state.issued
         }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { turn in
-                wait(ticket, for: use, until: deadline, turn)
+            try await withCheckedThrowingContinuation { continuation in
+                wait(ticket, for: use, until: deadline, continuation)
             }
         } onCancel: {
             leave(ticket, throwing: CancellationError())
@@ -78,7 +78,7 @@ final class ConnectionPool: Sendable {
 
     private func giveBack(_ connection: PooledConnection, after use: Use) {
         let next: (Waiter, PooledConnection)? = state.withLock { state in
-            state.spare.append(connection)
+            state.idle.append(connection)
             state.lent -= 1
             if use == .writing { state.lentForWriting -= 1 }
             guard let waiter = firstWaiter(&state) else { return nil }
@@ -86,15 +86,15 @@ final class ConnectionPool: Sendable {
         }
         guard let (waiter, connection) = next else { return }
         waiter.limit.cancel()
-        waiter.turn.resume(returning: connection)
+        waiter.continuation.resume(returning: connection)
     }
 
-    /// Stands in line, unless a connection is free or the task was cancelled in the meantime.
+    /// Enqueues a caller, unless a connection is free or the task was cancelled in the meantime.
     private func wait(
         _ ticket: Int,
         for use: Use,
         until deadline: Duration,
-        _ turn: CheckedContinuation<PooledConnection, any Error>
+        _ continuation: CheckedContinuation<PooledConnection, any Error>
     ) {
         let outcome: Result<PooledConnection, any Error>? = state.withLock { state in
             if Task.isCancelled { return .failure(CancellationError()) }
@@ -105,17 +105,17 @@ final class ConnectionPool: Sendable {
                 try await clock.sleep(until: deadline)
                 leave(ticket, throwing: noneIsFree(nil))
             }
-            state.waiting[ticket] = Waiter(use: use, turn: turn, limit: limit)
+            state.waiting[ticket] = Waiter(use: use, continuation: continuation, limit: limit)
             if use == .reading { state.readers.append(ticket) } else { state.writers.append(ticket) }
             return nil
         }
-        if let outcome { turn.resume(with: outcome) }
+        if let outcome { continuation.resume(with: outcome) }
     }
 
     private func leave(_ ticket: Int, throwing error: any Error) {
         guard let waiter = state.withLock({ $0.waiting.removeValue(forKey: ticket) }) else { return }
         waiter.limit.cancel()
-        waiter.turn.resume(throwing: error)
+        waiter.continuation.resume(throwing: error)
     }
 
     private func canLend(for use: Use, _ state: State) -> Bool {
@@ -125,10 +125,10 @@ final class ConnectionPool: Sendable {
     private func lend(for use: Use, _ state: inout State) -> PooledConnection {
         state.lent += 1
         if use == .writing { state.lentForWriting += 1 }
-        return state.spare.popLast() ?? makeConnection()
+        return state.idle.popLast() ?? makeConnection()
     }
 
-    /// Takes the waiter out of the line that is next, of those that can be served now.
+    /// Removes the first waiter that can get a connection now from the queue.
     private func firstWaiter(_ state: inout State) -> Waiter? {
         let reader = state.readers.first { state.waiting[$0] != nil }
         let writer = canLend(for: .writing, state) ? state.writers.first { state.waiting[$0] != nil } : nil
@@ -145,14 +145,14 @@ final class ConnectionPool: Sendable {
     }
 }
 
-/// Tickets in the order in which they were issued. Those that are no longer valid are dropped when they are passed.
-private struct TicketLine {
+/// Tickets in the order in which they were issued. Invalid ones are dropped when they become the first.
+private struct TicketQueue {
     private var tickets: [Int] = []
     private var start = 0
 
     mutating func append(_ ticket: Int) { tickets.append(ticket) }
 
-    /// The first valid ticket. It stays in the line.
+    /// The first valid ticket. It stays in the queue.
     mutating func first(where isValid: (Int) -> Bool) -> Int? {
         while start < tickets.count, !isValid(tickets[start]) { start += 1 }
         if start > 1_000, start * 2 > tickets.count {

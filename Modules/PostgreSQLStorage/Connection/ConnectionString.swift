@@ -3,7 +3,7 @@ import AuthInterface
 import CPostgreSQL
 import Foundation
 
-/// Where the database is and how to log in. It may hold a password, so it shows nothing of itself.
+/// The address of the database and the login. It may contain a password, so its description is empty of both.
 struct ConnectionString: Sendable, RedactedDescription {
     let security: TransportSecurity
 
@@ -16,11 +16,11 @@ struct ConnectionString: Sendable, RedactedDescription {
 
     var description: String { "<redacted>" }
 
-    /// The settings in libpq's words. Of two for one keyword the later one counts: ours before the text are defaults.
+    /// The settings for libpq. Of two with one keyword the later one counts, so those before the text are defaults.
     ///
-    /// The keep-alives detect a server that is gone without having closed its connections.
+    /// The keep-alives detect a server that has not closed its connections.
     ///
-    /// - Throws: ``PostgreSQLFailure``, when the text cannot be read or would send tokens in clear to another host.
+    /// - Throws: ``PostgreSQLFailure`` when the text cannot be parsed or would send tokens unencrypted to another host.
     func settings(connectLimit: Duration) throws(PostgreSQLFailure) -> [(keyword: String, value: String)] {
         let named = try namedOptions()
         let defaults = [
@@ -40,11 +40,11 @@ struct ConnectionString: Sendable, RedactedDescription {
         }
     }
 
-    /// The options that the text names.
+    /// The options in the text.
     private func namedOptions() throws(PostgreSQLFailure) -> [String: String] {
-        // A C string would end at a zero byte, and the rest go unnoticed.
+        // A C string ends at a zero byte: the rest would be ignored.
         guard !text.utf8.contains(0) else { throw .notConnected("invalid connection option") }
-        // The message would quote the text, and the password in it. It is not asked for.
+        // The error message is not requested: it would quote the text and the password in it.
         guard let options = PQconninfoParse(text, nil) else { throw .notConnected("invalid connection option") }
         defer { PQconninfoFree(options) }
         var named: [String: String] = [:]

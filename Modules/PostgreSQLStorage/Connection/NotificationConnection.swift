@@ -4,31 +4,30 @@ import CPostgreSQL
 import Dispatch
 import Foundation
 
-/// A connection that listens on one channel. No thread waits for it.
+/// A connection that listens on one channel. It blocks no thread.
 final class NotificationConnection: @unchecked Sendable {  // a dispatch source may be cancelled on any thread
-    /// The payloads of the notifications. It ends when the connection does.
+    /// The payloads of the notifications. The stream ends with the connection.
     let payloads: AsyncStream<String>
 
     private let source: any DispatchSourceRead
 
     /// Connects and listens. It blocks the thread.
     ///
-    /// A server session behind a pooler is shared: what it listens for reaches another client, or none. A pooler is
-    /// recognised by the number of the server process, which is not the one the login named; then nothing is listened
-    /// for.
+    /// A pooler shares a server session between clients, so that its notifications reach another client or none. A pooler
+    /// is recognized by the number of the server process, which differs from that of the login.
     ///
-    /// - Returns: `nil` when there is a pooler in between.
+    /// - Returns: `nil` if there is a pooler.
     /// - Throws: ``PostgreSQLFailure``.
     static func open(
-        _ place: ConnectionString,
+        _ connection: ConnectionString,
         channel: String,
         limits: PostgreSQLLimits
     ) throws(PostgreSQLFailure) -> NotificationConnection? {
-        let connection = try PostgreSQLConnection.open(place, limits: limits)
-        let process = try connection.execute(PostgreSQLStatement(text: "SELECT pg_backend_pid()::bigint")).integer(0)
-        guard process == connection.processAtLogin else { return nil }
-        try connection.execute(script: "LISTEN \"\(channel)\"")
-        return NotificationConnection(connection)
+        let opened = try PostgreSQLConnection.open(connection, limits: limits)
+        let process = try opened.execute(PostgreSQLStatement(text: "SELECT pg_backend_pid()::bigint")).integer(0)
+        guard process == opened.processAtLogin else { return nil }
+        try opened.execute(script: "LISTEN \"\(channel)\"")
+        return NotificationConnection(opened)
     }
 
     private init(_ connection: PostgreSQLConnection) {
@@ -44,7 +43,7 @@ final class NotificationConnection: @unchecked Sendable {  // a dispatch source 
             }
             for payload in received { continuation.yield(payload) }
         }
-        // The connection is closed once its socket is no longer watched.
+        // The connection must not be closed before its socket is no longer watched.
         source.setCancelHandler {
             listener.close()
             continuation.finish()

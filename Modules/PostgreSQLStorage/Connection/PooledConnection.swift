@@ -2,25 +2,25 @@
 import AuthInterface
 import Storage
 
-/// A connection that is opened when it is first needed and again after it was lost, on a thread of its own.
+/// A connection that is opened when it is first needed and again after it was lost, with a thread of its own.
 ///
-/// One caller uses it at a time: ``ConnectionPool`` lends it.
+/// ``ConnectionPool`` lends it to one caller at a time.
 final class PooledConnection: Sendable {
     private let state: State
     private let queue = BlockingQueue(label: "token-database")
 
-    init(place: ConnectionString, limits: PostgreSQLLimits, reconnecting: ReconnectBackoff) {
+    init(_ connection: ConnectionString, limits: PostgreSQLLimits, reconnecting: ReconnectBackoff) {
         state = State { () throws(PostgreSQLFailure) in
             try reconnecting.attempt { () throws(PostgreSQLFailure) in
-                try PostgreSQLConnection.open(place, limits: limits)
+                try PostgreSQLConnection.open(connection, limits: limits)
             }
         }
     }
 
     /// Runs statements, to their end even when the task is cancelled.
     ///
-    /// A connection that was open may have been lost unnoticed, with the server or because it was idle. Then the
-    /// statements run once more on a new one, unless they may have taken effect already.
+    /// A lost connection may not be noticed before it is used. Then the statements run once more on a new one, unless they
+    /// may have taken effect already.
     ///
     /// - Parameter work: Runs the statements. It may be called twice.
     /// - Returns: What `work` returns.
@@ -41,8 +41,7 @@ final class PooledConnection: Sendable {
 
     /// Runs statements in the transaction that is open on the connection.
     ///
-    /// - Throws: ``PostgreSQLFailure``, of kind `lost` when the connection has been lost since, and the transaction
-    ///   with it.
+    /// - Throws: ``PostgreSQLFailure``, of kind `lost` when the connection and its transaction have been lost since.
     func continueRun<Value: Sendable>(
         _ work: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws(PostgreSQLFailure) -> Value {

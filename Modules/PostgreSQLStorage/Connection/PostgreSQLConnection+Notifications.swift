@@ -2,13 +2,13 @@
 import CPostgreSQL
 
 extension PostgreSQLConnection {
-    /// The number of the server process, as the login named it. Behind a pooler it is made up.
+    /// The number of the server process at the login. A pooler makes it up.
     var processAtLogin: Int64 { Int64(PQbackendPID(connection)) }
 
-    /// The descriptor to watch for notifications.
+    /// The descriptor that is readable when there are notifications.
     var socket: Int32 { PQsocket(connection) }
 
-    /// Receives what has arrived, without waiting.
+    /// Receives the notifications that have arrived, without waiting.
     ///
     /// - Returns: The payloads of the notifications; `nil` when the connection is lost.
     func receiveNotifications() -> [String]? {

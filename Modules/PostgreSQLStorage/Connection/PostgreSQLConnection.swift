@@ -2,8 +2,7 @@
 import CPostgreSQL
 import Foundation
 
-/// One connection to the database, over libpq. Its calls block, each for a bounded time, so it is for threads that may
-/// be blocked, and for one of them at a time.
+/// One connection to the database, over libpq. Its calls block for a limited time. One thread may use it at a time.
 final class PostgreSQLConnection {
     /// How much longer than `statement_timeout` a response may take to arrive.
     static let grace: Duration = .seconds(1)
@@ -25,10 +24,10 @@ final class PostgreSQLConnection {
     ///
     /// - Throws: ``PostgreSQLFailure``, after `limits.connect` for each address at the latest.
     static func open(
-        _ place: ConnectionString,
+        _ connection: ConnectionString,
         limits: PostgreSQLLimits
     ) throws(PostgreSQLFailure) -> PostgreSQLConnection {
-        let settings = try place.settings(connectLimit: limits.connect)
+        let settings = try connection.settings(connectLimit: limits.connect)
         let keywords = settings.map { strdup($0.keyword) } + [nil]
         let values = settings.map { strdup($0.value) } + [nil]
         defer { for text in keywords + values { free(text) } }
@@ -38,7 +37,7 @@ final class PostgreSQLConnection {
             defer { PQfinish(opened) }
             throw .notConnected(String(cString: PQerrorMessage(opened)))
         }
-        if let reason = refusal(of: opened, place.security) {
+        if let reason = refusal(of: opened, connection.security) {
             PQfinish(opened)
             throw PostgreSQLFailure(kind: .insecure(reason))
         }
@@ -48,7 +47,7 @@ final class PostgreSQLConnection {
         return PostgreSQLConnection(connection: opened, limits: limits)
     }
 
-    /// Judges whether tokens may be sent over a connection.
+    /// The reason why tokens must not be sent over a connection; `nil` if they may be.
     private static func refusal(of connection: OpaquePointer, _ security: TransportSecurity) -> String? {
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
         var peer = Data(count: Int(size))
@@ -66,13 +65,13 @@ final class PostgreSQLConnection {
 
     /// Runs statements as one transaction.
     ///
-    /// Reads too ask for one that may write: a standby would return tokens that have been replaced.
+    /// Reads also need a transaction that may write: a standby could return tokens that have been replaced.
     ///
     /// - Parameters:
-    ///   - isDurable: Whether what is committed must be on the disk before the commit returns.
+    ///   - isDurable: Whether the commit returns only when its changes are on the disk.
     ///   - body: Runs the statements.
     /// - Returns: What `body` returns.
-    /// - Throws: ``PostgreSQLFailure``. Nothing has changed then, unless it says that this is uncertain.
+    /// - Throws: ``PostgreSQLFailure``. Nothing has changed then, unless the failure is uncertain.
     func transaction<Value>(
         isDurable: Bool = true,
         _ body: (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
@@ -89,10 +88,10 @@ final class PostgreSQLConnection {
         return value
     }
 
-    /// Begins a transaction. All settings are the transaction's own: behind a pooler the session is another's the next
-    /// moment.
+    /// Starts a transaction. All settings are local to it, because a pooler then gives the session to another client.
     ///
-    /// - Parameter isDurable: Whether what is committed must be on the disk (G11), however the database is set up.
+    /// - Parameter isDurable: Whether the commit returns only when its changes are on the disk (G11), whatever the
+    ///   database's settings.
     /// - Throws: ``PostgreSQLFailure``. No transaction is open then.
     func begin(isDurable: Bool = true) throws(PostgreSQLFailure) {
         let idle = limits.cipher * 2 + limits.statement
@@ -118,7 +117,7 @@ final class PostgreSQLConnection {
 
     /// Commits.
     ///
-    /// - Throws: ``PostgreSQLFailure``, uncertain when the connection was lost on the way.
+    /// - Throws: ``PostgreSQLFailure``, uncertain when the connection was lost during the commit.
     func commit() throws(PostgreSQLFailure) {
         do throws(PostgreSQLFailure) {
             try execute(script: "COMMIT")
@@ -129,7 +128,7 @@ final class PostgreSQLConnection {
         }
     }
 
-    /// Ends a transaction that must not take effect. If that fails, the connection ends, and the transaction with it.
+    /// Rolls back the transaction. If that fails, the connection ends, and the transaction with it.
     func rollBack() {
         guard !isBroken else { return }
         if (try? execute(script: "ROLLBACK")) == nil { isBroken = true }
@@ -143,7 +142,7 @@ final class PostgreSQLConnection {
         try exchange { send(statement) }
     }
 
-    /// Runs statements without values in one round trip. Their results are dropped.
+    /// Runs statements without values in one round trip, and drops their results.
     ///
     /// - Throws: ``PostgreSQLFailure``, of the first that failed.
     func execute(script: String) throws(PostgreSQLFailure) {
@@ -163,7 +162,7 @@ final class PostgreSQLConnection {
 
     private func send(_ statement: PostgreSQLStatement) -> Bool {
         let encoded = statement.values.map(\.encoded)
-        // One byte more, so that even no value at all has an address: a null pointer would be SQL's null.
+        // One byte more, so that empty bytes have an address: a null pointer would be SQL's null.
         let bytes = encoded.compactMap(\.self).flatMap(\.self) + [0]
         return bytes.withUnsafeBytes { bytes in
             var offset = 0
@@ -185,7 +184,7 @@ final class PostgreSQLConnection {
         }
     }
 
-    /// Receives all results of what was sent: the first failure, or else the first result.
+    /// Receives all results, and returns the first one or throws the first failure.
     private func receive(until deadline: ContinuousClock.Instant) throws(PostgreSQLFailure) -> PostgreSQLRows {
         var rows: PostgreSQLRows?
         var failure: PostgreSQLFailure?
@@ -217,7 +216,7 @@ final class PostgreSQLConnection {
         let left = deadline - .now
         guard left > .zero else { throw PostgreSQLFailure(kind: .silent) }
         var watched = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
-        // A signal ends the wait early, which does no harm: the caller looks again.
+        // A signal ends the wait early. The caller waits again.
         _ = poll(&watched, 1, Int32(clamping: left.milliseconds))
     }
 

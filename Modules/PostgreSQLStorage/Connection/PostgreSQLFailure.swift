@@ -1,16 +1,17 @@
 #if PostgreSQL
 import AuthInterface
+import ConcurrencyPrimitives
 
-/// Why a statement brought no result.
+/// Why a statement returned no result.
 ///
-/// What libpq or the server says ends here. libpq quotes the connection string when it cannot read it, and takes half a
-/// password for a host name; the server quotes values. Both are sorted into sentences of ours.
+/// It contains no message of libpq or the server, which may quote the connection string with its password, or values.
+/// Each message is replaced by one of the sentences below.
 struct PostgreSQLFailure: Error {
     enum Kind: Equatable {
-        /// There is no connection, and why.
+        /// The connection could not be opened, and why.
         case notConnected(String)
 
-        /// A connection failed a moment ago. No attempt is made before this has passed.
+        /// No attempt is made before this pause has passed, because the last one failed.
         case pausing(Duration)
 
         /// The connection was lost.
@@ -19,7 +20,7 @@ struct PostgreSQLFailure: Error {
         /// No response came in time.
         case silent
 
-        /// The connection would be in clear to another host (G16), and what to do.
+        /// The connection to another host would not be encrypted (G16), and what to do.
         case insecure(String)
 
         /// The server refused the statement.
@@ -31,7 +32,7 @@ struct PostgreSQLFailure: Error {
     /// Whether the statements may have taken effect all the same: the response to the commit is missing.
     var isUncertain = false
 
-    /// Nothing of the connection can be used any more.
+    /// Whether the connection can no longer be used.
     var endsConnection: Bool {
         switch kind {
         case .notConnected, .lost, .silent: true
@@ -39,10 +40,10 @@ struct PostgreSQLFailure: Error {
         }
     }
 
-    /// Another transaction has locked the row or the table for longer than `PostgreSQLLimits.rowLock`.
+    /// Whether another transaction has locked the row or table for longer than `PostgreSQLLimits.rowLock`.
     var isLockTimeout: Bool { kind == .refused(sqlState: "55P03") }
 
-    /// The same may succeed on another connection.
+    /// Whether the same statement may succeed on another connection.
     var isOutage: Bool {
         switch kind {
         case .notConnected, .pausing, .lost, .silent: true
@@ -50,32 +51,32 @@ struct PostgreSQLFailure: Error {
         }
     }
 
-    /// Sorts the code of an error (SQLSTATE).
+    /// Classifies an error code of the server (SQLSTATE).
     static func refused(_ state: String) -> PostgreSQLFailure {
         // Connection exceptions, shutdowns and crashes, and sessions ended for having been idle.
         let isLoss = state.hasPrefix("08") || state.hasPrefix("57P") || ["25P03", "25P04"].contains(state)
         return PostgreSQLFailure(kind: isLoss ? .lost : .refused(sqlState: state))
     }
 
-    /// Sorts what libpq says of a connection that failed.
+    /// Classifies a message of libpq about a connection that could not be opened.
     static func notConnected(_ message: String) -> PostgreSQLFailure {
         let reason = Self.sentences.first { message.contains($0.key) }?.value
         return PostgreSQLFailure(kind: .notConnected(reason ?? "the database cannot be reached"))
     }
 
     private static let sentences: KeyValuePairs = [
-        "invalid connection option": "the connection string cannot be read",
-        "in connection info string": "the connection string cannot be read",
-        "URI": "the connection string cannot be read",
-        "percent-encoded": "the connection string cannot be read",
-        "invalid port number": "the connection string cannot be read",
+        "invalid connection option": "the connection string is invalid",
+        "in connection info string": "the connection string is invalid",
+        "URI": "the connection string is invalid",
+        "percent-encoded": "the connection string is invalid",
+        "invalid port number": "the connection string is invalid",
         "password authentication failed": "the password was refused",
-        "no password supplied": "the server asks for a password and none was given",
+        "no password supplied": "the server requires a password and none was given",
         "pg_hba.conf": "the server does not admit this host, user and database (pg_hba.conf)",
         "does not support SSL": "the database server offers no TLS; switch it on, or name the host in cleartextHosts",
         "certificate": "TLS with the database server failed",
         "SSL": "TLS with the database server failed",
-        "does not exist": "the server knows no such database or role",
+        "does not exist": "the server has no such database or role",
         "starting up": "the database server is starting up",
         "shutting down": "the database server is shutting down",
         "recovery": "the database server is recovering",
@@ -84,13 +85,13 @@ struct PostgreSQLFailure: Error {
         "too many clients": "the database server has no connection left",
         "connection slots": "the database server has no connection left",
         "read-only": "no server of the connection string takes writes",
-        "not translate host name": "the name of the host is not known",
+        "not translate host name": "the host name is unknown",
         "timeout expired": "the database server did not respond in time",
         "Connection refused": "no database server listens there",
         "No such file": "no database server listens there",
     ]
 
-    /// The error for the store's caller: never *none*, and nothing was changed unless it says so.
+    /// The error for the store's caller. Nothing has changed, unless its reason says that this is not known.
     var storeError: TokenStoreError {
         let reason = isUncertain ? sentence + "; whether the change was made is not known" : sentence
         if case .insecure = kind { return TokenStoreError(.insecure, reason: reason) }
@@ -100,7 +101,7 @@ struct PostgreSQLFailure: Error {
     private var sentence: String {
         switch kind {
         case .notConnected(let reason): reason
-        case .pausing(let pause): "the database could not be reached; the next try is in \(pause.milliseconds) ms"
+        case .pausing(let pause): "the database could not be reached; the next attempt is in \(pause.inWords)"
         case .lost: "the connection to the database was lost"
         case .silent: "the database did not respond in time"
         case .insecure(let advice): advice
@@ -109,14 +110,14 @@ struct PostgreSQLFailure: Error {
     }
 
     private static let refusals = [
-        "42P01": "the table is not there; call prepare() once, or run its SQL",
-        "3F000": "the schema is not there",
+        "42P01": "the table does not exist; call prepare() once, or run its SQL",
+        "3F000": "the schema does not exist",
         "42703": "the table lacks a column; compare it with the SQL of prepare()",
         "42501": "the role lacks a right on the table (it needs SELECT, INSERT, UPDATE and DELETE)",
         "25006": "the database takes no writes; connect to the primary (target_session_attrs=read-write)",
         "0A000": "the database takes no writes; connect to the primary (target_session_attrs=read-write)",
-        "55P03": "waited for the account's row, which another transaction keeps locked",
-        "57014": "the database took longer than a statement may take",
+        "55P03": "waited for the account's row, which another transaction has locked",
+        "57014": "the statement took longer than its time limit",
         "53100": "the database server's disk is full",
         "22021": "the account or session has a character that the database cannot store",
         "22P05": "the account or session has a character that the database cannot store",

@@ -2,7 +2,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// Spaces the attempts to reach a database that cannot be reached, for all connections to it together.
+/// Pauses between failed attempts to connect, for all connections of a process together.
 final class ReconnectBackoff: Sendable {
     private struct State {
         var failures = 0
@@ -18,7 +18,7 @@ final class ReconnectBackoff: Sendable {
         self.clock = clock
     }
 
-    /// Connects, unless the last attempt failed a moment ago.
+    /// Connects, unless the last attempt failed and its pause has not passed.
     ///
     /// - Throws: ``PostgreSQLFailure``, of kind `pausing` when no attempt was made.
     func attempt<Value>(_ connect: () throws(PostgreSQLFailure) -> Value) throws(PostgreSQLFailure) -> Value {

@@ -1,16 +1,16 @@
 #if PostgreSQL
 import Foundation
 
-/// The rule that tokens reach the database over TLS, or do not leave the host (G16).
+/// The rule that tokens are sent over TLS, or do not leave the host (G16).
 ///
-/// libpq's default, `sslmode=prefer`, goes on in clear without a word when the server offers no TLS. Here that happens
-/// on loopback and Unix sockets only, and with hosts that the configuration names.
+/// libpq's default, `sslmode=prefer`, silently uses an unencrypted connection when the server offers no TLS. Here that is
+/// allowed on loopback and Unix sockets only, and for hosts in ``cleartextHosts``.
 struct TransportSecurity: Sendable {
     enum Rule: Equatable {
-        /// What the connection string says is safe.
+        /// The connection string is safe as it is.
         case asGiven
 
-        /// The connection string leaves it to the server: it is not.
+        /// The connection string leaves the decision to the server.
         case requireTLS
 
         case refuse(String)
@@ -19,10 +19,10 @@ struct TransportSecurity: Sendable {
     /// In lower case.
     let cleartextHosts: Set<String>
 
-    /// Judges a connection before it is made.
+    /// Checks a connection before it is opened.
     ///
-    /// A service file may name host and mode: what it says is known only once the connection is open, and
-    /// ``checkOpen(isEncrypted:host:peer:)`` judges it then, before any token is sent.
+    /// The host and mode of a service file are known only when the connection is open. Then
+    /// ``checkOpen(isEncrypted:host:peer:)`` checks it, before a token is sent.
     func rule(for options: [String: String], environment: [String: String]) -> Rule {
         func setting(_ keyword: String, _ variable: String) -> String? { options[keyword] ?? environment[variable] }
         let hasService = setting("service", "PGSERVICE") != nil
@@ -32,11 +32,11 @@ struct TransportSecurity: Sendable {
             .split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         if hosts.allSatisfy({ Self.isLocal($0) || isNamed($0) }) { return .asGiven }
         if mode == "disable" { return .refuse(Self.advice) }
-        // An explicit mode would overrule a stricter one in the service file.
+        // An explicit mode would override a stricter one in the service file.
         return hasService ? .asGiven : .requireTLS
     }
 
-    /// Judges a connection that is open, before a token is sent over it.
+    /// Checks an open connection, before a token is sent over it.
     ///
     /// - Returns: Why it must not be used; `nil` when it may be.
     func checkOpen(isEncrypted: Bool, host: String, peer: Data) -> String? {
@@ -44,11 +44,11 @@ struct TransportSecurity: Sendable {
     }
 
     private static let advice =
-        "the connection would be in clear to another host; set sslmode=verify-full, or name the host in cleartextHosts"
+        "the connection to another host would not be encrypted; set sslmode=verify-full, or add the host to cleartextHosts"
 
     private func isNamed(_ host: String) -> Bool { cleartextHosts.contains(host.lowercased()) }
 
-    /// Whether a host, as libpq takes it, is this one: a Unix socket (also libpq's default), or loopback.
+    /// Whether a host in libpq's format is this one: a Unix socket (libpq's default), or loopback.
     static func isLocal(_ host: String) -> Bool {
         if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host.lowercased() == "localhost" {
             return true
@@ -60,7 +60,7 @@ struct TransportSecurity: Sendable {
         return withUnsafeBytes(of: six) { isLoopback(Array($0)) }
     }
 
-    /// Whether the address of a socket's other end (`sockaddr`) is on this host.
+    /// Whether the peer address of a socket (`sockaddr`) is on this host.
     static func isLocal(_ peer: Data) -> Bool {
         peer.withUnsafeBytes { bytes in
             guard bytes.count >= MemoryLayout<sockaddr>.size else { return bytes.count > 0 && isUnix(bytes) }

@@ -13,21 +13,21 @@ struct AccountSession: Sendable {
     let seal: SessionSeal
     let writers: LeaseQueue
 
-    /// The version of the row that this store has last seen. Zero: there was no row.
+    /// The last version of the row that this store has read or written. Zero: there was no row.
     let seen = Locked<Int64?>(nil)
 
-    /// What an update has decided. It is decided once: what comes after a lost connection is the same write again.
+    /// The decision of an update. It is made once: after a lost connection the same write is repeated.
     private struct Decision: Sendable {
-        /// The version of the row it was decided on; `nil` when there was none.
+        /// The version of the row on which it is based; `nil` if there was none.
         let basis: Int64?
 
         /// What to store; `nil` to remove what is stored.
         let next: SealedSession?
 
-        /// Whether a refresh is pending in what is stored next.
+        /// Whether a refresh is pending in `next`.
         let isPending: Bool
 
-        /// The version the write has given the row. It is stored under it if the commit was made.
+        /// The version that the write has given the row. The row has it if the commit was made.
         var written: Int64?
     }
 
@@ -60,7 +60,7 @@ struct AccountSession: Sendable {
         } catch let error as TokenStoreError {
             throw TokenStoreError(error.code, reason: "waited for earlier updates of the account in this process")
         }
-        defer { writers.giveBack(ticket) }
+        defer { writers.release(ticket) }
         let decision = Locked<Decision?>(nil)
         let isChanged = try await database.attempt(isDecided: { decision.withLock { $0 != nil } }) { deadline in
             try await database.pool.withConnection(for: .writing, until: deadline) { connection in
@@ -105,14 +105,14 @@ struct AccountSession: Sendable {
         }
     }
 
-    /// Begins a transaction that has the account's row, an empty one if there was none.
+    /// Starts a transaction and locks the account's row. An empty row is inserted if there is none.
     private func lockRow(_ connection: PooledConnection) async throws -> SessionRow? {
         let (read, make) = (statements.read(isLocking: true), statements.make)
         return try await connection.run { open throws(PostgreSQLFailure) in
             try open.begin()
             do throws(PostgreSQLFailure) {
                 if let row = SessionRow(try open.execute(read)) { return row }
-                // Another process that has just made the row is as good as one that has locked it.
+                // Another process has just inserted the row: the same as a locked row.
                 if try open.execute(make).isEmpty { throw PostgreSQLFailure(kind: .refused(sqlState: "55P03")) }
                 return nil
             } catch {
@@ -138,7 +138,7 @@ struct AccountSession: Sendable {
 
     private func open(_ row: SessionRow?) async throws -> Result<StoredSession, TokenStoreError> {
         if let excess = row?.excess {
-            return .failure(TokenStoreError(.corrupt, reason: "the row has \(excess) bytes, which are no tokens"))
+            return .failure(TokenStoreError(.corrupt, reason: "the row has \(excess) bytes, too many for a session"))
         }
         return try await seal.open(row?.content)
     }

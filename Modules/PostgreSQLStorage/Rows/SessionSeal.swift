@@ -4,31 +4,6 @@ import ConcurrencyPrimitives
 import Foundation
 import Storage
 
-/// A session as a row keeps it: tokens encrypted, but for what names them; the note of an ended session in clear.
-struct SealedSession: Sendable, Equatable {
-    enum Content: Sendable, Equatable {
-        case tokens(session: String, generation: Int64, ciphertext: Data)
-
-        /// The note of an ended session. It holds no token, so that a process without the key can read it.
-        case note(Data)
-    }
-
-    /// The version of the row: of what is sealed, and of what it is sealed with.
-    static let currentVersion: Int64 = 2
-
-    /// The most that is read of a row, and so the most that is written to one: 1 MB. A bundle has a few kilobytes.
-    static let sizeLimit = 1 << 20
-
-    let format: Int64
-    let content: Content
-
-    /// What a ciphertext belongs to, for the cipher to authenticate. The length before the session keeps two accounts
-    /// and sessions from running together into the same bytes.
-    static func associatedData(account: String, session: String, generation: Int64) -> Data {
-        Data("latchkey-tokens/\(currentVersion)/\(generation)/\(session.utf8.count)/\(session)/\(account)".utf8)
-    }
-}
-
 /// Seals and opens the sessions of one account.
 struct SessionSeal: Sendable {
     let account: String
@@ -50,7 +25,7 @@ struct SessionSeal: Sendable {
 
     /// Encrypts a session.
     ///
-    /// - Returns: What to store; `nil` for nothing.
+    /// - Returns: The content of the row; `nil` for an empty session.
     /// - Throws: ``TokenStoreError`` with code `unavailable`; what the cipher throws of that type.
     func seal(_ session: StoredSession) async throws -> SealedSession? {
         switch session {
@@ -62,7 +37,7 @@ struct SessionSeal: Sendable {
         }
     }
 
-    /// Decrypts a session, and checks that it is the one the row says it is.
+    /// Decrypts a session, and checks that it is the one that the row names.
     ///
     /// - Returns: The session; a failure with code `corrupt` when the row may be replaced without having been read.
     /// - Throws: ``TokenStoreError`` with code `unsupportedVersion`, or `unavailable` when the key does not fit; what
@@ -99,7 +74,7 @@ struct SessionSeal: Sendable {
         )
     }
 
-    /// - Returns: `nil` when the bytes do not open with this key, or are not the tokens the row says.
+    /// - Returns: `nil` when the bytes do not open with this key, or are not the tokens that the row names.
     private func open(_ ciphertext: Data, session: String, generation: Int64) async throws -> TokenBundle? {
         let label = SealedSession.associatedData(account: account, session: session, generation: generation)
         guard let plaintext = try await attempt({ try await cipher.open(ciphertext, authenticating: label) }) else {
@@ -125,13 +100,13 @@ struct SessionSeal: Sendable {
         }
     }
 
-    /// Runs the cipher, for a limited time.
+    /// Runs the cipher for ``limit`` at most.
     ///
-    /// - Returns: `nil` when it refuses.
-    /// - Throws: ``TokenStoreError``, its own or `unavailable` when it takes too long; `CancellationError`.
+    /// - Returns: `nil` when it fails.
+    /// - Throws: ``TokenStoreError``, that of the cipher or `unavailable` after the limit; `CancellationError`.
     private func attempt(_ work: @escaping @Sendable () async throws -> Data) async throws -> Data? {
         do {
-            return try await limited(to: limit, on: clock, waitingFor: "the token cipher", work)
+            if let data = try await clock.withDeadline(clock.uptime + limit, work) { return data }
         } catch let error as TokenStoreError {
             throw error
         } catch let error as CancellationError {
@@ -139,6 +114,7 @@ struct SessionSeal: Sendable {
         } catch {
             return nil
         }
+        throw TokenStoreError(.unavailable, reason: "the token cipher took longer than \(limit.inWords)")
     }
 }
 

@@ -1,16 +1,13 @@
 #if PostgreSQL
-import Foundation
-
-/// The SQL for the session of one account. The name of the table, in quotes, is the only part of it that is not written
-/// here.
+/// The SQL for the session of one account. Only the quoted name of the table is inserted into it.
 ///
-/// `version` counts the changes of a row. It never goes back, not even when the row was removed in between: the number
-/// of the transaction is in it.
+/// `version` grows with each change of a row, also if the row was removed in between, because it is at least the number
+/// of the transaction.
 struct SessionStatements: Sendable {
     let table: PostgreSQLTable
     let account: String
 
-    /// Reads the row, and locks it when asked until the transaction ends. Contents over the size limit are left out.
+    /// Reads the row, and optionally locks it until the transaction ends. Content over the size limit is omitted.
     func read(isLocking: Bool) -> PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
@@ -24,7 +21,7 @@ struct SessionStatements: Sendable {
         )
     }
 
-    /// Makes an empty row, locked until the transaction ends. No row is returned when another process has just made it.
+    /// Inserts an empty row, locked until the transaction ends. It returns no row if another process has just inserted it.
     var make: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
@@ -35,11 +32,11 @@ struct SessionStatements: Sendable {
         )
     }
 
-    /// Stores a session in the locked row, and reports it. One row: the row's version.
+    /// Stores a session in the locked row, and notifies other processes. One row: the row's version.
     ///
     /// - Parameters:
     ///   - sealed: The session.
-    ///   - keepsLapsed: Whether the owners of claims that have lapsed are still of interest.
+    ///   - keepsLapsed: Whether to keep the owners of lapsed claims, because a refresh is pending.
     /// - Returns: The statement.
     func write(_ sealed: SealedSession, keepsLapsed: Bool) -> PostgreSQLStatement {
         let content: [PostgreSQLValue] =
@@ -59,8 +56,8 @@ struct SessionStatements: Sendable {
         )
     }
 
-    /// Removes what is stored, and reports it. The row stays while its lease is claimed. One row: its
-    /// version, zero if it is gone.
+    /// Removes what is stored, and notifies other processes. The row stays while its lease is claimed. One row: its
+    /// version, zero if it was deleted.
     var remove: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
@@ -81,40 +78,6 @@ struct SessionStatements: Sendable {
 
     private var report: [PostgreSQLValue] {
         [.text(ChangeReport.channel(of: table)), .text(ChangeReport.changeStem(of: account))]
-    }
-}
-
-/// A row of the table, as far as the session is concerned.
-struct SessionRow: Sendable {
-    let version: Int64
-
-    /// `nil`: the row holds no session.
-    let content: SealedSession?
-
-    /// How many bytes the content has when it is too large to be a session's.
-    let excess: Int64?
-
-    /// - Returns: `nil` when the account has no row.
-    init?(_ rows: PostgreSQLRows) {
-        guard let version = rows.integer(0) else { return nil }
-        self.version = version
-        let format = rows.integer(1)
-        let size = rows.integer(6)
-        if let format, let note = rows.value(5) {
-            content = SealedSession(format: format, content: .note(note))
-        } else if let format, let ciphertext = rows.value(4) {
-            content = SealedSession(
-                format: format,
-                content: .tokens(
-                    session: rows.text(2) ?? "",
-                    generation: rows.integer(3) ?? -1,
-                    ciphertext: ciphertext
-                )
-            )
-        } else {
-            content = nil
-        }
-        excess = content == nil ? size : nil
     }
 }
 #endif

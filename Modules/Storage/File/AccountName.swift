@@ -1,13 +1,14 @@
-/// File names for accounts: one for each, on every file system.
+/// The file names of accounts.
 enum AccountName {
-    /// The longest name a file may be given, in bytes, so that the names beside it fit 255 bytes.
+    /// The longest file name in bytes, so that names with a suffix fit 255 bytes.
     static let limit = 200
 
     /// The name of an account's file.
     ///
-    /// Small letters, digits, `-` and `_` stand for themselves, every other byte of the UTF-8 for `%` and two small
-    /// hexadecimal digits. So no two accounts share a file, not even where `A` and `a`, or two spellings of `é`, are
-    /// one name; and no account is a path, a hidden file or one of ours (`.lock`, `.lease`, `.queue`, `.tmp`).
+    /// Lowercase letters, digits, `-` and `_` are kept; every other byte of the UTF-8 becomes `%` and two lowercase
+    /// hexadecimal digits. So no two accounts share a file, even if the file system treats `A` and `a`, or two encodings
+    /// of `é`, as equal; and no name is a path, a hidden file or has a suffix of the store (`.lock`, `.lease`, `.queue`,
+    /// `.tmp`).
     static func fileName(for account: String) -> String {
         account.isEmpty ? "%.json" : account.utf8.map(encoded).joined() + ".json"
     }

@@ -1,10 +1,10 @@
 import AuthInterface
 import Foundation
 
-/// What a file or folder must be before a token is read from it or written beside it.
+/// The checks of a file or folder before a token is read from it or written into it.
 ///
-/// Nothing is fixed silently: another user may have read a token already, and only its owner can say whether that
-/// matters. Each refusal names the command that fixes it.
+/// Nothing is fixed silently, because another user may have read a token already. Each error names the command that
+/// fixes the problem.
 struct FileSafety {
     enum Kind {
         case folder, file
@@ -37,12 +37,13 @@ struct FileSafety {
             throw insecure("\(path) is not \(kind); move it away: mv \(shown) \((path + ".old").quotedForShell)")
         }
         guard access.admits(status) else {
-            throw insecure("\(path) belongs to user \(status.st_uid); take it over: sudo chown \(geteuid()) \(shown)")
+            throw insecure(
+                "\(path) belongs to user \(status.st_uid); change the owner: sudo chown \(geteuid()) \(shown)")
         }
     }
 
-    /// Checks that no other user has any right. Where there are access control lists, the group's bits of the mode are
-    /// the upper bound of what they grant.
+    /// Checks that no other user has any right. With access control lists, the group bits of the mode are the upper bound
+    /// of what they grant.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkMode(_ status: stat, _ path: String) throws(TokenStoreError) {
@@ -53,8 +54,8 @@ struct FileSafety {
         }
     }
 
-    /// Checks that no other user can rename the folder away and put another in its place: neither its parent nor any
-    /// folder above may be writable by all users, unless its sticky bit is set.
+    /// Checks that no other user can replace the folder: neither its parent nor any folder above may be writable by all
+    /// users, unless its sticky bit is set.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
     static func checkParents(of path: String) throws(TokenStoreError) {
@@ -71,7 +72,7 @@ struct FileSafety {
         }
     }
 
-    /// The refusal to follow a symbolic link: a user who may change the link decides where tokens go.
+    /// The error for a symbolic link: a user who can change the link decides where tokens are stored.
     func symbolicLink(_ path: String) -> TokenStoreError {
         let kind = kind == .folder ? "the folder" : "the file"
         return insecure("\(path) is a symbolic link; put \(kind) itself there: rm \(path.quotedForShell)")
@@ -83,7 +84,7 @@ struct FileSafety {
 }
 
 extension String {
-    /// The text as one word of a shell command.
+    /// The text, quoted as one word of a shell command.
     var quotedForShell: String {
         let plain = CharacterSet(charactersIn: "/._%+-@:").union(.alphanumerics)
         if !isEmpty && unicodeScalars.allSatisfy({ plain.contains($0) && $0.isASCII }) { return self }

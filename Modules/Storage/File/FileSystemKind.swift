@@ -1,15 +1,15 @@
 import Foundation
 
-/// What a file system is made of, as far as it matters here.
+/// The kinds of file systems that a store treats differently.
 enum FileSystemKind: Sendable {
-    /// A disk of this host, or a kind that is not known.
+    /// A disk of this host, or an unknown kind.
     case disk
     /// Memory: its content does not outlive the mount.
     case memory
     /// Another host, whose changes this one is not notified of.
     case network
 
-    /// Looks a device up.
+    /// Looks up a device.
     ///
     /// - Parameter device: The number that `stat` returns for a file on it.
     init(device: UInt64) {
@@ -20,7 +20,7 @@ enum FileSystemKind: Sendable {
         #endif
     }
 
-    /// Looks a device up in a table of mounts.
+    /// Looks up a device in a table of mounts.
     ///
     /// - Parameters:
     ///   - device: The number that `stat` returns for a file on it.

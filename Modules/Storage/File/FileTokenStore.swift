@@ -4,26 +4,26 @@ public import Foundation
 
 /// Keeps the session of one account in a file that only its owner can read, shared by all processes of that user.
 ///
-/// **The file.** `FOLDER/ACCOUNT.json`, mode 0600, in a folder of mode 0700 that the first sign-in makes. A file or
+/// **The file.** `FOLDER/ACCOUNT.json`, mode 0600, in a folder of mode 0700 that the first sign-in creates. A file or
 /// folder that other users have a right on, that belongs to another user or is a symbolic link is refused with code
-/// `insecure` and the command that fixes it. It is never changed silently, and never deleted because of it.
+/// `insecure` and the command that fixes it. It is not changed or deleted.
 ///
-/// **A folder that is away** is `unavailable`, never empty (G14): one that this store has used and that is gone or
-/// replaced, one whose parent (or `HOME`, or `XDG_STATE_HOME`) does not exist, and one on another disk that is not
-/// mounted. Only a sign-in makes a folder, and only where its parent exists.
+/// **A missing folder** is `unavailable`, not empty (G14), if this store has used it, if its parent (or `HOME`, or
+/// `XDG_STATE_HOME`) does not exist, or if it is on another disk that is not mounted. Only a sign-in creates a folder,
+/// and only if its parent exists.
 ///
-/// **Writing** is atomic and durable (G12): a new file, on the disk before it takes the old one's name, under a lock
-/// that is held for milliseconds. Calls run to their end on a thread of their own, even when the task that waits for
-/// them is cancelled.
+/// **Writing** is atomic and durable (G12): a new file is on the disk before it replaces the old one, under a lock that is
+/// held for milliseconds. A call runs to its end on a thread of its own, even when the task that waits for it is
+/// cancelled.
 ///
-/// **A file that cannot be read as a session** is `corrupt` to every read, in this process and all others, until an
-/// update replaces it. No copy is kept: it would keep tokens after a sign-out. A checksum finds every flipped bit.
+/// **A file that cannot be read as a session** is `corrupt` to every read of every process, until an update replaces it.
+/// No copy is kept: it would keep tokens after a sign-out. A checksum detects every flipped bit.
 ///
 /// **Sharing** (G13): a lease is an exclusive `flock` on `ACCOUNT.json.lease`; the system releases it when its holder
 /// dies. It excludes other leases only: an update never waits for it.
 ///
 /// It protects against other users of the machine, not against other programs of the same user, nor against a thief of
-/// the disk or of a backup: for those there are the Keychain and the Secret Service.
+/// the disk or of a backup: use the Keychain or the Secret Service for that.
 public struct FileTokenStore: SharedTokenStore {
     /// The file.
     public let file: URL
@@ -31,16 +31,16 @@ public struct FileTokenStore: SharedTokenStore {
     private let tokens: TokenFile
     private let clock: any TimeSource
 
-    // Apart, so that a read never waits for an update that waits for another process.
+    // Separate queues, so that a read never waits for an update that waits for another process.
     private let reading = BlockingQueue(label: "token-file-reading")
     private let writing = BlockingQueue(label: "token-file-writing")
     private let leasing = BlockingQueue(label: "token-file-leasing")
 
-    /// Creates a store in a folder of your choice. Nothing is touched before the first call.
+    /// Creates a store in a folder of your choice. The folder is not accessed before the first call.
     ///
     /// - Parameters:
-    ///   - folder: A folder of its own for tokens. The first sign-in makes it; its parent must exist.
-    ///   - account: Tells the accounts of one folder apart. Any text will do.
+    ///   - folder: A folder for tokens only. The first sign-in creates it; its parent must exist.
+    ///   - account: The name of the account in this folder: any text.
     ///   - access: Who may use the folder and the files in it.
     ///   - clock: The clock that limits the wait for a lease.
     public init(
@@ -52,11 +52,11 @@ public struct FileTokenStore: SharedTokenStore {
         self.init(folder: folder, account: account, anchor: nil, access: access, clock: clock)
     }
 
-    /// Creates a store in the usual folder of an application. Nothing is touched before the first call.
+    /// Creates a store in the default folder of an application. The folder is not accessed before the first call.
     ///
     /// - Parameters:
     ///   - application: The name of the application's folder, such as `articles` or `org.example.articles`.
-    ///   - account: Tells the accounts of the application apart. Any text will do.
+    ///   - account: The name of the account in this application: any text.
     ///   - clock: The clock that limits the wait for a lease.
     public init(application: String, account: String = "default", clock: any TimeSource = SystemTimeSource()) {
         let location = TokenFolderLocation.standard(application: application)
@@ -97,32 +97,31 @@ public struct FileTokenStore: SharedTokenStore {
     ///
     /// - Parameter change: Decides what to store. It is called on a thread of the store.
     /// - Throws: ``TokenStoreError``, with what was stored before still there: `insecure`; `unsupportedVersion`; `busy`
-    ///   when another process has kept the write lock for 5 seconds, as one does that is stopped in the middle of a
-    ///   write; `unavailable`. Only when the system could not promise that the new content survives a power failure is
-    ///   it there in spite of an error.
+    ///   when another process has held the write lock for 5 seconds, for example because it is stopped; `unavailable`.
+    ///   When only the last `fsync` of the folder fails, the new content is stored in spite of the error.
     public func update(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {
         try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.update(change) }
     }
 
-    /// Removes the file, whatever is in it and whatever its mode, with all that earlier versions have left of it.
+    /// Removes the file without reading it, whatever its mode, and the copies that earlier versions made of it.
     ///
-    /// - Throws: ``TokenStoreError``: `insecure` when it is a symbolic link, no regular file or another user's; `busy`
-    ///   as for ``update(_:)``; `unavailable`.
+    /// - Throws: ``TokenStoreError``: `insecure` when it is a symbolic link, not a regular file or another user's; `busy` as
+    ///   for ``update(_:)``; `unavailable`.
     public func delete() async throws {
         try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.delete() }
     }
 
     /// Waits until no other holder has the lease, and takes it.
     ///
-    /// A lease is released by its holder, when it is dropped, or when its process dies. Waiters of all processes get it
-    /// in the order in which they came, but for one that is stopped or gone.
+    /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes get
+    /// it in the order of their arrival; those that are stopped or have ended are skipped.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
     /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
-    ///   folder does not exist yet: a lease makes none. `CancellationError` when the task is cancelled while it waits.
+    ///   folder does not exist yet: a lease does not create it. `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let request = LeaseRequest()
         let lock = try await LeasePolling(clock: clock).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
@@ -131,12 +130,11 @@ public struct FileTokenStore: SharedTokenStore {
         return LockedTokenStoreLease(lock: lock)
     }
 
-    /// A stream of its own that reports writes of this process and others.
+    /// Reports writes of this process and others. Each access makes a new stream.
     ///
     /// One descriptor of the process watches all folders (inotify; on Apple's systems a source for each stream). The
-    /// stream ends when the folder is removed, renamed or unmounted, and has ended at once on a network file system,
-    /// where changes of other hosts are not reported. A disk that is unmounted while a program uses it, or that was
-    /// mounted at a second place, goes without a report.
+    /// stream ends when the folder is removed, renamed or unmounted. It ends at once on a network file system, where
+    /// changes of other hosts are not reported. The unmounting of a disk that is in use or mounted twice is not reported.
     public var changes: AsyncStream<Void> { FileChanges.stream(of: tokens.name, in: tokens.folder) }
 }
 

@@ -8,7 +8,7 @@ public struct FolderAccess: Sendable, Hashable {
 
     let kind: Kind
 
-    /// The user of the process and no other: folders of mode 0700, files of mode 0600, owned by that user.
+    /// The user of the process only: folders of mode 0700, files of mode 0600, owned by that user.
     public static let owner = FolderAccess(kind: .owner)
 
     /// The members of the group that the folder belongs to: folders of mode 2770, files of mode 0660.
@@ -18,13 +18,13 @@ public struct FolderAccess: Sendable, Hashable {
     /// read and replace the tokens.
     public static let group = FolderAccess(kind: .group)
 
-    /// The mode of a folder that is made.
+    /// The mode of a new folder.
     var folderMode: mode_t { kind == .owner ? 0o700 : 0o2770 }
 
-    /// The mode of a file that is made.
+    /// The mode of a new file.
     var fileMode: mode_t { kind == .owner ? 0o600 : 0o660 }
 
-    /// The permissions that are a reason to refuse a file or folder.
+    /// The permissions for which a file or folder is refused.
     var refusedPermissions: mode_t { kind == .owner ? 0o077 : 0o007 }
 
     /// Whether a file or folder belongs to a user who may use it.

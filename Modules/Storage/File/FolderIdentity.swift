@@ -1,12 +1,12 @@
 import Foundation
 
-/// What tells one folder from another that has its path at another time.
+/// The identity of a folder, by which another folder at the same path is recognized.
 struct FolderIdentity: Sendable, Hashable {
     let device: UInt64
     let inode: UInt64
 
-    /// The file system, where the system can name it; otherwise 0. A disk that is mounted again may have another
-    /// device number, but it has the same file system.
+    /// The identifier of the file system, or 0 if the system has none. A disk that is mounted again may have another
+    /// device number, but the same file system.
     let fileSystem: UInt
 
     init(device: UInt64, inode: UInt64, fileSystem: UInt) {

@@ -1,19 +1,17 @@
 import AuthInterface
 import Foundation
 
-/// What this user remembers of token folders on other disks, so that a disk which is not mounted is not taken for a
-/// folder in which nothing is stored (G14).
+/// Notes about token folders on other disks, so that a disk which is not mounted is not taken for an empty folder (G14).
 ///
 /// When tokens are first stored in a folder on another device than the user's state folder, a random identifier is
 /// written into it (``markerName``), and with the folder's path into a note in the state folder. A note without its
-/// marker means that the disk is not there. A file system in memory loses its content by design: it has no notes.
-///
-/// All of it is done as far as it is possible. Where the state folder cannot be written, there is no such protection.
+/// marker means that the disk is not mounted. There are no notes about file systems in memory, which lose their content
+/// by design. If the state folder is not writable, there is no such protection.
 struct KnownFolders: Sendable {
-    /// The name of the marker in a token folder. No account has a hidden file.
+    /// The name of the marker in a token folder. No account has this name: it is a hidden file.
     static let markerName = ".latchkey-folder"
 
-    /// More than a note or a marker ever has, in bytes.
+    /// The most bytes that are read of a note or a marker.
     private static let sizeLimit = 16_384
 
     private struct Note: Codable {
@@ -21,7 +19,7 @@ struct KnownFolders: Sendable {
         let id: String
     }
 
-    /// Where the user's programs keep their state.
+    /// The folder for the state of the user's programs.
     let stateFolder: String
 
     /// Whether a folder on a device outlives a restart of the system.
@@ -34,7 +32,7 @@ struct KnownFolders: Sendable {
 
     private var noteFolder: String { stateFolder + "/latchkey/known-folders" }
 
-    /// Checks that a folder which was used before is there.
+    /// Checks that a folder is the one that was used before.
     ///
     /// - Parameters:
     ///   - path: The path of the folder.
@@ -49,14 +47,14 @@ struct KnownFolders: Sendable {
         )
     }
 
-    /// Whether the identifier in a folder is the one in its note.
+    /// Whether the identifier in a folder is equal to the one in its note.
     func recognizes(_ path: String, marker: String?) -> Bool {
         marker != nil && read(path)?.id == marker
     }
 
-    /// Remembers a folder, if it is on another device than the state folder. The caller has checked it.
+    /// Writes a note about a folder that was checked, if it is on another device than the state folder.
     ///
-    /// - Returns: Whether nothing is left to do. If not, the next save tries again.
+    /// - Returns: `false` if the next save must try again.
     @discardableResult
     func record(_ folder: borrowing PrivateFolder) -> Bool {
         let device = folder.identity.device

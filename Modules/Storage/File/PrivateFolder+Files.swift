@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 
 extension PrivateFolder {
-    /// What was found under a name.
+    /// The content of a file.
     enum Contents: Equatable {
         case nothing
         case bytes(Data)
@@ -13,15 +13,15 @@ extension PrivateFolder {
     ///
     /// - Parameters:
     ///   - name: The file.
-    ///   - limit: How many bytes may be read. Of a larger file none is.
-    /// - Returns: What is there.
-    /// - Throws: ``TokenStoreError`` with code `insecure` when others have any right on the file, or when it is a
-    ///   symbolic link or no regular file; `unavailable`.
+    ///   - limit: The largest size in bytes. A larger file is not read.
+    /// - Returns: Its content.
+    /// - Throws: ``TokenStoreError`` with code `insecure` when other users have any right on the file, or when it is a
+    ///   symbolic link or not a regular file; `unavailable`.
     func read(_ name: String, atMost limit: Int) throws(TokenStoreError) -> Contents {
         guard let number = try open(name) else { return .nothing }
         let file = Descriptor(number: number)
         let path = path(of: name)
-        let status = try attempt("look at", path) { () throws(SystemCallError) in try file.status() }
+        let status = try attempt("inspect", path) { () throws(SystemCallError) in try file.status() }
         try safety.checkOwner(status, path)
         try safety.checkMode(status, path)
         guard status.st_size <= limit else { return .tooLarge }
@@ -29,14 +29,14 @@ extension PrivateFolder {
         return .bytes(try attempt("read", path) { () throws(SystemCallError) in try file.read(atMost: size) })
     }
 
-    /// Puts a file in place of another, or of none, at once and for good.
+    /// Creates or replaces a file, atomically and durably.
     ///
-    /// The bytes go into a new file and onto the disk, the new file takes the name, and the name goes onto the disk. A
-    /// reader finds the old file or the new one, after a crash too.
+    /// A new file is written to the disk, renamed over the old one, and the folder is written to the disk. A reader finds
+    /// the old file or the new one, also after a crash.
     ///
-    /// The new file has one fixed name until then, so that what a killed writer has left is replaced without a search.
+    /// The new file has a fixed name until it is renamed, so that the file of a killed writer is replaced without a search.
     ///
-    /// The caller holds the folder's lock for `name`.
+    /// The caller holds the lock for `name`.
     ///
     /// - Throws: ``TokenStoreError`` with code `unavailable`.
     func replace(_ name: String, with data: Data) throws(TokenStoreError) {
@@ -61,14 +61,12 @@ extension PrivateFolder {
         try synchroniseNames()
     }
 
-    /// Removes a file without reading it, and what a killed writer has left of it.
+    /// Removes a file without reading it, and the temporary file of a killed writer. The mode of the file is not checked.
     ///
-    /// Its mode does not matter: other users may have a right on it, and removing it takes that right away.
+    /// The caller holds the lock for `name`.
     ///
-    /// The caller holds the folder's lock for `name`.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `insecure` when it is a symbolic link, no regular file or another
-    ///   user's; `unavailable`.
+    /// - Throws: ``TokenStoreError`` with code `insecure` when it is a symbolic link, not a regular file or
+    ///   another user's; `unavailable`.
     func remove(_ name: String) throws(TokenStoreError) {
         unlinkat(descriptor.number, Self.temporaryName(of: name), 0)
         guard let status = try status(of: name) else { return }
@@ -84,10 +82,10 @@ extension PrivateFolder {
     /// The name of a file that is about to be renamed to `name`.
     static func temporaryName(of name: String) -> String { name + ".tmp" }
 
-    /// Removes the copies of a file that earlier versions made: those set aside as corrupt and those of killed writers.
-    /// They contain tokens. A copy that cannot be removed now stays until the next call.
+    /// Removes the copies of a file that earlier versions made: those of corrupt files and those of killed writers. They
+    /// contain tokens. A copy that cannot be removed now stays until the next call.
     ///
-    /// - Complexity: It lists the folder.
+    /// - Complexity: O(*n*) in the number of files in the folder.
     func removeEarlierCopies(of name: String) {
         for copy in names() where copy.hasPrefix(name + ".corrupt-") || copy.hasPrefix(name + ".tmp-") {
             unlinkat(descriptor.number, copy, 0)
@@ -121,7 +119,7 @@ extension PrivateFolder {
     /// Opens a file for reading. `nil`: there is none.
     private func open(_ name: String) throws(TokenStoreError) -> Int32? {
         do {
-            // O_NONBLOCK: a pipe under this name must be recognized, not waited for.
+            // O_NONBLOCK: opening a pipe must not wait for its writer.
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
             return try uninterrupted { openat(descriptor.number, name, flags) }
         } catch {
@@ -133,7 +131,7 @@ extension PrivateFolder {
         }
     }
 
-    /// What the system knows of a file, without following it. `nil`: there is none.
+    /// The status of a file or link. `nil`: there is none.
     private func status(of name: String) throws(TokenStoreError) -> stat? {
         var status = stat()
         do {
@@ -142,11 +140,11 @@ extension PrivateFolder {
         } catch let error where error.number == ENOENT {
             return nil
         } catch {
-            throw .system(error, "look at", path(of: name))
+            throw .system(error, "inspect", path(of: name))
         }
     }
 
-    /// Says why a file would not open: sockets and devices without a driver fail before they can be looked at.
+    /// The error for a file that could not be opened. (Sockets and devices fail before their type is checked.)
     private func refusal(of name: String, _ error: SystemCallError) -> TokenStoreError {
         do {
             if let status = try status(of: name) { try safety.checkOwner(status, path(of: name)) }
@@ -156,7 +154,7 @@ extension PrivateFolder {
         return .system(error, "open", path(of: name))
     }
 
-    /// Waits until the names in the folder are on the disk. Some file systems cannot, and do not need to.
+    /// Waits until the names in the folder are on the disk. Some file systems do not support or need that.
     private func synchroniseNames() throws(TokenStoreError) {
         do {
             try descriptor.synchronise()

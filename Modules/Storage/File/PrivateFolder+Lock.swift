@@ -2,48 +2,18 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// An exclusive `flock` on a file of its own, until ``release()`` or the death of the process.
-///
-/// It is never a lock on the file with the tokens: every save puts another file in its place, and two processes would
-/// hold "the" lock on two files. A lock file stays empty and stays where it is; removing it while a process waits for
-/// it would split the lock in the same way.
-final class FolderLock: Sendable {
-    private let number: Locked<Int32?>
-
-    init(number: Int32) {
-        self.number = Locked(number)
-    }
-
-    deinit { release() }
-
-    /// Whether ``release()`` has not been called yet.
-    var isHeld: Bool { number.withLock { $0 != nil } }
-
-    /// Releases the lock. A second call does nothing.
-    func release() {
-        number.withLock { number in
-            if let open = number {
-                // Explicitly: a child forked in between may share the open file, and closing ours would not unlock it.
-                flock(open, LOCK_UN)
-                close(open)
-            }
-            number = nil
-        }
-    }
-}
-
 extension PrivateFolder {
     /// Takes a lock if it is free.
     ///
-    /// - Parameter name: The lock file. It is made if it is missing.
-    /// - Returns: The lock, or `nil` if it is held, by another process or by another lock of this one.
-    /// - Throws: ``TokenStoreError`` with code `insecure` when the lock file is a link, no regular file or another
+    /// - Parameter name: The lock file. It is created if it is missing.
+    /// - Returns: The lock, or `nil` if it is held by this process or another one.
+    /// - Throws: ``TokenStoreError`` with code `insecure` when the lock file is a link, not a regular file or another
     ///   user's; `unavailable`.
     func tryLock(_ name: String) throws(TokenStoreError) -> FolderLock? {
         let path = path(of: name)
         while true {
             let lock = try open(lockFile: name, path)
-            let status = try attempt("look at", path) { () throws(SystemCallError) in try lock.status() }
+            let status = try attempt("inspect", path) { () throws(SystemCallError) in try lock.status() }
             try FileSafety(kind: .file, access: access).checkOwner(status, path)
             do {
                 try uninterrupted { flock(lock.number, LOCK_EX | LOCK_NB) }
@@ -52,15 +22,14 @@ extension PrivateFolder {
             } catch {
                 throw .system(error, "lock", path)
             }
-            // The file may have been removed since it was opened: a lock on it would exclude no other process.
+            // The file may have been removed since it was opened. A lock on it would not exclude other processes.
             if isStill(status, at: name) { return FolderLock(number: lock.takeNumber()) }
         }
     }
 
-    /// Takes a lock, or waits for it while its holder does a few milliseconds' work.
+    /// Takes a lock, and waits for it if necessary. It blocks the thread.
     ///
-    /// It blocks the thread, so it is for threads that may be blocked. A stopped process is the only holder that keeps
-    /// it long.
+    /// Holders release it after a few milliseconds, unless they are stopped.
     ///
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; otherwise as ``tryLock(_:)``.
     func lock(_ name: String, waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
@@ -71,10 +40,9 @@ extension PrivateFolder {
         }
     }
 
-    /// Locks a folder itself, in which nothing need be made for that.
+    /// Locks a folder itself, without a lock file. It blocks the thread, as ``lock(_:waitingAtMost:)`` does.
     ///
-    /// It blocks the thread, as ``lock(_:waitingAtMost:)`` does. On a file system that cannot lock folders, such as
-    /// NFS, the lock excludes no other process.
+    /// On a file system that cannot lock folders, such as NFS, it does not exclude other processes.
     ///
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `unavailable` when there is no such folder.
     static func lockFolder(_ path: String, waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
@@ -88,7 +56,7 @@ extension PrivateFolder {
         return FolderLock(number: folder.takeNumber())
     }
 
-    /// Waits half a millisecond: the work of a holder takes a few.
+    /// Waits half a millisecond.
     private static func pause(
         before deadline: ContinuousClock.Instant,
         _ path: String,
@@ -108,7 +76,7 @@ extension PrivateFolder {
         do {
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
             let lock = Descriptor(number: try uninterrupted { openat(descriptor.number, name, flags, access.fileMode) })
-            // The umask may have removed the group's bits. A file that another user made has its bits already.
+            // The umask may have removed the group's bits. (The call fails for another user's file, which has them.)
             if access == .group { fchmod(lock.number, access.fileMode) }
             return lock
         } catch let error where error.number == ELOOP {

@@ -1,10 +1,10 @@
 import AuthInterface
 import Foundation
 
-/// A folder that only its owner, or its group, can look into, held open.
+/// An open folder that only its owner, or its group, can read.
 ///
-/// Its safety is checked on the open folder, and everything in it is reached through the open folder, never through
-/// its path: another folder that takes its place between the check and the use is not used.
+/// The checks and all access use the open folder, never its path, so that a folder which replaces it after the check is
+/// not used.
 struct PrivateFolder: ~Copyable {
     let path: String
     let descriptor: Descriptor
@@ -15,7 +15,7 @@ struct PrivateFolder: ~Copyable {
     ///
     /// - Parameters:
     ///   - path: The folder.
-    ///   - isModeChecked: Whether a folder that others have rights on is refused.
+    ///   - isModeChecked: Whether a folder that other users have rights on is refused.
     ///   - access: Who may use it.
     /// - Returns: The folder, or `nil` if there is none.
     /// - Throws: ``TokenStoreError`` with code `insecure` when another user has any right on it; `unavailable`.
@@ -35,7 +35,7 @@ struct PrivateFolder: ~Copyable {
             }
         }
         let descriptor = Descriptor(number: number)
-        let status = try attempt("look at", path) { () throws(SystemCallError) in try descriptor.status() }
+        let status = try attempt("inspect", path) { () throws(SystemCallError) in try descriptor.status() }
         let safety = FileSafety(kind: .folder, access: access)
         try safety.checkOwner(status, path)
         if isModeChecked { try safety.checkMode(status, path) }
@@ -43,7 +43,7 @@ struct PrivateFolder: ~Copyable {
         return PrivateFolder(path: path, descriptor: descriptor, access: access, identity: identity)
     }
 
-    /// Opens a folder, and makes it (mode 0700) and those above it if they are missing.
+    /// Opens a folder. It and those above it are created (mode 0700) if they are missing.
     ///
     /// - Throws: As ``open(_:)``.
     static func openOrCreate(_ path: String) throws(TokenStoreError) -> PrivateFolder {
@@ -55,7 +55,7 @@ struct PrivateFolder: ~Copyable {
         return folder
     }
 
-    /// Makes a folder, and those above it. One that exists by now is as good.
+    /// Creates a folder, and those above it. It is no error if it exists.
     static func create(_ path: String, mode: mode_t = 0o700) throws(SystemCallError) {
         let parent = (path as NSString).deletingLastPathComponent
         do {
@@ -70,13 +70,13 @@ struct PrivateFolder: ~Copyable {
         try synchroniseNames(in: parent)
     }
 
-    /// Waits until the names in a folder are on the disk: a new name is there only then.
+    /// Waits until the names in a folder are on the disk.
     static func synchroniseNames(in folder: String) throws(SystemCallError) {
         let folder = Descriptor(number: try uninterrupted { systemOpen(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         try folder.synchronise()
     }
 
-    /// Says whether a folder that would not open is a link, or no folder at all.
+    /// The error for a folder that could not be opened: it may be a link, or not a folder.
     private static func refusal(of path: String, _ error: SystemCallError) -> TokenStoreError {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .system(error, "open the folder", path) }

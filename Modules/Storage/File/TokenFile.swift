@@ -1,13 +1,13 @@
 import AuthInterface
 import Foundation
 
-/// The file of one account: the rules of ``FileTokenStore``, on the thread that calls them.
+/// The file of one account: the blocking calls of ``FileTokenStore``.
 struct TokenFile: Sendable {
-    /// The most that is read from a file, and so the most that is written to one: 1 MB. A bundle has a few kilobytes.
+    /// The size limit of a file, for reading and writing: 1 MB. A bundle has a few kilobytes.
     static let sizeLimit = 1 << 20
 
     /// How long a write waits by default for the write of another process, which takes a few milliseconds.
-    static let saveLimit: Duration = .seconds(5)
+    static let writeLimit: Duration = .seconds(5)
 
     let folder: TokenFolder
     let name: String
@@ -17,7 +17,7 @@ struct TokenFile: Sendable {
 
     private let envelope = TokenEnvelope()
 
-    init(folder: TokenFolder, name: String, writeLimit: Duration = saveLimit) {
+    init(folder: TokenFolder, name: String, writeLimit: Duration = Self.writeLimit) {
         self.folder = folder
         self.name = name
         self.writeLimit = writeLimit
@@ -56,7 +56,7 @@ struct TokenFile: Sendable {
         try remove(from: folder)
     }
 
-    /// Takes the lease if it is free and no other waiter comes first.
+    /// Takes the lease if it is free and no other waiter is before the request.
     func tryLease(_ request: LeaseRequest = LeaseRequest()) throws(TokenStoreError) -> FolderLock? {
         try checkName()
         guard let folder = try folder.open() else {
@@ -68,7 +68,7 @@ struct TokenFile: Sendable {
         return try request.attempt(in: folder, name + ".lease")
     }
 
-    /// Decides and writes where no folder is. It is made only if there is something to store.
+    /// Decides and writes if there is no folder. It is created only if there is something to store.
     private func updateInNewFolder(
         _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) throws(TokenStoreError) {

@@ -2,21 +2,21 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The folder of a ``FileTokenStore``, which is never taken for empty when it is only away (G14).
+/// The folder of a ``FileTokenStore``. It is not taken for empty when its disk is not mounted (G14).
 ///
-/// Three things tell that it is away: it is not the folder that this store used before; a folder above it that must
-/// exist does not; or a note of an earlier process says that the folder is on a disk (``KnownFolders``).
+/// The disk is not mounted if the folder is not the one that this store used before, if the ``anchor`` does not exist, or
+/// if a note of an earlier process says that the folder is on a disk (``KnownFolders``).
 struct TokenFolder: Sendable {
     let path: String
 
-    /// A folder without which the whole place is away: the user's state folder or home, or the parent of ``path``.
+    /// A folder above it that must exist: the user's state folder or home, or the parent of ``path``.
     let anchor: String
 
     let access: FolderAccess
     let known: KnownFolders
 
-    /// The folder in which this store has found or stored a session. An empty one may be replaced: the disk that
-    /// belongs there may have been mounted since.
+    /// The folder in which this store has found or stored a session. A folder that was always empty is not recorded: its
+    /// disk may be mounted later.
     private let used = Locked<FolderIdentity?>(nil)
     private let isRecorded = Locked(false)
 
@@ -31,11 +31,11 @@ struct TokenFolder: Sendable {
     ///
     /// - Parameter isModeChecked: Whether a folder that other users have rights on is refused.
     /// - Returns: The folder, or `nil` if it is certain that there is none yet.
-    /// - Throws: ``TokenStoreError`` with code `unavailable` when the folder is away; `insecure`.
+    /// - Throws: ``TokenStoreError`` with code `unavailable` when its disk is not mounted; `insecure`.
     func open(isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder? {
         if isModeChecked { try FileSafety.checkParents(of: path) }
         guard let folder = try PrivateFolder.open(path, isModeChecked: isModeChecked, access: access) else {
-            if used.withLock({ $0 != nil }) { throw gone("is gone") }
+            if used.withLock({ $0 != nil }) { throw missing("is gone") }
             if Foundation.access(anchor, F_OK) != 0 {
                 throw .system(SystemCallError(number: errno), "find the folder", anchor)
             }
@@ -46,8 +46,8 @@ struct TokenFolder: Sendable {
         return folder
     }
 
-    /// Makes the folder, and writes the first file in it under the write lock of its account. No other process sees the
-    /// folder before the lock is held.
+    /// Creates the folder, and writes the first file in it under the write lock of its account. The folder gets its name
+    /// when the lock is held.
     ///
     /// The caller holds the lock of ``lockCreation(waitingAtMost:)`` and has found no folder.
     ///
@@ -64,33 +64,33 @@ struct TokenFolder: Sendable {
             try PrivateFolder.create(temporary, mode: access.folderMode)
         }
         guard let made = try PrivateFolder.open(temporary, access: access), let lock = try made.tryLock(lockName) else {
-            throw gone("was made by another program at the same time")
+            throw missing("was made by another program at the same time")
         }
         defer { lock.release() }
         try attempt("make the folder", path) { () throws(SystemCallError) in
             try uninterrupted { rename(temporary, path) }
             try PrivateFolder.synchroniseNames(in: (path as NSString).deletingLastPathComponent)
         }
-        guard let folder = try open() else { throw gone("is gone") }
+        guard let folder = try open() else { throw missing("is gone") }
         try write(folder)
     }
 
-    /// Keeps other processes from making the folder.
+    /// Locks the creation of the folder.
     ///
-    /// - Parameter limit: How long to wait for them at most.
+    /// - Parameter limit: How long to wait for other processes at most.
     /// - Returns: The lock.
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `unavailable`.
     func lockCreation(waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
         try PrivateFolder.lockFolder(anchor, waitingAtMost: limit)
     }
 
-    /// Remembers, for the life of this store, that a session is in the folder.
+    /// Records in memory that a session is in the folder.
     func remember(_ folder: borrowing PrivateFolder) {
         let identity = folder.identity
         used.withLock { $0 = identity }
     }
 
-    /// Notes for later processes that a session is in the folder, once.
+    /// Records for later processes that a session is in the folder, once.
     func record(_ folder: borrowing PrivateFolder) {
         guard isRecorded.withLock({ !$0 }), known.record(folder) else { return }
         isRecorded.withLock { $0 = true }
@@ -102,13 +102,13 @@ struct TokenFolder: Sendable {
         if before == identity { return }
         let marker = known.marker(in: folder)
         if let before, !before.isSameFolder(as: identity), !known.recognizes(path, marker: marker) {
-            throw gone("is another folder than before")
+            throw missing("is another folder than before")
         }
         try known.check(path, marker: marker)
         used.withLock { $0 = $0 == nil ? nil : identity }
     }
 
-    private func gone(_ what: String) -> TokenStoreError {
+    private func missing(_ what: String) -> TokenStoreError {
         TokenStoreError(
             .unavailable,
             reason: "\(path) \(what); mount its disk, or start the program again if the folder was removed on purpose"

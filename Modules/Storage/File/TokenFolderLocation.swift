@@ -1,17 +1,17 @@
 import Foundation
 
-/// Where an application keeps its tokens by default.
+/// The default folder for the tokens of an application.
 struct TokenFolderLocation {
     let folder: URL
 
-    /// A folder that must exist. If it does not, its disk is not mounted, and the tokens are on it.
+    /// A folder that must exist. If it does not, the disk with the tokens is not mounted.
     let anchor: URL
 
-    /// The usual place on this system.
+    /// The default folder on this system.
     ///
-    /// On Apple's systems, Application Support. Elsewhere the state folder of the XDG Base Directory Specification
-    /// (0.8): tokens belong to this machine, so they are state and not data. Below it a folder of its own, because its
-    /// mode must be 0700 whatever else the application keeps.
+    /// On Apple's systems it is in Application Support, elsewhere in the state folder of the XDG Base Directory
+    /// Specification (0.8), because tokens belong to one machine. It is a folder for tokens only, because its mode must
+    /// be 0700.
     static func standard(
         application: String,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -25,8 +25,8 @@ struct TokenFolderLocation {
 
     /// The folder in which the programs of this user keep their state.
     ///
-    /// `HOME` and `XDG_STATE_HOME` count when they are absolute paths, whether the folders exist or not: the entry of
-    /// the user database is another home, in which tokens must not appear because a disk is missing.
+    /// `HOME` and `XDG_STATE_HOME` are used if they are absolute paths, even if the folders do not exist: when a disk is
+    /// not mounted, tokens must not be stored in the home of the user database.
     static func state(environment: [String: String] = ProcessInfo.processInfo.environment) -> TokenFolderLocation {
         #if canImport(Darwin)
         return TokenFolderLocation(folder: .applicationSupportDirectory, anchor: .homeDirectory)
@@ -42,7 +42,7 @@ struct TokenFolderLocation {
         #endif
     }
 
-    /// One name, whatever the text: no path, no hidden folder, not empty.
+    /// A folder name for any text: not a path, not hidden, not empty.
     static func folderName(for application: String) -> String {
         let name = application.replacingOccurrences(of: "/", with: "%2f")
         return name.isEmpty || name.hasPrefix(".") ? "%" + name : name

@@ -1,23 +1,23 @@
 import AuthInterface
 import Foundation
 
-/// Tells the processes that share an item that it may have changed.
+/// Notifies the processes that share an item that it may have changed.
 protocol ChangeSignal: Sendable {
-    /// Tells all processes that listen, this one included.
+    /// Notifies all processes that listen, this one included.
     func post()
 
-    /// The reports from now on. A stream that ends at once means that the system has none.
+    /// A stream of the notifications from now on. It ends at once if the system has none.
     var reports: AsyncStream<Void> { get }
 }
 
-/// The name under which the processes that share an item tell each other of a change.
+/// The name of the notification for the changes of an item.
 ///
-/// The names of Darwin notifications are visible to all programs of a device, so this one shows neither the service nor
-/// the account. Two items that should have the same name by chance cause reports too many, which do no harm.
+/// The names of Darwin notifications are visible to all programs of a device, so this one contains neither the service
+/// nor the account. Two items with the same hash cause notifications without a change, which do no harm.
 enum ChangeName {
     static func of(_ location: KeychainLocation) -> String {
         let parts = [location.service, location.account, location.accessGroup ?? "", "\(location.keychain)"]
-        // FNV-1a with 64 bits: the same in every process and every version, which Swift's own hash is not.
+        // FNV-1a with 64 bits: Swift's own hash differs between processes.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in parts.joined(separator: "\u{0}").utf8 {
             hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
@@ -26,7 +26,7 @@ enum ChangeName {
     }
 }
 
-/// No reports, for systems without Darwin notifications.
+/// No notifications, for systems without Darwin notifications.
 struct AbsentChangeSignal: ChangeSignal {
     func post() {}
 

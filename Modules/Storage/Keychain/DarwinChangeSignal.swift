@@ -4,7 +4,7 @@ import notify
 
 /// A Darwin notification: it reaches every process of the device, without a payload and without an entitlement.
 ///
-/// A process that is suspended is told when it runs again, once for all notifications in between.
+/// A suspended process is notified when it runs again, once for all notifications in between.
 struct DarwinChangeSignal: ChangeSignal {
     let name: String
 

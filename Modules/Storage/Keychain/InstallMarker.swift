@@ -1,26 +1,25 @@
 import AuthInterface
 public import Foundation
 
-/// Something that is removed with the application, unlike the Keychain: a file in the application's container.
+/// A marker that is removed with the application, unlike the Keychain: a file in the application's container.
 ///
-/// A ``KeychainTokenStore`` that has one, and does not find it, is in a fresh installation: it removes the items that
-/// an earlier one has left, then sets the marker. A marker that is found is believed at once. One that is not found
-/// is believed only if protected data is available; until then, and while it cannot be read or set, the store is
-/// *unavailable* and removes nothing.
+/// If a ``KeychainTokenStore`` does not find its marker, the installation is new: it removes the items of an earlier
+/// installation, then sets the marker. While protected data is not available, and while the marker cannot be read or
+/// set, a missing marker proves nothing: the store is *unavailable* and removes nothing.
 ///
 /// - Important: **`UserDefaults` must not be the marker.** iOS starts an application ahead of time, before the first
 ///   unlock; the defaults of that process are empty, and stay empty when the device is unlocked and protected data is
-///   available. The store would take it for a fresh installation, and sign the user out. Use ``file(at:)``.
-/// - Important: **An update that brings the marker in finds it in no installation there is**, and would sign every user
-///   out. Let `isSet` look at something older as well that all of them have.
+///   available. The store would take it for a new installation, and sign the user out. Use ``file(at:)``.
+/// - Important: **An update that introduces the marker finds it in no existing installation**, and would sign every user
+///   out. `isSet` must also check something older that every installation has.
 ///
-/// Give each account a marker of its own. Where an extension shares the items, keep the marker in what they share (the
-/// container of the app group), or the extension's first launch ends the session of the application.
+/// Give each account a marker of its own. If an extension shares the items, keep the marker in the container of the app
+/// group; otherwise the extension's first launch ends the session of the application.
 public struct InstallMarker: Sendable {
-    /// Whether the marker is there. It throws if it cannot say.
+    /// Whether the marker is set. It throws if that is not known.
     public let isSet: @Sendable () throws -> Bool
 
-    /// Makes the marker.
+    /// Sets the marker.
     public let set: @Sendable () throws -> Void
 
     /// Creates a marker of your own. Both closures may block, and are called on a thread that may be blocked.
@@ -31,9 +30,9 @@ public struct InstallMarker: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - isSet: Whether the marker is there. It throws if it cannot say, and must not say no before the first unlock
-    ///     or in a process that was started before it.
-    ///   - set: Makes the marker, so that it survives a power failure. The store asks afterwards whether it is there.
+    ///   - isSet: Whether the marker is set. It throws if that is not known, and must not return `false` before the first
+    ///     unlock or in a process that was started before it.
+    ///   - set: Sets the marker, so that it survives a power failure. The store then calls `isSet` again.
     public init(
         isSet: @escaping @Sendable () throws -> Bool,
         set: @escaping @Sendable () throws -> Void
@@ -44,9 +43,9 @@ public struct InstallMarker: Sendable {
 
     /// An empty file, without data protection, that is on the disk before the first tokens are saved.
     ///
-    /// Do not exclude it from backups: restored without it, a device that kept its Keychain would remove the session.
+    /// Do not exclude it from backups: without it, a restored device that has kept its Keychain would remove the session.
     ///
-    /// - Parameter url: The file, in Application Support or in the container of an app group. Its folder is made when it
+    /// - Parameter url: The file, in Application Support or in the container of an app group. Its folder is created if it
     ///   is missing.
     /// - Returns: The marker.
     public static func file(at url: URL) -> InstallMarker {
@@ -54,7 +53,7 @@ public struct InstallMarker: Sendable {
         return InstallMarker(isSet: { try exists(file) }, set: { try create(file) })
     }
 
-    /// Only the name is looked at: it can be read whatever the protection of the file.
+    /// Reads the file's status only, which its data protection does not prevent.
     private static func exists(_ file: URL) throws(TokenStoreError) -> Bool {
         var status = stat()
         do {
@@ -63,7 +62,7 @@ public struct InstallMarker: Sendable {
         } catch let error where error.number == ENOENT {
             return false
         } catch {
-            throw .system(error, "look at", file.path)
+            throw .system(error, "inspect", file.path)
         }
     }
 

@@ -1,40 +1,39 @@
-/// Where an item is: a generic password in one of the Keychains, by its service and account.
+/// The location of an item: a generic password in a Keychain, by its service and account.
 public struct KeychainLocation: Sendable, Hashable {
-    /// The Keychains of a Mac. Every other device has the first only, and both words mean it there.
+    /// The Keychains of a Mac. Every other device has the first only, and both cases mean that one.
     public enum Keychain: Sendable, Hashable {
-        /// The one with access groups and accessibility, as on iOS. On a Mac, only a signed program with a
+        /// The Keychain with access groups and accessibility, as on iOS. On a Mac, only a program that is signed with a
         /// provisioning profile may use it.
         case dataProtection
 
-        /// The older one of a Mac, for programs that are not signed with a provisioning profile, such as command-line
-        /// tools. It asks its user for a password when another program, or another build of the same one, reads the
-        /// item, and has neither access groups nor accessibility.
+        /// The older Keychain of a Mac, for programs that are not signed with a provisioning profile, such as
+        /// command-line tools. It asks the user for a password when another program, or another build of the same one,
+        /// reads the item, and has neither access groups nor accessibility.
         case fileBased
     }
 
-    /// The service: one name for everything a program stores, such as `org.example.articles`.
+    /// The service: one name for all items of a program, such as `org.example.articles`.
     public let service: String
 
-    /// Tells the accounts of a service apart.
+    /// The account in this service.
     public let account: String
 
-    /// The access group, for items that programs of one team share. `nil`: the program's own, which is the first it is
-    /// entitled to. Always `nil` in the file-based Keychain.
+    /// The access group, for items that programs of one team share. Always `nil` in the file-based Keychain.
     ///
-    /// The Keychain adds to the program's own group then, but *searches all* it is entitled to. So name the group as
-    /// soon as there are several.
+    /// With `nil` the Keychain adds an item to the first group of the program's entitlements, but *searches all* of them.
+    /// So name the group if there are several.
     public let accessGroup: String?
 
     /// The Keychain.
     public let keychain: Keychain
 
-    /// Names a place.
+    /// Creates a location.
     ///
     /// - Parameters:
     ///   - service: The service, such as `org.example.articles`.
-    ///   - account: Tells the accounts of a service apart. Any text will do.
-    ///   - accessGroup: The access group, or `nil` for the program's own. The file-based Keychain has none.
-    ///   - keychain: The Keychain, where there are two.
+    ///   - account: The account in this service: any text.
+    ///   - accessGroup: The access group, or `nil` for the program's own. Ignored in the file-based Keychain.
+    ///   - keychain: The Keychain, on a Mac.
     public init(
         service: String,
         account: String = "default",
@@ -47,18 +46,18 @@ public struct KeychainLocation: Sendable, Hashable {
         self.keychain = keychain
     }
 
-    /// Whether a search for this place finds everything that is at another.
+    /// Whether a search for this location finds all items of another.
     func covers(_ other: KeychainLocation) -> Bool {
         service == other.service && account == other.account && keychain == other.keychain
             && (accessGroup == nil || accessGroup == other.accessGroup)
     }
 
-    /// The same place in one of the program's access groups.
+    /// The same location in one of the program's access groups.
     func inGroup(_ group: String?) -> KeychainLocation {
         KeychainLocation(service: service, account: account, accessGroup: group, keychain: keychain)
     }
 
-    /// The place as it is called where there is one Keychain only.
+    /// The same location on a system that has one Keychain only.
     var inTheOnlyKeychain: KeychainLocation {
         KeychainLocation(service: service, account: account, accessGroup: accessGroup)
     }

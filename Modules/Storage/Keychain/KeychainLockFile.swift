@@ -1,18 +1,18 @@
 import AuthInterface
 import Foundation
 
-/// The file by which processes that share an item exclude each other, and one beside it.
+/// The lock files of the processes that share an item.
 ///
-/// The file itself is locked by the holder of a lease; the other one, with `.writing` behind its name, for the moment
-/// between the look at what is stored and the write.
+/// The file itself is locked for a lease. A second file, with the suffix `.writing`, is locked for the milliseconds of an
+/// update.
 struct KeychainLockFile: Sendable {
     private let folder: String
     private let name: String
 
-    /// How long a write waits for the writes of others.
+    /// How long a write waits for the write of another process.
     private let writingLimit: Duration
 
-    init(_ file: URL, writingLimit: Duration = TokenFile.saveLimit) {
+    init(_ file: URL, writingLimit: Duration = TokenFile.writeLimit) {
         let file = file.standardizedFileURL
         folder = file.deletingLastPathComponent().path
         name = file.lastPathComponent
@@ -24,12 +24,12 @@ struct KeychainLockFile: Sendable {
         try open().tryLock(name)
     }
 
-    /// Waits for others to end their write, on a thread that may be blocked.
+    /// Waits until no other process writes. It blocks the thread.
     func lockForWriting() throws(TokenStoreError) -> FolderLock {
         try open().lock(name + ".writing", waitingAtMost: writingLimit)
     }
 
-    /// The folder need not be private, for there is no secret in it: the container of an app group is not.
+    /// The folder need not be private, because it contains no secret: the container of an app group is not.
     private func open() throws(TokenStoreError) -> PrivateFolder {
         if let folder = try PrivateFolder.open(folder, isModeChecked: false) { return folder }
         return try PrivateFolder.openOrCreate(folder)

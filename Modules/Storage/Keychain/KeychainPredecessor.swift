@@ -1,11 +1,11 @@
 public import AuthInterface
 public import Foundation
 
-/// Where the tokens of this account were before, for a ``KeychainTokenStore`` to move them from.
+/// An earlier location of the tokens, from which a ``KeychainTokenStore`` moves them.
 ///
-/// They are moved by the first `load()` that finds none in the store's own place, in an order that no crash and no
-/// error can lose them by: the new item is saved and read back, then the old ones are removed. What a crash leaves of
-/// the old ones goes at the next call. Signing out removes the old ones too, and first, so that they cannot come back.
+/// The first `load()` that finds no item at the store's own location moves them. The new item is saved and read back,
+/// then the old ones are removed, so that no crash or error loses them. Old items that remain after a crash are removed
+/// by the next call. A sign-out removes the old ones first, so that they are not found again.
 public struct KeychainPredecessor: Sendable {
     typealias Reader = @Sendable (Data) throws -> TokenBundle
 
@@ -16,22 +16,22 @@ public struct KeychainPredecessor: Sendable {
 
     let layout: Layout
 
-    /// One item that a ``KeychainTokenStore`` has saved at another place.
+    /// One item that a ``KeychainTokenStore`` has saved at another location.
     ///
     /// It may be the same service and account without the access group that the store has now.
     ///
-    /// - Parameter location: Where it is.
+    /// - Parameter location: Its location.
     /// - Returns: The predecessor.
     public static func bundle(at location: KeychainLocation) -> KeychainPredecessor {
         KeychainPredecessor(layout: .item(location, nil))
     }
 
-    /// One item in a format of your own. It may be in the place where the store is now: then it is changed there.
+    /// One item in a format of the application's own. If it is at the store's own location, it is converted there.
     ///
     /// - Parameters:
-    ///   - location: Where it is.
-    ///   - reader: Makes a bundle of its data. What it throws makes the item `corrupt`, and is not passed on: it might
-    ///     quote the data.
+    ///   - location: Its location.
+    ///   - reader: Decodes its data. If it throws, the item is `corrupt`; the error is dropped, because it might quote the
+    ///     data.
     /// - Returns: The predecessor.
     public static func bundle(
         at location: KeychainLocation,
@@ -42,19 +42,19 @@ public struct KeychainPredecessor: Sendable {
 
     /// Two items, each with one token as UTF-8.
     ///
-    /// They become a new session that does not know when its access token expires. If only the access token is there,
-    /// it is a session that cannot be refreshed; if only the refresh token, one whose access token has expired.
+    /// They become a new session without a known expiry. With the access token only, the session cannot be refreshed; with
+    /// the refresh token only, its access token has expired.
     ///
     /// - Parameters:
-    ///   - access: Where the access token is.
-    ///   - refresh: Where the refresh token is.
+    ///   - access: The location of the access token.
+    ///   - refresh: The location of the refresh token.
     /// - Returns: The predecessor.
     public static func separateTokens(access: KeychainLocation, refresh: KeychainLocation) -> KeychainPredecessor {
         KeychainPredecessor(layout: .separateTokens(access: access, refresh: refresh))
     }
 
-    /// The items in the order in which they are removed. The refresh token goes last: as long as it is there, so is
-    /// the session, whole; and when it is gone, nothing else is left.
+    /// The items in the order of their removal. The refresh token is removed last: while it is stored, the session is
+    /// complete, and after that nothing is left.
     var locations: [KeychainLocation] {
         switch layout {
         case .item(let location, _): [location]
@@ -62,7 +62,7 @@ public struct KeychainPredecessor: Sendable {
         }
     }
 
-    /// The predecessor with other names for its places.
+    /// The predecessor with other locations.
     func renamed(_ rename: (KeychainLocation) -> KeychainLocation) -> KeychainPredecessor {
         switch layout {
         case .item(let location, let reader): KeychainPredecessor(layout: .item(rename(location), reader))

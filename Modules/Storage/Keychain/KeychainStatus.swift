@@ -1,51 +1,51 @@
 import AuthInterface
 
-/// What the Keychain answered: a value of `OSStatus`, under the name `SecBase.h` has for it.
+/// A result of the Keychain: a value of `OSStatus`, named as in `SecBase.h`.
 ///
-/// It is the `cause` of the errors of a ``KeychainTokenStore``. Values without a name
-/// here mean the same to the store as those with one: it cannot say now.
+/// It is the `cause` of the errors of a ``KeychainTokenStore``. Values without a name here are *unavailable* to the store,
+/// as the others are.
 public struct KeychainStatus: Error, Sendable, Hashable, RawRepresentable {
     /// The value.
     public let rawValue: Int32
 
-    /// Takes a value.
+    /// Creates a status.
     ///
     /// - Parameter rawValue: The value.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 
-    /// It is done: `errSecSuccess`, 0.
+    /// Success: `errSecSuccess`, 0.
     public static let success = KeychainStatus(rawValue: 0)
 
     /// The disk failed: `errSecIO`, -36.
     public static let ioFailed = KeychainStatus(rawValue: -36)
 
-    /// The question makes no sense to the Keychain: `errSecParam`, -50.
+    /// An argument is invalid: `errSecParam`, -50.
     public static let invalidParameter = KeychainStatus(rawValue: -50)
 
-    /// The user was asked, and refused: `errSecUserCanceled`, -128.
+    /// The user refused access: `errSecUserCanceled`, -128.
     public static let userCancelled = KeychainStatus(rawValue: -128)
 
-    /// There is no Keychain, or its service is not there: `errSecNotAvailable`, -25291.
+    /// There is no Keychain, or its service does not run: `errSecNotAvailable`, -25291.
     public static let notAvailable = KeychainStatus(rawValue: -25291)
 
     /// A password was wrong, or access was denied: `errSecAuthFailed`, -25293.
     public static let authenticationFailed = KeychainStatus(rawValue: -25293)
 
-    /// An item with the same primary key is there: `errSecDuplicateItem`, -25299.
+    /// There is an item with the same primary key: `errSecDuplicateItem`, -25299.
     public static let duplicateItem = KeychainStatus(rawValue: -25299)
 
-    /// Nothing matches: `errSecItemNotFound`, -25300.
+    /// No item matches: `errSecItemNotFound`, -25300.
     public static let itemNotFound = KeychainStatus(rawValue: -25300)
 
-    /// The item is locked until the device is unlocked: `errSecInteractionNotAllowed`, -25308.
+    /// The item cannot be read until the device is unlocked: `errSecInteractionNotAllowed`, -25308.
     public static let interactionNotAllowed = KeychainStatus(rawValue: -25308)
 
-    /// The item is locked, and the user cannot be asked: `errSecInteractionRequired`, -25315.
+    /// The item is locked, and the user cannot be asked to unlock it: `errSecInteractionRequired`, -25315.
     public static let interactionRequired = KeychainStatus(rawValue: -25315)
 
-    /// The Mac has woken for a moment, with its screen dark: `errSecInDarkWake`, -25320.
+    /// The Mac is in a dark wake: `errSecInDarkWake`, -25320.
     public static let inDarkWake = KeychainStatus(rawValue: -25320)
 
     /// The item is damaged, or its key is missing: `errSecDecode`, -26275.
@@ -57,23 +57,24 @@ public struct KeychainStatus: Error, Sendable, Hashable, RawRepresentable {
 
 extension KeychainStatus: CustomStringConvertible {
     /// The name and the number.
-    public var description: String { knowledge.map { "\($0.name) (\(rawValue))" } ?? "OSStatus \(rawValue)" }
+    public var description: String { details.map { "\($0.name) (\(rawValue))" } ?? "OSStatus \(rawValue)" }
 
-    /// What to make of it, in a few words.
-    fileprivate var meaning: String { knowledge?.meaning ?? "the Keychain cannot be used now" }
+    /// An explanation for error texts.
+    fileprivate var meaning: String { details?.meaning ?? "the Keychain cannot be used now" }
 
-    private var knowledge: (name: String, meaning: String)? {
+    private var details: (name: String, meaning: String)? {
         switch self {
-        case .success: ("errSecSuccess", "it is done")
+        case .success: ("errSecSuccess", "success")
         case .ioFailed: ("errSecIO", "the disk failed")
-        case .invalidParameter: ("errSecParam", "the Keychain does not take the service, account or access group")
-        case .userCancelled: ("errSecUserCanceled", "access was asked for and refused")
+        case .invalidParameter: ("errSecParam", "the Keychain does not accept the service, account or access group")
+        case .userCancelled: ("errSecUserCanceled", "the user refused access")
         case .notAvailable: ("errSecNotAvailable", "no Keychain is available")
         case .authenticationFailed: ("errSecAuthFailed", "access was denied")
-        case .duplicateItem: ("errSecDuplicateItem", "an item that no search finds is in its place")
+        case .duplicateItem: ("errSecDuplicateItem", "there is an item that no search finds")
         case .itemNotFound: ("errSecItemNotFound", "there is no such item")
         case .interactionNotAllowed: ("errSecInteractionNotAllowed", "it is locked until the device is unlocked")
-        case .interactionRequired: ("errSecInteractionRequired", "it is locked, and the user cannot be asked")
+        case .interactionRequired:
+            ("errSecInteractionRequired", "it is locked, and the user cannot be asked to unlock it")
         case .inDarkWake: ("errSecInDarkWake", "it is locked until the Mac wakes")
         case .decodingFailed: ("errSecDecode", "the Keychain cannot decrypt it")
         case .missingEntitlement:
@@ -84,14 +85,12 @@ extension KeychainStatus: CustomStringConvertible {
 }
 
 extension TokenStoreError {
-    /// What a status means to a session: the store cannot say now, whichever it is (G14).
-    ///
-    /// `errSecItemNotFound` and `errSecDuplicateItem` are results and not errors where they are expected; here they
-    /// come from where they are not.
+    /// The error for a status of the Keychain: every status is *unavailable* (G14). `errSecItemNotFound` and
+    /// `errSecDuplicateItem` are errors only where they are not expected.
     ///
     /// - Parameters:
-    ///   - status: What the Keychain answered.
-    ///   - attempt: What was tried, as in "could not … the Keychain item PLACE".
+    ///   - status: The status.
+    ///   - attempt: The verb of "could not … the Keychain item LOCATION".
     ///   - location: The item.
     /// - Returns: The error, with code `unavailable`.
     static func keychain(_ status: KeychainStatus, _ attempt: String, _ location: KeychainLocation) -> TokenStoreError {
@@ -102,13 +101,13 @@ extension TokenStoreError {
         )
     }
 
-    /// "Not found" from a Keychain that may not have been opened yet.
+    /// "Not found" while protected data may not be available.
     static func notCertain(_ location: KeychainLocation) -> TokenStoreError {
         TokenStoreError(
             .unavailable,
             reason:
-                "the Keychain item \(location) was not found, but protected data is not available, so that it may be "
-                + "there; try again when the device is unlocked",
+                "the Keychain item \(location) was not found, but may be stored, because protected data is not available; "
+                + "try again when the device is unlocked",
             cause: KeychainStatus.itemNotFound
         )
     }

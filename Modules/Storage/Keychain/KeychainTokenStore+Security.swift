@@ -1,6 +1,6 @@
 #if canImport(Security)
 extension KeychainTokenStore {
-    /// Creates a store. The Keychain is not asked before the first call.
+    /// Creates a store. The Keychain is not accessed before the first call.
     ///
     /// ```swift
     /// KeychainTokenStore(at: KeychainLocation(service: "org.example.articles")) {
@@ -8,13 +8,13 @@ extension KeychainTokenStore {
     /// }
     /// ```
     /// - Parameters:
-    ///   - location: Where the item is.
-    ///   - accessibility: When it can be read. An item that can be read at other times is changed at the next save.
-    ///   - predecessors: Where the tokens were before, newest first.
-    ///   - installMarker: What tells a fresh installation, which removes what an earlier one left. Without it, items
-    ///     survive the deletion of the application.
-    ///   - isProtectedDataAvailable: Whether the device has been unlocked, so that "not found" can be believed. There
-    ///     is no default, for on iOS a wrong one signs users out. Return `true` on a Mac.
+    ///   - location: The location of the item.
+    ///   - accessibility: When it can be read. The next save changes an item with another accessibility.
+    ///   - predecessors: Earlier locations of the tokens, newest first.
+    ///   - installMarker: Detects a new installation, in which items of an earlier one are removed. `nil`: items survive
+    ///     the deletion of the application.
+    ///   - isProtectedDataAvailable: Whether the device has been unlocked, so that "not found" is certain. There is no
+    ///     default, because a wrong one signs users out on iOS. Return `true` on a Mac.
     public init(
         at location: KeychainLocation,
         accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,

@@ -4,32 +4,32 @@ public import Foundation
 
 /// Keeps the tokens of one account in the Keychain of an Apple device.
 ///
-/// **The item** is a generic password under a service and an account, readable from the first unlock on and on this
-/// device only, in the data-protection Keychain unless its ``KeychainLocation`` says otherwise. What is in it has a
-/// version: an item of a later one (`unsupportedVersion`) is touched by nothing but ``delete()``.
+/// **The item** is a generic password with a service and an account, readable from the first unlock on and on this device
+/// only, in the data-protection Keychain unless its ``KeychainLocation`` says otherwise. An item of a later version of
+/// the format (`unsupportedVersion`) is changed by ``delete()`` only.
 ///
 /// **Writing** updates the item, and adds one only if there is none. It never deletes in order to add, so a process
-/// that is killed leaves the old bundle or the new one (G12). Calls run to their end on a thread of their own, even
-/// when the task that waits for them is cancelled.
+/// that is killed leaves the old bundle or the new one (G12). A call runs to its end on a thread of its own, even when
+/// the task that waits for it is cancelled.
 ///
-/// **Three answers** (G14). Every status besides "found" and "not found" is *unavailable*: locked,
-/// denied, not entitled, not decrypted. And "not found" is *none* only if protected data was available before the
-/// Keychain was asked, for an application that iOS starts ahead of time, before the first unlock, finds nothing.
+/// **Reading** (G14). Every status except "found" and "not found" is *unavailable*: locked, denied, not entitled, not
+/// decrypted. "Not found" is *none* only if protected data was available before the Keychain was read: an application
+/// that iOS starts before the first unlock finds no item.
 ///
 /// **An item that cannot be read as tokens** is reported with code `corrupt` by every ``load()`` until ``save(_:)``
 /// replaces or ``delete()`` removes it.
 ///
-/// **Several processes** need ``shared(lockFile:time:)``. Without it, make one store for an account and hand its copies
-/// around: all copies are the same store.
+/// **Several processes** need ``shared(lockFile:clock:)``. Without it, make one store for each account and copy it: all
+/// copies are the same store.
 public struct KeychainTokenStore: TokenStore {
-    /// Where the item is.
+    /// The location of the item.
     public var location: KeychainLocation { item.location }
 
     let item: TokenItem
 
     private let isProtectedDataAvailable: @Sendable () async -> Bool
 
-    // Apart, so that a load never waits for a save that waits for another process.
+    // Separate queues, so that a load never waits for a save that waits for another process.
     private let reading = BlockingQueue(label: "token-item-reading")
     private let writing = BlockingQueue(label: "token-item-writing")
 
@@ -38,22 +38,22 @@ public struct KeychainTokenStore: TokenStore {
         self.isProtectedDataAvailable = isProtectedDataAvailable
     }
 
-    /// Reads the stored bundle, after having moved it here from where it was before, if need be.
+    /// Reads the stored bundle. If it is at an earlier location, it is moved first.
     ///
     /// - Returns: The bundle, or `nil` if it is certain that there is none.
     /// - Throws: ``TokenStoreError`` with code `corrupt`, `unsupportedVersion`, or `unavailable` with a
-    ///   ``KeychainStatus`` as its cause: any but `errSecSuccess`, and `errSecItemNotFound` while protected data is not
-    ///   available; if it is shared, also `busy` and `insecure` for the lock file.
+    ///   ``KeychainStatus`` as its cause: any except `errSecSuccess`, and `errSecItemNotFound` only while protected data is
+    ///   not available; if it is shared, also `busy` and `insecure` for the lock file.
     public func load() async throws -> TokenBundle? { try await read().bundle }
 
     /// As ``load()``, with the note of an ended session.
     func read() async throws -> StoredSession {
-        try await settleInstall()
-        switch try await reading.run({ [item] () throws(TokenStoreError) in try item.look() }) {
+        try await checkInstallation()
+        switch try await reading.run({ [item] () throws(TokenStoreError) in try item.readOwn() }) {
         case .session(let session): return session
         case .olderFormat: break
         case .notFound:
-            // Asked first, and the Keychain again: the other way round, the device may be unlocked in between.
+            // Then the Keychain is read again: the device may have been unlocked since the first read.
             guard await isProtectedDataAvailable() else { throw TokenStoreError.notCertain(location) }
         }
         return try await writing.run { [item] () throws(TokenStoreError) in try item.readOrMove() }
@@ -61,11 +61,11 @@ public struct KeychainTokenStore: TokenStore {
 
     /// Reads, decides and writes as one step.
     ///
-    /// Protected data is asked for only if nothing is found, and before the Keychain is asked again.
+    /// Whether protected data is available is asked only if nothing is found, and then the Keychain is read again.
     func update(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {
-        try await settleInstall()
+        try await checkInstallation()
         for isAsked in [false, true] {
             let isAvailable = isAsked ? await isProtectedDataAvailable() : nil
             let isDone = try await writing.run { [item] () throws(TokenStoreError) in
@@ -75,19 +75,18 @@ public struct KeychainTokenStore: TokenStore {
         }
     }
 
-    /// Stores a bundle in place of any that is there.
+    /// Stores a bundle. It replaces the stored one.
     ///
-    /// - Parameter bundle: The bundle to store.
     /// - Throws: ``TokenStoreError``, with what was stored before still there: `superseded` when a later bundle of the
-    ///   same session is there; `unsupportedVersion`; `unavailable` with a ``KeychainStatus`` as its cause, of which
-    ///   `errSecDuplicateItem` means that the Keychain neither finds the item nor adds another; if it is shared, also
-    ///   `busy` when another process has been writing for 5 seconds, and `insecure` for the lock file.
+    ///   same session is stored, or the session has ended; `unsupportedVersion`; `unavailable` with a ``KeychainStatus``
+    ///   as its cause, of which `errSecDuplicateItem` means that the Keychain neither finds the item nor adds another; if
+    ///   it is shared, also `busy` when another process has been writing for 5 seconds, and `insecure` for the lock file.
     public func save(_ bundle: TokenBundle) async throws {
-        try await settleInstall()
+        try await checkInstallation()
         try await writing.run { [item] () throws(TokenStoreError) in try item.save(bundle) }
     }
 
-    /// Removes the item without reading it, and what is left where it was before.
+    /// Removes the item without reading it, and the items at its earlier locations.
     ///
     /// - Throws: ``TokenStoreError``, with the stored bundle still there: `unavailable` with a ``KeychainStatus`` as
     ///   its cause, as for ``load()``; if it is shared, also `busy` and `insecure` for the lock file.
@@ -101,8 +100,8 @@ public struct KeychainTokenStore: TokenStore {
     /// The store for an application and its extensions, which have the item's access group in common (G13).
     ///
     /// - Parameters:
-    ///   - lockFile: A file in a folder they have in common, the container of an app group. It is made when it is
-    ///     missing, is never written to, and must never be removed. Each account needs one of its own.
+    ///   - lockFile: A file in the container of their app group. It is created if it is missing, stays empty, and must not
+    ///     be removed. Each account needs a file of its own.
     ///   - clock: The clocks that limit the wait for a lease.
     /// - Returns: The same store, shared.
     public func shared(
@@ -131,21 +130,18 @@ public struct KeychainTokenStore: TokenStore {
         #endif
     }
 
-    /// Removes what an earlier installation has left. Protected data is asked for first: only then does a marker that
-    /// is not found say anything.
-    private func settleInstall() async throws {
-        guard item.needsSettling else { return }
+    /// Removes the items of an earlier installation. A missing marker is certain only if protected data was available
+    /// before the call.
+    private func checkInstallation() async throws {
+        guard item.needsInstallationCheck else { return }
         let isAvailable = await isProtectedDataAvailable()
         try await writing.run { [item] () throws(TokenStoreError) in
-            try item.settleInstall(isProtectedDataAvailable: isAvailable)
+            try item.checkInstallation(isProtectedDataAvailable: isAvailable)
         }
     }
 }
 
-extension KeychainTokenStore: CustomStringConvertible, CustomReflectable {
-    /// Where the item is.
+extension KeychainTokenStore: RedactedDescription {
+    /// The location of the item.
     public var description: String { "KeychainTokenStore(\(location))" }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["location": "\(location)"], displayStyle: .struct) }
 }

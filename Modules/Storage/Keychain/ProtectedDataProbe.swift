@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Says whether protected data is available, where there is no `UIApplication` to ask: in an extension.
+/// Checks whether protected data is available, for an extension, which has no `UIApplication`.
 ///
-/// It reads a file that has the data protection of the items. Before the device has been unlocked, the file cannot be
-/// read, and "not found" from the Keychain proves nothing; afterwards it can.
+/// It reads a file with the data protection of the items. Before the device has been unlocked, the file cannot be read,
+/// and "not found" from the Keychain is not certain.
 ///
 /// ```swift
 /// let probe = ProtectedDataProbe(file: container.appendingPathComponent("unlocked"))
@@ -12,7 +12,7 @@ public import Foundation
 /// An application may use it too. `UIApplication.isProtectedDataAvailable` is `false` whenever the device is locked; the
 /// probe is `true` from the first unlock on if the items can be read from then on.
 ///
-/// The system's data protection is not part of the tests: on other systems the file can always be read.
+/// The system's data protection is not tested: on other systems the file can always be read.
 public struct ProtectedDataProbe: Sendable {
     private let file: URL
     private let accessibility: KeychainAccessibility
@@ -21,17 +21,17 @@ public struct ProtectedDataProbe: Sendable {
     /// Creates a probe.
     ///
     /// - Parameters:
-    ///   - file: A file of its own, in Application Support or in the container of an app group. It is made when it is
-    ///     missing, as soon as the device is unlocked; its folder must exist.
-    ///   - accessibility: That of the items.
+    ///   - file: A file for this probe only, in Application Support or in the container of an app group. It is created
+    ///     when the device is unlocked; its folder must exist.
+    ///   - accessibility: The accessibility of the items.
     public init(file: URL, accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly) {
         self.file = file
         self.accessibility = accessibility
     }
 
-    /// Reads the file, or makes it.
+    /// Reads the file, or creates it.
     ///
-    /// - Returns: Whether that was possible.
+    /// - Returns: Whether that was possible, and so whether protected data is available.
     public func isProtectedDataAvailable() async -> Bool {
         await reading.run { isReadable() || (!exists() && make() && isReadable()) }
     }

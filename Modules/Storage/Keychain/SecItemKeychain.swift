@@ -2,7 +2,7 @@
 import Foundation
 import Security
 
-/// The Keychain of the system. Nothing is decided here: each call is translated for the system, and its result back.
+/// The Keychain of the system. It converts arguments and results, and decides nothing.
 struct SecItemKeychain: KeychainItems {
     #if os(macOS)
     let hasFileBasedKeychain = true

@@ -4,23 +4,22 @@ public import Foundation
 
 /// A ``KeychainTokenStore`` for an application and its extensions: one refresh for all of them (G13).
 ///
-/// **The lease** is an exclusive `flock` on a file they have in common; the kernel releases it when its holder dies. It
-/// keeps other leases out, not updates: a user can sign out while an extension refreshes.
+/// **The lease** is an exclusive `flock` on a file; the kernel releases it when its holder ends. It excludes other leases,
+/// not updates: a user can sign out while an extension refreshes.
 ///
-/// **An update** holds a second such lock from its read to its write, so that two processes update one after the other.
-/// A session that ends leaves a note in the item in place of its tokens, which the other processes read.
+/// **An update** holds a second lock from its read to its write, so that processes update one after another. When a
+/// session ends, a note replaces its tokens in the item, which the other processes read.
 ///
-/// **Changes** are reported to the other processes by a Darwin notification. A process that is suspended is told when it
-/// runs again, which may be later than its first request: call `restore()` of the session when the application becomes
-/// active.
+/// **Changes** are reported to the other processes by a Darwin notification. A suspended process is notified when it runs
+/// again, which may be after its first request: call `restore()` of the session when the application becomes active.
 ///
 /// - Important: iOS ends a process that is suspended while it holds a lock in the container of an app group (exception
-///   code `0xdead10cc`). See <doc:KeychainTokenStore> for what the engine does about it.
+///   code `0xdead10cc`). See <doc:KeychainTokenStore> for how the engine prevents it.
 public struct SharedKeychainTokenStore: SharedTokenStore {
-    /// Where the item is.
+    /// The location of the item.
     public var location: KeychainLocation { store.location }
 
-    /// The file that is locked.
+    /// The file that is locked for a lease.
     public let lockFile: URL
 
     let store: KeychainTokenStore
@@ -36,8 +35,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
         self.signal = signal
     }
 
-    /// Reads what is stored, the note of an ended session included, after having moved it here from where it was
-    /// before, if need be.
+    /// Reads what is stored, the note of an ended session included. If it is at an earlier location, it is moved first.
     ///
     /// - Returns: What is stored; `.empty` if it is certain that nothing is.
     /// - Throws: ``TokenStoreError``, as ``KeychainTokenStore/load()``.
@@ -45,8 +43,8 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
 
     /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
-    /// - Parameter change: Decides what to store, from what is stored. An item that the Keychain cannot decrypt is a
-    ///   failure to it too, with code `corrupt`.
+    /// - Parameter change: Decides what to store, from what is stored. An item that the Keychain cannot decrypt is also
+    ///   passed as a failure with code `corrupt`.
     /// - Throws: ``TokenStoreError``, with what was stored before still there: `unsupportedVersion`; `unavailable` with
     ///   a ``KeychainStatus`` as its cause, `errSecItemNotFound` while protected data is not available included;
     ///   `busy` when another process has been writing for 5 seconds; `insecure` for the lock file.
@@ -62,7 +60,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
         if isWritten.withLock({ $0 }) { signal.post() }
     }
 
-    /// Removes the item without reading it, and what is left where it was before.
+    /// Removes the item without reading it, and the items at its earlier locations.
     ///
     /// - Throws: ``TokenStoreError``, as ``KeychainTokenStore/delete()``.
     public func delete() async throws {
@@ -72,19 +70,18 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
 
     /// Reports that the item may have changed, by this process or another one.
     ///
-    /// Each access makes a stream of its own. A process that is suspended gets no report until it runs again.
+    /// Each access makes a new stream. A suspended process gets no report until it runs again.
     public var changes: AsyncStream<Void> { signal.reports }
 
     /// Waits until no other holder has the lease, and takes it.
     ///
-    /// A lease is released by its holder, when it is dropped, or when its process dies. Waiters try again and again,
-    /// every twentieth of a second in the end; which of them gets it is left to chance. A waiter holds no lock meanwhile,
-    /// and can be suspended.
+    /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters try again after
+    /// pauses of at most 50 ms, and get it in no particular order. A waiter holds no lock and can be suspended.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
     /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure` when the lock file is a symbolic
-    ///   link, no regular file or another user's; `unavailable` when it cannot be opened, as before the first unlock.
+    ///   link, not a regular file or another user's; `unavailable` when it cannot be opened, as before the first unlock.
     ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let file = KeychainLockFile(lockFile)
@@ -95,10 +92,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     }
 }
 
-extension SharedKeychainTokenStore: CustomStringConvertible, CustomReflectable {
-    /// Where the item and the lock file are.
+extension SharedKeychainTokenStore: RedactedDescription {
+    /// The location of the item, and the lock file.
     public var description: String { "SharedKeychainTokenStore(\(location), \(lockFile.path))" }
-
-    /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["location": "\(location)"], displayStyle: .struct) }
 }

@@ -1,9 +1,9 @@
 import AuthInterface
 import Foundation
 
-/// The moves from where the tokens were before.
+/// The moves from earlier locations.
 extension TokenItem {
-    /// What a predecessor has. `.empty`: nothing was found.
+    /// The session at an earlier location. `.empty`: nothing was found.
     func session(of predecessor: KeychainPredecessor) throws(TokenStoreError) -> StoredSession {
         switch predecessor.layout {
         case .item(let location, let reader):
@@ -16,7 +16,7 @@ extension TokenItem {
         }
     }
 
-    /// Saves the new item, and removes the old ones when the new one has been read back.
+    /// Saves the new item, reads it back, and then removes the old ones.
     func move(_ session: StoredSession) throws(TokenStoreError) {
         let data = try envelope.encode(session)
         try put(data)
@@ -30,7 +30,7 @@ extension TokenItem {
         try remove(location, isProtectedDataAvailable)
     }
 
-    /// Removes the predecessors, oldest first: a crash in between leaves the newest, which is the one that counts.
+    /// Removes the predecessors, oldest first: a crash in between leaves the newest, which is the current one.
     func removePredecessors(isProtectedDataAvailable: Bool) throws(TokenStoreError) {
         for predecessor in predecessors.reversed() {
             for old in predecessor.locations {
@@ -39,10 +39,10 @@ extension TokenItem {
         }
     }
 
-    /// The places to remove for a place.
+    /// The locations to remove for a location.
     ///
-    /// One without an access group stands for all groups, the item's own among them: after a move within one service
-    /// and account, what is removed must be the others.
+    /// One without an access group stands for all groups, the item's own included: after a move within one service and
+    /// account, only the others must be removed.
     private func groups(of old: KeychainLocation) throws(TokenStoreError) -> [KeychainLocation] {
         guard old.covers(location) else { return [old] }
         do {
@@ -66,13 +66,13 @@ extension TokenItem {
         try removeFurther(location)
     }
 
-    /// Removes the other items of a place.
+    /// Removes the other items at a location.
     ///
     /// `SecItemDelete` deletes every item that matches in the data-protection Keychain. In the file-based Keychain of a
     /// Mac, which is several files that are searched one after the other, it deletes the first: what is left would be
     /// found by the next read, after a sign-out.
     private func removeFurther(_ location: KeychainLocation) throws(TokenStoreError) {
-        for _ in 1...Self.mostItems {
+        for _ in 1...Self.maximumItems {
             do {
                 try items.delete(KeychainQuery(location: location))
             } catch {
@@ -88,7 +88,7 @@ extension TokenItem {
         return refreshToken.map { TokenBundle(accessToken: "", refreshToken: $0, expiresAt: .distantPast) }
     }
 
-    /// The token at a place. `nil`: not found, or an empty text.
+    /// The token at a location. `nil`: not found, or an empty text.
     private func text(at location: KeychainLocation) throws(TokenStoreError) -> String? {
         guard let data = try read(location) else { return nil }
         guard let text = String(data: data, encoding: .utf8) else { throw corrupt(location) }
@@ -96,10 +96,10 @@ extension TokenItem {
     }
 }
 
-/// What is wrong with what was found. What it looks like is not said: it may be a token.
+/// Errors for content that cannot be read. They do not quote it: it may be a token.
 extension TokenItem {
     func corrupt(_ location: KeychainLocation) -> TokenStoreError {
-        unreadable(TokenStoreError(.corrupt, reason: "it has no tokens in it"), at: location)
+        unreadable(TokenStoreError(.corrupt, reason: "it contains no tokens"), at: location)
     }
 
     func unreadable(_ error: TokenStoreError, at location: KeychainLocation) -> TokenStoreError {
@@ -117,7 +117,7 @@ extension TokenItem {
         TokenStoreError(
             .unavailable,
             reason:
-                "whether this is a fresh installation is not certain now, so the Keychain item \(location) is neither "
+                "whether this is a new installation is not certain now, so the Keychain item \(location) is neither "
                 + "used nor removed; try again when the device is unlocked",
             cause: cause
         )

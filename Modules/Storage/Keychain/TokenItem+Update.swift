@@ -2,16 +2,16 @@ import AuthInterface
 import Foundation
 
 extension TokenItem {
-    /// Reads, decides and writes, with other writers kept out.
+    /// Reads, decides and writes under the write lock.
     ///
-    /// What was before is moved into the item's place first, so that the change is given one session however often it
-    /// is read. The predecessors are removed before an end is written: after a crash in between, the session that ends
-    /// is there, and not an older one.
+    /// A predecessor is moved first, so that the change is called with the same session that a read returns. The
+    /// predecessors are removed before the end of a session is written: a crash in between leaves that session, not an
+    /// older one.
     ///
     /// - Parameters:
-    ///   - isProtectedDataAvailable: Whether protected data was available before the call. `nil`: not asked yet.
+    ///   - isProtectedDataAvailable: Whether protected data was available before the call. `nil`: not known.
     ///   - change: Decides what to store. It is called once if the call returns `true`, and otherwise not.
-    /// - Returns: `false` if nothing was found, which is certain only when it is known that protected data is available.
+    /// - Returns: `false` if nothing was found and it is not known whether protected data is available.
     /// - Throws: ``TokenStoreError``, with what was stored before still there.
     func update(
         isProtectedDataAvailable: Bool?,
@@ -38,12 +38,12 @@ extension TokenItem {
         return true
     }
 
-    /// What a change is given: a failure where what is stored can be replaced but not read.
+    /// The argument of a change: a failure if the content can be replaced but not read.
     private func findForChanging() throws(TokenStoreError) -> Result<StoredSession, TokenStoreError> {
         do {
             return .success(try lockedRead())
         } catch {
-            // What the Keychain cannot decrypt now it will never decrypt again.
+            // What the Keychain cannot decrypt, it can never decrypt.
             let isReplaceable = error.code == .corrupt || error.cause as? KeychainStatus == .decodingFailed
             guard isReplaceable else { throw error }
             return .failure(TokenStoreError(.corrupt, reason: error.reason, cause: error.cause))

@@ -2,43 +2,43 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The item of one account: the rules of ``KeychainTokenStore``, for a thread that may be blocked.
+/// The item of one account: the blocking calls of ``KeychainTokenStore``.
 struct TokenItem: Sendable {
-    /// What a look at the item's place says.
-    enum Finding: Sendable {
+    /// The content of the item's own location.
+    enum OwnContent: Sendable {
         case session(StoredSession)
 
         /// Tokens in a format of the application's own, which ``readOrMove()`` rewrites.
         case olderFormat
 
-        /// Not found, which does not say yet that there is none.
+        /// Not found. That is not certain yet.
         case notFound
     }
 
     private struct Progress {
-        var isInstallSettled = false
-        var arePredecessorsGone = false
+        var isInstallationChecked = false
+        var arePredecessorsRemoved = false
     }
 
-    /// How often a save tries to update and then to add, while others delete and add in between.
+    /// How often a save tries to update and then to add, while other processes delete and add.
     static let saveAttempts = 3
 
-    /// How many items of one service and account a Mac's file-based Keychain is expected to have at most.
-    static let mostItems = 100
+    /// The most items of one service and account that a Mac's file-based Keychain is expected to have.
+    static let maximumItems = 100
 
     let items: any KeychainItems
     let location: KeychainLocation
 
-    /// What was before, newest first: none of them can be at the item's own place.
+    /// Earlier locations, newest first. None of them covers the item's own location.
     let predecessors: [KeychainPredecessor]
 
-    /// The application's own formats that may be at the item's own place.
+    /// Readers of the application's own formats, for the item's own location.
     let olderReaders: [KeychainPredecessor.Reader]
 
     let accessibility: KeychainAccessibility
     let marker: InstallMarker?
 
-    /// Keeps other processes from writing at the same time. `nil`: there are none.
+    /// The write lock. `nil`: no other process has the item.
     var lockFile: KeychainLockFile?
 
     var envelope = TokenEnvelope()
@@ -61,7 +61,7 @@ struct TokenItem: Sendable {
         self.location = ownLocation
         self.accessibility = accessibility
         self.marker = marker
-        // To remove what the item's own place covers, after a move, would be to remove the item.
+        // After a move, removing a predecessor that covers the item would remove the item.
         self.predecessors = renamed.filter { !$0.locations.contains(where: ownLocation.covers) }
         olderReaders = renamed.compactMap { predecessor in
             guard case .item(let location, let reader) = predecessor.layout, ownLocation.covers(location) else {
@@ -71,11 +71,11 @@ struct TokenItem: Sendable {
         }
     }
 
-    /// Whether ``settleInstall(isProtectedDataAvailable:)`` has something to do.
-    var needsSettling: Bool { marker != nil && !progress.withLock { $0.isInstallSettled } }
+    /// Whether ``checkInstallation(isProtectedDataAvailable:)`` has something to do.
+    var needsInstallationCheck: Bool { marker != nil && !progress.withLock { $0.isInstallationChecked } }
 
-    /// Looks at the item's own place. If a session is there, what a crash has left of the predecessors is removed.
-    func look() throws(TokenStoreError) -> Finding {
+    /// Reads the item's own location. If it has a session, predecessors that a crash has left are removed.
+    func readOwn() throws(TokenStoreError) -> OwnContent {
         guard let data = try read(location) else { return .notFound }
         let (session, isOlderFormat) = try decodeOwn(data)
         if isOlderFormat { return .olderFormat }
@@ -83,7 +83,7 @@ struct TokenItem: Sendable {
         return .session(session)
     }
 
-    /// Reads the item, or moves what was before into its place.
+    /// Reads the item, or moves a predecessor to its location.
     ///
     /// - Returns: What is stored. `.empty` is certain if protected data was available *before* the call.
     func readOrMove() throws(TokenStoreError) -> StoredSession {
@@ -92,7 +92,7 @@ struct TokenItem: Sendable {
         return try lockedRead()
     }
 
-    /// As ``readOrMove()``, for a caller that keeps other writers out.
+    /// As ``readOrMove()``, for a caller that holds the write lock.
     func lockedRead() throws(TokenStoreError) -> StoredSession {
         if let data = try read(location) {
             let (session, isOlderFormat) = try decodeOwn(data)
@@ -108,29 +108,29 @@ struct TokenItem: Sendable {
         return .empty
     }
 
-    /// Stores a bundle in the item's place, and removes what was before.
+    /// Stores a bundle in the item, and removes the predecessors.
     func save(_ bundle: TokenBundle) throws(TokenStoreError) {
         let data = try envelope.encode(.active(bundle))
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
-        try checkMayReplace(try readForReplacing(), by: bundle)
+        guard bundle.mayReplace(try readForReplacing()) else { throw .superseded(bundle) }
         try put(data)
         removeLeftPredecessors()
     }
 
-    /// Removes what was before and then the item, so that a crash in between leaves the session and not an older one.
+    /// Removes the predecessors and then the item, so that a crash in between leaves the session and not an older one.
     func delete(isProtectedDataAvailable: Bool) throws(TokenStoreError) {
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
         try removeEverything(isProtectedDataAvailable: isProtectedDataAvailable)
     }
 
-    /// Removes, once in the life of an installation, what an earlier one has left.
+    /// Removes the items of an earlier installation, once in each installation.
     ///
-    /// Whether protected data is available was asked *before* the call. A marker that is set is believed in any case.
-    /// It is set last: a crash before that finds nothing to remove the next time, for nothing is saved before it is.
-    func settleInstall(isProtectedDataAvailable: Bool) throws(TokenStoreError) {
-        guard let marker, needsSettling else { return }
+    /// A missing marker is certain only if protected data was available *before* the call. The marker is set last, and
+    /// nothing is saved before it is set.
+    func checkInstallation(isProtectedDataAvailable: Bool) throws(TokenStoreError) {
+        guard let marker, needsInstallationCheck else { return }
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
         if try !isSet(marker) {
@@ -143,22 +143,21 @@ struct TokenItem: Sendable {
             }
             guard try isSet(marker) else { throw markerIsNotCertain(nil) }
         }
-        progress.withLock { $0.isInstallSettled = true }
+        progress.withLock { $0.isInstallationChecked = true }
     }
 
-    /// Removes what a crash has left of the predecessors. The item is in its place, so they are of no use to anybody;
-    /// what cannot be removed now is left to the next call.
+    /// Removes predecessors that a crash has left after a move. What cannot be removed now is left to the next call.
     func removeLeftPredecessors() {
-        guard !predecessors.isEmpty, !progress.withLock({ $0.arePredecessorsGone }) else { return }
+        guard !predecessors.isEmpty, !progress.withLock({ $0.arePredecessorsRemoved }) else { return }
         do {
             try removePredecessors(isProtectedDataAvailable: true)
         } catch {
             return
         }
-        progress.withLock { $0.arePredecessorsGone = true }
+        progress.withLock { $0.arePredecessorsRemoved = true }
     }
 
-    /// Updates the item if there is one, adds it if there is none: at no instant is there none that was there before.
+    /// Updates the item, or adds it if there is none. It is never deleted in between.
     func put(_ data: Data) throws(TokenStoreError) {
         let query = KeychainQuery(location: location)
         let values = KeychainValues(
@@ -178,10 +177,10 @@ struct TokenItem: Sendable {
         throw .keychain(.duplicateItem, "save", location)
     }
 
-    /// The data at a place. `nil`: not found.
+    /// The data at a location. `nil`: not found.
     func read(_ location: KeychainLocation) throws(TokenStoreError) -> Data? {
         do {
-            // An item without data has been damaged, or is not ours: no reader takes it for a bundle.
+            // An item without data is read as empty data, which is corrupt.
             return try find(location)
         } catch {
             guard error == .itemNotFound else { throw .keychain(error, "read", location) }
@@ -189,7 +188,7 @@ struct TokenItem: Sendable {
         }
     }
 
-    /// The item, for a save, which replaces one that cannot be read or decrypted: it will never be read again.
+    /// The content of the item, for a save. It is `.empty` if it cannot be decoded or decrypted, and may be replaced.
     private func readForReplacing() throws(TokenStoreError) -> StoredSession {
         let data: Data
         do {
@@ -206,14 +205,7 @@ struct TokenItem: Sendable {
         }
     }
 
-    private func checkMayReplace(_ stored: StoredSession, by bundle: TokenBundle) throws(TokenStoreError) {
-        if case .ended(let note) = stored, note.session == bundle.session {
-            throw TokenStoreError(.superseded, reason: "session \(bundle.session) has ended; sign in again")
-        }
-        try bundle.checkMayReplace(stored.bundle)
-    }
-
-    /// Reads what the item's own place has in it, which may be of a format of the application's own.
+    /// Decodes the item's own content, which may have a format of the application's own.
     private func decodeOwn(_ data: Data) throws(TokenStoreError) -> (session: StoredSession, isOlderFormat: Bool) {
         do {
             return (try decode(data, at: location), false)
@@ -225,7 +217,7 @@ struct TokenItem: Sendable {
         }
     }
 
-    /// Reads what an item has in it. What is wrong with it is not quoted: it may be a token.
+    /// Decodes the content of an item. The error does not quote it: it may be a token.
     func decode(_ data: Data, at location: KeychainLocation) throws(TokenStoreError) -> StoredSession {
         do {
             return try envelope.decode(data)

@@ -1,10 +1,9 @@
 import AuthInterface
 package import ConcurrencyPrimitives
 
-/// Hands one thing from holder to holder, in the order in which they asked for it.
+/// An exclusive lock inside a process, whose waiters get it in the order of their requests.
 ///
-/// Every holder has a ticket. A ticket can be given back once: a second time it is nobody's, so that a late `release`
-/// cannot take the thing from whoever has it by then.
+/// Each holder has a ticket, which releases the lock once: a second release does not affect the next holder.
 package final class LeaseQueue: Sendable {
     package typealias Ticket = UInt64
 
@@ -32,10 +31,11 @@ package final class LeaseQueue: Sendable {
         self.clock = clock
     }
 
-    /// Waits for the turn of the caller.
+    /// Waits for the lock.
     ///
+    /// - Returns: The ticket for ``release(_:)``.
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `CancellationError` when the task is cancelled
-    ///   before its turn comes. A turn that has come is not taken back: it ends with ``giveBack(_:)``.
+    ///   while it waits.
     package func take(waitingAtMost limit: Duration) async throws -> Ticket {
         let deadline = clock.uptime + limit
         let (ticket, isFree) = state.withLock { state in
@@ -55,8 +55,8 @@ package final class LeaseQueue: Sendable {
         return ticket
     }
 
-    /// Ends a turn. The next in line has its turn at once.
-    package func giveBack(_ ticket: Ticket) {
+    /// Releases the lock. The next waiter gets it at once.
+    package func release(_ ticket: Ticket) {
         let next: Waiter? = state.withLock { state in
             guard state.holder == ticket else { return nil }
             let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
@@ -67,22 +67,17 @@ package final class LeaseQueue: Sendable {
         next?.turn.resume()
     }
 
-    /// Whether a ticket is the one whose turn it is.
-    package func isHeld(by ticket: Ticket) -> Bool {
-        state.withLock { $0.holder == ticket }
-    }
-
-    /// Stands in line, unless the turn has come or the task was cancelled in the meantime.
+    /// Enqueues a waiter, unless the lock was released or the task was cancelled in the meantime.
     ///
-    /// The timer is made and the flag read under the lock that ``leave(_:throwing:)`` needs: neither can be too early
-    /// to find the waiter it means.
+    /// The timer is made and the cancellation is read under the lock that ``leave(_:throwing:)`` needs, so that both find
+    /// the waiter.
     private func wait(for ticket: Ticket, until deadline: Duration, _ turn: CheckedContinuation<Void, any Error>) {
-        enum Outcome { case waits, hasTurn, isCancelled }
+        enum Outcome { case waits, holds, isCancelled }
         let outcome: Outcome = state.withLock { state in
             if Task.isCancelled { return .isCancelled }
             if state.holder == nil {
                 state.holder = ticket
-                return .hasTurn
+                return .holds
             }
             let limit = Task {
                 try await clock.sleep(until: deadline)
@@ -93,12 +88,12 @@ package final class LeaseQueue: Sendable {
         }
         switch outcome {
         case .waits: break
-        case .hasTurn: turn.resume()
+        case .holds: turn.resume()
         case .isCancelled: turn.resume(throwing: CancellationError())
         }
     }
 
-    /// Takes a waiter out of the line. One whose turn has come is no longer in it.
+    /// Removes a waiter, unless it has got the lock.
     private func leave(_ ticket: Ticket, throwing error: any Error) {
         let waiter: Waiter? = state.withLock { state in
             guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
@@ -107,4 +102,12 @@ package final class LeaseQueue: Sendable {
         waiter?.limit.cancel()
         waiter?.turn.resume(throwing: error)
     }
+}
+
+extension TokenStoreError {
+    /// Another holder kept the lease until the limit of the wait.
+    static let busy = TokenStoreError(
+        .busy,
+        reason: "another holder did not release the store in time; try again later"
+    )
 }

@@ -1,17 +1,17 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// One wait for a lease that is a lock on a file: attempts, from the first to the one that takes it.
+/// One wait for a lease that is a lock on a file: all attempts, until the one that takes it.
 ///
-/// A waiter takes the lease when it is the first in the queue. Without that rule the holder that asks again at once
-/// takes it each time, and a waiter that looks every few milliseconds never finds it free.
+/// A waiter takes the lease when it is first in the queue. Without that rule a holder that asks again at once gets it
+/// each time, and a waiter that tries every few milliseconds never finds it free.
 ///
-/// A waiter that is stopped keeps its place and does not use it. So a waiter that finds the same one before it for
-/// ``patience`` no longer respects the queue. It may overtake waiters that are not stopped, during a refresh that takes
-/// that long: order is lost then, not exclusion.
+/// A waiter that is stopped keeps its position. So a waiter that finds the same one before it for
+/// ``stalledWaiterLimit`` ignores the queue. It may overtake waiters that are not stopped, during a refresh that takes
+/// that long: the order is lost then, not the exclusion.
 final class LeaseRequest: Sendable {
-    /// How long a waiter respects another one that is the first and does not take the lease.
-    static let patience: Duration = .seconds(1)
+    /// How long a waiter respects another one that is first and does not take the lease.
+    static let stalledWaiterLimit: Duration = .seconds(1)
 
     private struct State {
         var ticket: LeaseTicket?
@@ -27,8 +27,8 @@ final class LeaseRequest: Sendable {
     ///
     /// - Parameters:
     ///   - folder: The folder of the lease.
-    ///   - name: The file of the lease. That of the queue has `.queue` after it.
-    /// - Returns: The lease, or `nil` to try again later.
+    ///   - name: The file of the lease. The file of the queue has `.queue` appended.
+    /// - Returns: The lease, or `nil` if it is not free.
     /// - Throws: As ``PrivateFolder/tryLock(_:)``.
     func attempt(in folder: borrowing PrivateFolder, _ name: String) throws(TokenStoreError) -> FolderLock? {
         guard mayTake(in: folder, name + ".queue"), let lock = try folder.tryLock(name) else {
@@ -39,8 +39,8 @@ final class LeaseRequest: Sendable {
         return lock
     }
 
-    /// The longest pause before the next attempt: short for the waiter whose turn is next, longer for those behind it,
-    /// and for all when the holder keeps the lease for long.
+    /// The longest pause before the next attempt: short for the first waiter, longer for those behind it, and longer for
+    /// all when the holder keeps the lease for long.
     var longestPause: Duration {
         state.withLock { state in
             let isSlow = ContinuousClock.now - state.firstSince > .milliseconds(250)
@@ -63,7 +63,7 @@ final class LeaseRequest: Sendable {
                 state.firstSince = .now
             }
             state.ahead = first == nil ? 0 : ticket.waitersAhead(atMost: 3)
-            return first == nil || ContinuousClock.now - state.firstSince > Self.patience
+            return first == nil || ContinuousClock.now - state.firstSince > Self.stalledWaiterLimit
         }
     }
 

@@ -1,17 +1,17 @@
 import AuthInterface
 import Foundation
 
-/// A place in the queue of the processes that wait for a lease, in the order in which they came.
+/// A position in the queue of the processes that wait for a lease, in the order of their arrival.
 ///
-/// The queue is a file of no content. A waiter locks one byte of it, at the offset that is the time since the system
-/// started, in nanoseconds: all processes of a host share that clock. The waiter is the first when no byte before its
-/// own is locked. The kernel unlocks the byte when the waiter dies, so that no place is kept for the dead.
+/// The queue is an empty file. A waiter locks one byte of it, at the offset that is the time since the system started,
+/// in nanoseconds: all processes of a host share that clock. The waiter is first when no byte before its own is locked.
+/// The kernel unlocks the byte when the waiter dies.
 ///
-/// The locks are those of an open file (`F_OFD_SETLK`): they exclude each other inside a process too. Where the system
-/// or the file system has none, there is no queue, and chance decides.
+/// The locks are those of an open file (`F_OFD_SETLK`), which exclude each other inside a process too. Without them in
+/// the system or the file system, there is no queue, and the order is random.
 final class LeaseTicket: Sendable {
     private let file: Int32
-    private let place: Int64
+    private let position: Int64
 
     /// Joins the end of the queue. `nil` when there is no queue.
     ///
@@ -23,29 +23,29 @@ final class LeaseTicket: Sendable {
         file = openat(folder.descriptor.number, name, flags, folder.access.fileMode)
         guard file >= 0 else { return nil }
         if folder.access == .group { fchmod(file, folder.access.fileMode) }
-        var place = Self.now
+        var position = Self.now
         while true {
-            var lock = Self.lock(from: place, length: 1)
+            var lock = Self.lock(from: position, length: 1)
             if fcntl(file, Self.setLock, &lock) == 0 { break }
             guard errno == EAGAIN || errno == EACCES else {
                 close(file)
                 return nil
             }
-            place += 1
+            position += 1
         }
-        self.place = place
+        self.position = position
     }
 
     deinit { close(file) }
 
-    /// The place of the waiter that has waited longest among those that came before. `nil`: this one is the first.
-    var first: Int64? { Self.firstPlace(in: file, from: 0, to: place) }
+    /// The position of the first waiter. `nil`: this one is first.
+    var first: Int64? { Self.firstPosition(in: file, from: 0, to: position) }
 
-    /// How many waiters came before, `limit` at most.
+    /// The number of waiters before this one, `limit` at most.
     func waitersAhead(atMost limit: Int) -> Int {
         var count = 0
         var start: Int64 = 0
-        while count < limit, let next = Self.firstPlace(in: file, from: start, to: place) {
+        while count < limit, let next = Self.firstPosition(in: file, from: start, to: position) {
             count += 1
             start = next + 1
         }
@@ -57,13 +57,13 @@ final class LeaseTicket: Sendable {
         let file = openat(folder.descriptor.number, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return true }
         defer { close(file) }
-        return firstPlace(in: file, from: 0, to: .max) == nil
+        return firstPosition(in: file, from: 0, to: .max) == nil
     }
 
-    private static func firstPlace(in file: Int32, from start: Int64, to end: Int64) -> Int64? {
+    private static func firstPosition(in file: Int32, from start: Int64, to end: Int64) -> Int64? {
         guard start < end else { return nil }
         var lock = lock(from: start, length: end - start)
-        // The system reports any of the locks, not the first one: each report narrows the search.
+        // The system reports any of the locks: each report narrows the search for the first one.
         var found: Int64?
         while fcntl(file, getLock, &lock) == 0, lock.l_type != Int16(F_UNLCK) {
             found = Int64(lock.l_start)

@@ -1,28 +1,27 @@
 import AuthInterface
 import Foundation
 
-/// The files by which processes share an account whose tokens are not in a file: one for its lease, which is held
-/// across a refresh, one for the few milliseconds between the look at what is stored and the write, and one that each
-/// write touches. All are empty.
+/// The files with which processes share an account whose tokens are not in a file: one is locked for the lease, one for
+/// the milliseconds of an update, and one is touched by each write. All are empty.
 struct TokenLocks: Sendable {
     let folder: String
     let name: String
 
-    /// Takes the lease if it is free and it is the turn of the request.
+    /// Takes the lease if it is free and the request is first in the queue.
     func tryLease(_ request: LeaseRequest) throws(TokenStoreError) -> FolderLock? {
         try request.attempt(in: PrivateFolder.openOrCreate(folder), name + ".lease")
     }
 
-    /// A stream that reports each write of this process or another one, of ``reportWrite()``.
+    /// A stream of the writes of this process and others, see ``reportWrite()``.
     var changes: AsyncStream<Void> {
         // Every folder on the way may be missing until the first write.
         let state = TokenFolderLocation.state().folder.path
-        let place = TokenFolder(path: folder, anchor: "/", access: .owner, known: KnownFolders(stateFolder: state))
-        return FileChanges.stream(of: changeName, in: place)
+        let watched = TokenFolder(path: folder, anchor: "/", access: .owner, known: KnownFolders(stateFolder: state))
+        return FileChanges.stream(of: changeName, in: watched)
     }
 
-    /// Touches the file that is watched. A write that cannot be reported is done all the same: a process that is not
-    /// told of it reads the store at its next refresh.
+    /// Touches the file that is watched. If that is not possible, the other processes read the store at their next
+    /// refresh.
     func reportWrite() {
         guard let folder = try? PrivateFolder.open(folder) else { return }
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
@@ -32,9 +31,9 @@ struct TokenLocks: Sendable {
 
     private var changeName: String { name + ".changed" }
 
-    /// Keeps other writers out. It blocks the thread while there are any.
+    /// Runs a write under the write lock. It blocks the thread while another process has the lock.
     func whileWriting<Value>(_ write: () throws(TokenStoreError) -> Value) throws(TokenStoreError) -> Value {
-        let lock = try PrivateFolder.openOrCreate(folder).lock(name + ".lock", waitingAtMost: TokenFile.saveLimit)
+        let lock = try PrivateFolder.openOrCreate(folder).lock(name + ".lock", waitingAtMost: TokenFile.writeLimit)
         defer { lock.release() }
         return try write()
     }

@@ -2,7 +2,7 @@
 import AuthInterface
 import Foundation
 
-/// The account an item belongs to. Nothing of it is secret: the service keeps it in clear text.
+/// The account of an item. The service stores it unencrypted.
 struct KeyringAccount: Sendable {
     let application: String
     let account: String
@@ -11,9 +11,9 @@ struct KeyringAccount: Sendable {
     var label: String { "Tokens of \(application) (\(account))" }
 }
 
-/// The item of one account: the rules of ``SecretServiceTokenStore``, on a thread that may be blocked.
+/// The item of one account: the blocking calls of ``SecretServiceTokenStore``.
 ///
-/// Each call gives up at a deadline. After it, nothing more is asked of the service.
+/// Each call ends at its deadline, and does not use the service after it.
 struct Keyring: Sendable {
     let account: KeyringAccount
 
@@ -25,17 +25,17 @@ struct Keyring: Sendable {
 
     /// What is stored.
     func read(until deadline: ContinuousClock.Instant) throws(TokenStoreError) -> StoredSession {
-        try session(of: try talk(until: deadline, items))
+        try session(of: try withService(until: deadline, items))
     }
 
-    /// Reads, decides and writes. The caller keeps other writers out.
+    /// Reads, decides and writes. The caller holds the write lock.
     ///
     /// - Returns: Whether something was written.
     func update(
         until deadline: ContinuousClock.Instant,
         _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) throws(TokenStoreError) -> Bool {
-        let old = try talk(until: deadline, items)
+        let old = try withService(until: deadline, items)
         let found: Result<StoredSession, TokenStoreError>
         do {
             found = .success(try session(of: old))
@@ -49,27 +49,26 @@ struct Keyring: Sendable {
             return true
         }
         let data = try envelope.encode(new)
-        try talk(until: deadline) { call throws(KeyringError) in
+        try withService(until: deadline) { call throws(KeyringError) in
             try checkDefaultKeyring(call)
             try call.store(data, as: account)
-            // An item in another keyring, from when that one was the default, must not come back.
+            // An item in an earlier default keyring must not be found again.
             for item in try readableItems(call) where item.secret != data { try call.delete(item) }
         }
         return true
     }
 
-    /// Removes what is stored, without reading it as a session. The caller keeps other writers out.
+    /// Removes what is stored, without decoding it. The caller holds the write lock.
     func delete(until deadline: ContinuousClock.Instant) throws(TokenStoreError) {
-        try talk(until: deadline) { call throws(KeyringError) in
+        try withService(until: deadline) { call throws(KeyringError) in
             for item in try items(call) { try call.delete(item) }
         }
     }
 
-    /// The items of the account, if it is certain that these are all and that each can be read.
+    /// All items of the account. It throws if that is not certain, or if one of them cannot be read.
     ///
-    /// A locked keyring may hide its items, and then answers as if there were none (G14). Where there is no default
-    /// keyring, the disk with the keyrings may be missing. A look-up says none in both cases, and a write would fail:
-    /// so the default keyring is looked at first, and reads and writes are refused alike.
+    /// A search in a locked keyring finds nothing (G14). If there is no default keyring, its disk may not be mounted. So
+    /// the default keyring is checked first, for reads and for writes.
     private func items(_ call: KeyringCall) throws(KeyringError) -> [KeyringCall.Item] {
         try checkDefaultKeyring(call)
         return try readableItems(call)
@@ -81,14 +80,13 @@ struct Keyring: Sendable {
         return items
     }
 
-    /// Checks that the default keyring is there and open. A service that is asked to write without one asks the user,
-    /// and waits.
+    /// Checks that the default keyring exists and is unlocked. Without one, a write would open a dialog and wait.
     private func checkDefaultKeyring(_ call: KeyringCall) throws(KeyringError) {
         guard let isLocked = try call.isDefaultKeyringLocked() else { throw .absent }
         if isLocked { throw .locked }
     }
 
-    /// What the item that was written last says. There is more than one only when the default keyring was changed.
+    /// The session in the item that was written last. There are several items only if the default keyring was changed.
     private func session(of items: [KeyringCall.Item]) throws(TokenStoreError) -> StoredSession {
         guard let data = items.max(by: { $0.modified < $1.modified })?.secret else { return .empty }
         do {
@@ -98,46 +96,46 @@ struct Keyring: Sendable {
         }
     }
 
-    /// Has a conversation, and a second one if the first fails: a connection from before a restart of the service fails
-    /// once. Everything that is asked for may be asked for twice.
-    private func talk<Value>(
+    /// Makes calls, and makes them again if they fail: after a restart of the service, an old connection fails once. The
+    /// calls may be made twice.
+    private func withService<Value>(
         until deadline: ContinuousClock.Instant,
-        _ conversation: (KeyringCall) throws(KeyringError) -> Value
+        _ body: (KeyringCall) throws(KeyringError) -> Value
     ) throws(TokenStoreError) -> Value {
         guard let library = LibSecret.installed else {
             throw unavailable("libsecret-1.so.0 is not installed; on Debian: apt install libsecret-1-0")
         }
         do {
-            return try converse(library, until: deadline, conversation)
+            return try call(library, until: deadline, body)
         } catch .failed where .now < deadline {
             library.disconnect()
         } catch {
             throw unavailable(error)
         }
         do {
-            return try converse(library, until: deadline, conversation)
+            return try call(library, until: deadline, body)
         } catch {
             library.disconnect()
             throw unavailable(error)
         }
     }
 
-    /// The caller was told that nothing was written when the deadline has passed, so nothing is.
-    private func converse<Value>(
+    /// Makes calls before the deadline. After it nothing may be written, because the caller has got an error.
+    private func call<Value>(
         _ library: LibSecret,
         until deadline: ContinuousClock.Instant,
-        _ conversation: (KeyringCall) throws(KeyringError) -> Value
+        _ body: (KeyringCall) throws(KeyringError) -> Value
     ) throws(KeyringError) -> Value {
         let rest = deadline - .now
-        guard rest > .zero else { throw .failed("its time has passed") }
-        return try conversation(KeyringCall(library, limit: rest))
+        guard rest > .zero else { throw .failed("the time limit has passed") }
+        return try body(KeyringCall(library, limit: rest))
     }
 
     private func unavailable(_ error: KeyringError) -> TokenStoreError {
         switch error {
-        case .failed(let words): unavailable("the Secret Service did not answer: \(words)")
+        case .failed(let message): unavailable("the Secret Service failed: \(message)")
         case .locked: unavailable("the keyring is locked; unlock it, as a login with a password does")
-        case .absent: unavailable("there is no default keyring; make one, for instance in Passwords and Keys")
+        case .absent: unavailable("there is no default keyring; create one, for example with Passwords and Keys")
         }
     }
 

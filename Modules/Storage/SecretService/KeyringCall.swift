@@ -2,25 +2,13 @@
 import AuthInterface
 import Foundation
 
-/// Why a conversation failed.
-enum KeyringError: Error {
-    /// In its own words, which never contain a secret.
-    case failed(String)
-
-    /// A keyring that has the item, or should have it, is locked.
-    case locked
-
-    /// There is no keyring for new items.
-    case absent
-}
-
-/// One conversation with the Secret Service about the items of one account.
+/// The calls of the Secret Service for one read or write.
 ///
-/// It blocks its thread, is used by that thread alone, and holds every GLib object it makes until it ends.
+/// It blocks its thread, is used by one thread only, and keeps every GLib object until it is deallocated.
 final class KeyringCall {
-    /// An item as it was found.
+    /// An item that was found.
     struct Item {
-        /// What is in it, or `nil` while its keyring is locked.
+        /// Its content, or `nil` if its keyring is locked.
         let secret: Data?
 
         /// When it was last written, in seconds since 1970.
@@ -29,7 +17,7 @@ final class KeyringCall {
         fileprivate let object: LibSecret.Object
     }
 
-    /// The name under which items can be told from those of other programs.
+    /// The name of the schema, which separates the items from those of other programs.
     private static let schemaName = "latchkey.TokenBundle"
 
     /// `SECRET_SEARCH_ALL | SECRET_SEARCH_LOAD_SECRETS`, and not `SECRET_SEARCH_UNLOCK`, which may ask the user.
@@ -50,13 +38,13 @@ final class KeyringCall {
     ///
     /// - Parameters:
     ///   - library: The library.
-    ///   - limit: How long all calls together may take. The service can hang, and so can a user who is asked.
-    /// - Throws: ``KeyringError`` when there is no bus or no service on it.
+    ///   - limit: How long all calls together may take. The service may hang or wait for the user.
+    /// - Throws: ``KeyringError`` when there is no session bus or no service on it.
     init(_ library: LibSecret, limit: Duration) throws(KeyringError) {
         self.library = library
         let limit = KeyringCallLimit(library, limit)
         self.limit = limit
-        // GLib's session bus ends the process when the bus goes away, unless it is told not to.
+        // By default GLib ends the process when the session bus is closed.
         let bus = try Self.attempt(library) { library.bus(2, limit.cancellable, $0) }
         library.setExitsOnClose(bus, 0)
         library.release(bus)
@@ -71,7 +59,7 @@ final class KeyringCall {
     func isDefaultKeyringLocked() throws(KeyringError) -> Bool? {
         var failure: LibSecret.Object?
         let collection = library.collection(service, Self.defaultKeyring, 0, limit.cancellable, &failure)
-        if let failure { throw Self.words(of: failure, library) }
+        if let failure { throw Self.error(of: failure, library) }
         guard let collection else { return nil }
         objects.append(collection)
         return library.isCollectionLocked(collection) != 0
@@ -83,7 +71,7 @@ final class KeyringCall {
             var failure: LibSecret.Object?
             let list = library.search(service, schema, attributes, Self.searchFlags, limit.cancellable, &failure)
             defer { library.freeList(list) }
-            if let failure { throw Self.words(of: failure, library) }
+            if let failure { throw Self.error(of: failure, library) }
             var items: [Item] = []
             var next = list
             while let entry = next?.load(as: LibSecret.GList.self) {
@@ -94,7 +82,7 @@ final class KeyringCall {
         }
     }
 
-    /// Puts an item into the default keyring, in place of the one that is there.
+    /// Adds or replaces the item in the default keyring.
     func store(_ secret: Data, as account: KeyringAccount) throws(KeyringError) {
         let text = String(decoding: secret, as: UTF8.self)
         try withAttributes(of: account) { schema, attributes throws(KeyringError) in
@@ -151,8 +139,8 @@ final class KeyringCall {
     private func attempt(_ call: (LibSecret.FailureSlot?) -> Int32) throws(KeyringError) {
         var failure: LibSecret.Object?
         let isDone = call(&failure) != 0
-        if let failure { throw Self.words(of: failure, library) }
-        if !isDone { throw .failed("it was not done") }
+        if let failure { throw Self.error(of: failure, library) }
+        if !isDone { throw .failed("it was not stored or deleted") }
     }
 
     private static func attempt(
@@ -161,19 +149,19 @@ final class KeyringCall {
     ) throws(KeyringError) -> LibSecret.Object {
         var failure: LibSecret.Object?
         let object = call(&failure)
-        if let failure { throw words(of: failure, library) }
-        guard let object else { throw .failed("there was no answer") }
+        if let failure { throw error(of: failure, library) }
+        guard let object else { throw .failed("no response") }
         return object
     }
 
-    private static func words(of failure: LibSecret.Object, _ library: LibSecret) -> KeyringError {
+    private static func error(of failure: LibSecret.Object, _ library: LibSecret) -> KeyringError {
         defer { library.freeFailure(failure) }
         let message = failure.load(as: LibSecret.GError.self).message
-        return .failed(message.map { String(cString: $0) } ?? "it did not say why")
+        return .failed(message.map { String(cString: $0) } ?? "no reason given")
     }
 }
 
-/// The end of a conversation that takes too long: GLib's calls give up when their cancellable is cancelled.
+/// The time limit of a call: GLib's calls end when their cancellable is cancelled.
 private final class KeyringCallLimit: @unchecked Sendable {  // GLib lets any thread cancel
     let cancellable: LibSecret.Object?
 
@@ -184,7 +172,7 @@ private final class KeyringCallLimit: @unchecked Sendable {  // GLib lets any th
         self.library = library
         cancellable = library.newCancellable()
         timer.setEventHandler { [weak self] in
-            // While it runs, this reference keeps the cancellable from being released.
+            // This reference keeps the cancellable from being released.
             guard let self else { return }
             self.library.cancel(self.cancellable)
         }

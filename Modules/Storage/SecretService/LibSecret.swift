@@ -1,23 +1,22 @@
 #if os(Linux)
 import Foundation
 
-/// The functions of libsecret, and of the GLib beneath it, that the store needs.
+/// The functions of libsecret and GLib that the store needs.
 ///
-/// Their types are as in the references of libsecret 0.20 and GLib 2. Objects are bare pointers here; ``KeyringCall``
-/// is the only one to hold any.
-struct LibSecret: @unchecked Sendable {  // pointers to functions, and to two that GLib is given as they are
+/// Their types follow the references of libsecret 0.20 and GLib 2. Objects are pointers; only ``KeyringCall`` keeps them.
+struct LibSecret: @unchecked Sendable {  // constant pointers to functions
     typealias Object = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>
     typealias FailureSlot = UnsafeMutablePointer<Object?>
 
-    /// What a pointer to a failure points to.
+    /// An error of GLib.
     struct GError {
         let domain: UInt32
         let code: Int32
         let message: Text?
     }
 
-    /// What a pointer to a list points to.
+    /// A list of GLib.
     struct GList {
         let data: Object?
         let next: Object?
@@ -59,7 +58,7 @@ struct LibSecret: @unchecked Sendable {  // pointers to functions, and to two th
         ) -> Int32
     let delete: @convention(c) (_ item: Object?, Object?, FailureSlot?) -> Int32
 
-    /// The library of this system, if it is installed and has all that is needed.
+    /// The library of this system, if it is installed and has all the functions.
     static let installed = SharedLibrary("libsecret-1.so.0").flatMap { try? LibSecret($0) }
 
     private init(_ library: SharedLibrary) throws {

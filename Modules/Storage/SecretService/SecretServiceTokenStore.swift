@@ -6,63 +6,61 @@ public import Foundation
 /// Keeps the tokens of one account in the desktop's keyring (the Secret Service of GNOME Keyring, KWallet and others),
 /// encrypted on the disk with the user's password, and shared by all processes of that user.
 ///
-/// **Three answers** (G14). libsecret is looked for when the first call is made; nothing is needed to build. Where it is
-/// not installed, no session bus or service is there, there is no default keyring, or the keyring is locked, every call
-/// throws with code `unavailable`: a locked keyring answers a search as if it were empty. The store never makes the
-/// service ask the user for a password, because a refresh in the background would open a dialog without a cause that
-/// the user can see.
+/// **Reading** (G14). libsecret is loaded by the first call; nothing is needed to build. If it is not installed, if there
+/// is no session bus, service or default keyring, or if the keyring is locked, every call throws with code
+/// `unavailable`, because a search in a locked keyring finds nothing. The store never makes the service ask the user for
+/// a password: a refresh in the background would open a dialog without a visible cause.
 ///
-/// **Waiting.** Each account has a thread of its own for reading and one for writing. Each call is answered within
-/// ``answerLimit``, however many accounts wait for a service that hangs. GLib is told not to end the process when the
-/// session bus goes away, as it otherwise does.
+/// **Time limits.** Each account has a thread for reading and one for writing. Each call ends within ``callLimit``, however
+/// many accounts wait for a service that hangs. GLib's default, to end the process when the session bus is closed, is
+/// switched off.
 ///
 /// **An item that cannot be read as a session** is reported with code `corrupt` by every read, until an update replaces
 /// or removes it.
 ///
-/// **Sharing** (G13): a lease is an exclusive `flock` on a file in the application's state folder, and a write holds
-/// another such lock for as long as it takes. A third file is touched by each write, for ``changes``. There is no token
-/// in any of them.
+/// **Sharing** (G13): a lease is an exclusive `flock` on a file in the application's state folder, and an update holds
+/// another such lock. A third file is touched by each write, for ``changes``. All three are empty.
 ///
 /// It protects against other users and against a thief of the disk. It does not protect against other programs of the
-/// same user: while the keyring is unlocked, the service hands every item to any of them.
+/// same user, which can read every item while the keyring is unlocked.
 public struct SecretServiceTokenStore: SharedTokenStore {
-    /// The application whose tokens they are.
+    /// The name of the application.
     public let application: String
 
-    /// Tells the accounts of the application apart.
+    /// The account in this application.
     public let account: String
 
     /// How long a read or a write takes at most.
-    public let answerLimit: Duration
+    public let callLimit: Duration
 
     private let keyring: Keyring
     private let locks: TokenLocks
     private let clock: any TimeSource
 
-    // Apart, so that a read never waits for a write that waits for another process.
+    // Separate queues, so that a read never waits for a write that waits for another process.
     private let reading: TimedCallQueue
     private let writing: TimedCallQueue
     private let leasing = BlockingQueue(label: "token-keyring-leasing")
 
-    /// Creates a store. Nothing is looked for before the first call.
+    /// Creates a store. The service is not accessed before the first call.
     ///
     /// - Parameters:
-    ///   - application: The application whose tokens they are, such as `articles` or `org.example.articles`.
-    ///   - account: Tells the accounts of the application apart. Any text will do.
-    ///   - lockFolder: A folder for the files that processes lock, which has to be the same for all of them. By
-    ///     default it is that of ``FileTokenStore/init(application:account:time:)``.
-    ///   - answerLimit: How long a read or a write takes at most. A service that works takes milliseconds.
+    ///   - application: The name of the application, such as `articles` or `org.example.articles`.
+    ///   - account: The account in this application: any text.
+    ///   - lockFolder: A folder for the lock files, the same for all processes. `nil`: that of
+    ///     ``FileTokenStore/init(application:account:clock:)``.
+    ///   - callLimit: How long a read or a write takes at most. Usually it takes milliseconds.
     ///   - clock: The clocks that limit the wait for a lease and for the service.
     public init(
         application: String,
         account: String = "default",
         lockFolder: URL? = nil,
-        answerLimit: Duration = .seconds(20),
+        callLimit: Duration = .seconds(20),
         clock: any TimeSource = SystemTimeSource()
     ) {
         self.application = application
         self.account = account
-        self.answerLimit = answerLimit
+        self.callLimit = callLimit
         self.clock = clock
         keyring = Keyring(account: KeyringAccount(application: application, account: account))
         let folder = lockFolder ?? TokenFolderLocation.standard(application: application).folder
@@ -74,11 +72,11 @@ public struct SecretServiceTokenStore: SharedTokenStore {
 
     /// Reads what is stored, the note of an ended session included.
     ///
-    /// - Returns: What is stored. `.empty` only when the default keyring is there and open, and has no item.
+    /// - Returns: What is stored. `.empty` only if the default keyring is unlocked and has no item.
     /// - Throws: ``TokenStoreError`` with code `corrupt`, `unsupportedVersion` or `unavailable`.
     public func read() async throws -> StoredSession {
-        let deadline = conversationDeadline
-        return try await reading.run(within: answerLimit) { [keyring] () throws(TokenStoreError) in
+        let deadline = serviceDeadline
+        return try await reading.run(within: callLimit) { [keyring] () throws(TokenStoreError) in
             try keyring.read(until: deadline)
         }
     }
@@ -88,7 +86,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// - Parameter change: Decides what to store, from what is stored.
     /// - Throws: ``TokenStoreError``: `unsupportedVersion`; `insecure` when the lock file is a link or belongs to
     ///   another user; `busy` when another process has been writing for 5 seconds; `unavailable`. What was stored
-    ///   before is then still there, unless the service stopped answering when it had the new content.
+    ///   before is then still there, unless the service has received the new content and then failed.
     public func update(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {
@@ -109,8 +107,8 @@ public struct SecretServiceTokenStore: SharedTokenStore {
 
     /// Waits until no other holder has the lease, and takes it.
     ///
-    /// A lease is released by its holder, when it is dropped, or when its process dies. Waiters of all processes get it
-    /// in the order in which they came, but for one that is stopped or gone.
+    /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes get
+    /// it in the order of their arrival; those that are stopped or have ended are skipped.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
@@ -126,20 +124,20 @@ public struct SecretServiceTokenStore: SharedTokenStore {
 
     /// Reports that the item may have changed, by this process or another one that uses Latchkey.
     ///
-    /// Each access makes a stream of its own. It watches a file beside the locks, which each write touches, and ends as
-    /// ``FileTokenStore/changes`` does. The Secret Service's own reports are not used: they need a main loop of GLib.
+    /// Each access makes a new stream. It watches a file beside the lock files, which each write touches, and ends as
+    /// ``FileTokenStore/changes`` does. The signals of the Secret Service are not used: they need a main loop of GLib.
     public var changes: AsyncStream<Void> { locks.changes }
 
-    /// When a conversation is given up. The rest of the limit is for GLib to end it: a call that has ended makes room for
-    /// the next one.
-    private var conversationDeadline: ContinuousClock.Instant { .now + answerLimit * 9 / 10 }
+    /// The deadline of the service's calls. The rest of the limit is for GLib to end them, so that the thread is free for
+    /// the next call.
+    private var serviceDeadline: ContinuousClock.Instant { .now + callLimit * 9 / 10 }
 
-    /// Runs a write under the write lock, and reports it if there was something to write.
+    /// Runs a write under the write lock, and reports it if something was written.
     private func write(
         _ body: @escaping @Sendable (Keyring, ContinuousClock.Instant) throws(TokenStoreError) -> Bool
     ) async throws {
-        let deadline = conversationDeadline
-        try await writing.run(within: answerLimit) { [keyring, locks] () throws(TokenStoreError) in
+        let deadline = serviceDeadline
+        try await writing.run(within: callLimit) { [keyring, locks] () throws(TokenStoreError) in
             let isWritten = try locks.whileWriting { () throws(TokenStoreError) in try body(keyring, deadline) }
             if isWritten { locks.reportWrite() }
         }
@@ -147,7 +145,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
 }
 
 extension SecretServiceTokenStore: CustomStringConvertible {
-    /// Whose tokens they are.
+    /// The application and the account.
     public var description: String { "SecretServiceTokenStore(\(application), \(account))" }
 }
 #endif

@@ -1,15 +1,15 @@
 #if os(Linux)
 import Foundation
 
-/// A shared library that is looked for when the program runs, so that it need not be there when it is built.
-struct SharedLibrary: @unchecked Sendable {  // the handle is never closed, and any thread may look symbols up in it
+/// A shared library that is loaded at run time, so that it is not needed to build.
+struct SharedLibrary: @unchecked Sendable {  // the handle is never closed, and `dlsym` is thread-safe
     struct MissingSymbol: Error {}
 
     private let handle: UnsafeMutableRawPointer
 
     /// Opens a library, or returns `nil` if it is not installed.
     ///
-    /// It is bound at once and as a whole: what it lacks is found out here, and not in the middle of a call.
+    /// All its symbols are bound at once, so that a missing one does not fail a later call.
     init?(_ name: String) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else { return nil }
         self.handle = handle
@@ -21,9 +21,9 @@ struct SharedLibrary: @unchecked Sendable {  // the handle is never closed, and 
         return address
     }
 
-    /// A C function of the library, or of one that it depends on, as the type that the caller expects.
+    /// A C function of the library, or of one that it depends on.
     ///
-    /// No check is possible: the type must be the one of the library's reference.
+    /// The type must be the one of the library's reference: it cannot be checked.
     func function<Function>(_ symbol: String) throws(MissingSymbol) -> Function {
         unsafeBitCast(try address(of: symbol), to: Function.self)
     }

@@ -2,26 +2,25 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Dispatch
 
-/// A thread for calls to a service that can hang: each call is answered within a limit, whether it has ended or not.
+/// A serial queue for blocking calls of a service that may hang. Each caller waits for a limited time.
 ///
-/// The limit counts from the submission. A call that waits behind a slow one is answered when its own limit has passed,
-/// and is never made. While a call that was answered in that way is still under way, every new call fails at once:
-/// it would only wait for a limit of its own.
+/// The limit counts from the submission. A call that is still queued when its limit has passed fails and is never made.
+/// While a call that has passed its limit still runs, every new call fails at once.
 final class TimedCallQueue: Sendable {
     private let queue: DispatchQueue
     private let clock: any TimeSource
-    private let running = Locked<(any OngoingCall)?>(nil)
+    private let running = Locked<(any RunningCall)?>(nil)
 
     init(label: String, clock: any TimeSource) {
         queue = DispatchQueue(label: label)
         self.clock = clock
     }
 
-    /// Makes calls one after the other, each to its end, even when the task that waits for it is cancelled (G7).
+    /// Runs a call to its end, even when the task that waits for it is cancelled (G7).
     ///
     /// - Parameters:
     ///   - limit: How long the caller waits at most.
-    ///   - work: The call. It may still be under way when its caller is answered.
+    ///   - work: The call. It may still run when its caller continues.
     /// - Returns: What `work` returns.
     /// - Throws: What `work` throws; ``TokenStoreError`` with code `unavailable` when the limit has passed.
     func run<Value: Sendable>(
@@ -29,14 +28,14 @@ final class TimedCallQueue: Sendable {
         _ work: @escaping @Sendable () throws(TokenStoreError) -> Value
     ) async throws(TokenStoreError) -> Value {
         if running.withLock({ $0?.isOverdue ?? false }) {
-            throw Self.late("has not ended an earlier call yet")
+            throw Self.late("has not ended an earlier call")
         }
         let deadline = clock.uptime + limit
         let result: Result<Value, TokenStoreError> = await withCheckedContinuation { continuation in
             let call = TimedCall(continuation)
             let timer = Task.detached { [clock] in
                 try await clock.sleep(until: deadline)
-                call.giveUp(Self.late("did not answer within \(limit.inWords)"))
+                call.timeOut(Self.late("did not respond within \(limit.inWords)"))
             }
             queue.async { [running] in
                 guard !call.isOverdue else { return }
@@ -54,14 +53,14 @@ final class TimedCallQueue: Sendable {
     }
 }
 
-/// A call whose caller may have been answered already.
-private protocol OngoingCall: Sendable {
-    /// Whether the caller was answered because the limit has passed.
+/// A call whose caller may have continued.
+private protocol RunningCall: Sendable {
+    /// Whether the limit has passed.
     var isOverdue: Bool { get }
 }
 
-/// A call, and the caller that waits for it. The caller is answered once: by the end of the call or by its limit.
-private final class TimedCall<Value: Sendable>: OngoingCall {
+/// A call, and the caller that waits for its end or its limit.
+private final class TimedCall<Value: Sendable>: RunningCall {
     typealias Continuation = CheckedContinuation<Result<Value, TokenStoreError>, Never>
 
     private enum State {
@@ -83,14 +82,14 @@ private final class TimedCall<Value: Sendable>: OngoingCall {
     }
 
     func end(_ result: Result<Value, TokenStoreError>) {
-        answer(result, .ended)
+        resume(with: result, .ended)
     }
 
-    func giveUp(_ error: TokenStoreError) {
-        answer(.failure(error), .overdue)
+    func timeOut(_ error: TokenStoreError) {
+        resume(with: .failure(error), .overdue)
     }
 
-    private func answer(_ result: Result<Value, TokenStoreError>, _ next: State) {
+    private func resume(with result: Result<Value, TokenStoreError>, _ next: State) {
         let caller: Continuation? = state.withLock { state in
             guard case .waiting(let caller) = state else { return nil }
             state = next

@@ -1,6 +1,6 @@
 import AuthInterface
 
-/// What the shell keeps behind its lock: the machine, and the handles of what the machine has started.
+/// The state behind the coordinator's lock: the machine, and the handles of the work that it has started.
 struct CoordinatorCore {
     typealias Waiter = CheckedContinuation<RefreshResponse, Never>
 
@@ -39,23 +39,23 @@ struct HeldLease: Sendable {
 }
 
 extension RefreshResponse {
-    /// The token that was asked for.
+    /// The requested token.
     var token: SessionToken {
         get throws {
             if case .token(let token) = try get() { return token }
-            preconditionFailure("a request for a token was answered with \(self)")
+            preconditionFailure("a request for a token got the response \(self)")
         }
     }
 
-    /// The state that was asked for.
+    /// The requested state.
     var state: SessionState {
         get throws {
             if case .state(let state) = try get() { return state }
-            preconditionFailure("a request for the state was answered with \(self)")
+            preconditionFailure("a request for the state got the response \(self)")
         }
     }
 
-    /// The answer, unless it is an error.
+    /// The response, unless it is an error.
     func get() throws -> RefreshResponse {
         switch self {
         case .token, .state, .done: return self

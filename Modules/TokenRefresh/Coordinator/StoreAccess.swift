@@ -1,7 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// Does with a store what the machine asks for.
+/// Runs the reads and writes of the machine.
 struct StoreAccess: Sendable {
     let store: any TokenStore
 
@@ -29,7 +29,7 @@ struct StoreAccess: Sendable {
             if let shared { return try await update(shared, with: content) }
             return try await overwrite(with: content)
         } catch let error as TokenStoreError where error.code == .superseded {
-            // The store itself knows better which bundle is newer.
+            // The store itself has found a newer bundle.
             switch await read() {
             case .success(let found): return .superseded(by: found)
             case .failure(let error): return .failed(error)
@@ -41,8 +41,8 @@ struct StoreAccess: Sendable {
         }
     }
 
-    /// Whether a store may be emptied although it refuses to be worked with: others could read what is there, or only a
-    /// later version can. A sign-out removes it all the same.
+    /// Whether a sign-out may delete the content of a store that cannot be read: its permissions are insecure, or a
+    /// later version wrote it.
     private static func isRemovable(in error: TokenStoreError) -> Bool {
         error.code == .insecure || error.code == .unsupportedVersion
     }
@@ -56,7 +56,7 @@ struct StoreAccess: Sendable {
         }
     }
 
-    /// Looks and writes in one step, so that nothing that another process has stored is lost.
+    /// Reads and writes in one step, so that nothing that another process has stored is lost.
     private func update(_ shared: any SharedTokenStore, with content: StoreContent) async throws -> WriteOutcome {
         let seen = Locked<(found: StoredSession, isReplaced: Bool)>((.empty, true))
         try await shared.update { found in
@@ -66,7 +66,7 @@ struct StoreAccess: Sendable {
         }
         let (found, isReplaced) = seen.withLock { $0 }
         if isReplaced { return .written(replaced: found.bundle) }
-        // The end of a session leaves what is not the session's: that is what was wanted.
+        // A tombstone does not replace the tokens of another session.
         return content.bundle == nil ? .written(replaced: nil) : .superseded(by: found)
     }
 
@@ -77,7 +77,7 @@ struct StoreAccess: Sendable {
             try await store.save(bundle)
             return .written(replaced: nil)
         case .ended(_, _, let scope):
-            // Only where nothing is known of what is stored does anybody need to know what is removed.
+            // The removed bundle is needed only if the content was never read.
             let removed: TokenBundle? = if case .unread = scope { try? await store.load() } else { nil }
             try await store.delete()
             return .written(replaced: removed)
@@ -86,7 +86,7 @@ struct StoreAccess: Sendable {
 }
 
 extension TokenStoreError {
-    /// Reads any error of a store as one of ours: the store could not say.
+    /// Wraps any other error of a store as `unavailable`.
     fileprivate static func wrapping(_ error: any Error) -> TokenStoreError {
         error as? TokenStoreError
             ?? TokenStoreError(.unavailable, reason: "the store failed with \(type(of: error))", cause: error)

@@ -2,15 +2,16 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// Running what the machine decides.
+/// Runs the machine and its actions.
 extension TokenRefreshCoordinator {
     /// The coordinator whose handler the current task runs in.
     @TaskLocal static var refreshing: ObjectIdentifier?
 
-    /// Asks the machine something and waits for its answer.
+    /// Sends an event to the machine and waits for the response.
     ///
-    /// A cancelled task is answered at once (G7). What it asked for takes its course: nobody owns a refresh.
-    func ask(_ event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
+    /// A cancelled task gets its response at once (G7). The work that it has started continues: a refresh belongs to no
+    /// caller.
+    func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
         let id = core.withLock { WaiterID(number: $0.nextNumber()) }
         let event = event(id)
         watchStore()
@@ -19,7 +20,7 @@ extension TokenRefreshCoordinator {
                 run { core, now in
                     core.waiters[id] = continuation
                     let actions = core.machine.handle(event, at: now)
-                    // The handler of a task that was cancelled before this line found nobody to cancel.
+                    // The cancellation handler of a task that was cancelled before this line has found no waiter.
                     return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
                 }
             }
@@ -28,45 +29,45 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// Asks for something that a refresh may be needed for.
+    /// Sends a request that may need a refresh.
     ///
     /// - Throws: ``AuthenticationError`` with code `insideRefresh` in the handler's own task: it would wait for itself
     ///   (G20).
-    func ask(for wish: Wish) async throws -> RefreshResponse {
+    func response(to request: CallerRequest) async throws -> RefreshResponse {
         guard Self.refreshing != ObjectIdentifier(self) else { throw AuthenticationError(.insideRefresh) }
-        return await ask { .asked(wish, $0) }
+        return await response { .requested(request, $0) }
     }
 
-    /// Tells the machine something.
+    /// Sends an event to the machine.
     func send(_ event: RefreshEvent) {
         run { core, now in core.machine.handle(event, at: now) }
     }
 
-    /// Steps the machine under the lock, and then does what it decided.
+    /// Handles an event under the lock, and then runs the actions.
     ///
-    /// What must keep its order among threads happens under the lock, none of it for long: publishing states, starting
-    /// tasks. Cancelling tasks, waking waiters and calling the observer runs other people's code, and happens after it:
-    /// a handler that is notified of its cancellation may ask for the state.
+    /// Actions that must keep their order run under the lock, and are short: publishing states, starting tasks.
+    /// Cancelling tasks, resuming waiters and calling the observer run other code and follow after it: a handler that
+    /// is notified of its cancellation may read the state.
     private func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date)
         let after = core.withLock { core in
-            var answers: [(CoordinatorCore.Waiter, RefreshResponse)] = []
+            var responses: [(CoordinatorCore.Waiter, RefreshResponse)] = []
             var events: [SessionEvent] = []
             var stopped: [Task<Void, Never>] = []
             for action in step(&core, now) {
                 switch action {
-                case .answer(let waiter, let answer):
+                case .respond(let waiter, let response):
                     if let continuation = core.waiters.removeValue(forKey: waiter) {
-                        answers.append((continuation, answer))
+                        responses.append((continuation, response))
                     }
                 case .report(let event): events.append(event)
                 default: if let task = perform(action, in: &core) { stopped.append(task) }
                 }
             }
-            return (answers: answers, events: events, stopped: stopped)
+            return (responses: responses, events: events, stopped: stopped)
         }
         for task in after.stopped { task.cancel() }
-        for (continuation, answer) in after.answers { continuation.resume(returning: answer) }
+        for (continuation, response) in after.responses { continuation.resume(returning: response) }
         if let observer { for event in after.events { observer(event) } }
     }
 
@@ -81,17 +82,17 @@ extension TokenRefreshCoordinator {
         case .cancelCall(let id): return core.calls[id]
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, in: &core)
         case .startTimer(let timer, let deadline):
-            return core.timers.updateValue(alarm(timer, at: deadline), forKey: timer)
+            return core.timers.updateValue(timerTask(timer, at: deadline), forKey: timer)
         case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)
         case .publish(let state): for subscriber in core.subscribers.values { subscriber.yield(state) }
-        case .answer, .report: break
+        case .respond, .report: break
         }
         return nil
     }
 
     // MARK: The store
 
-    // Tasks of the engine inherit nothing of the request that caused them: neither its priority nor its task-locals.
+    // Tasks of the engine inherit nothing of the request that started them: neither its priority nor its task-locals.
 
     private func read(_ purpose: ReadPurpose, under lease: (any TokenStoreLease)?) {
         Task.detached(priority: Self.priority) { [weak self, access] in
@@ -134,7 +135,7 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// Watches a shared store, from the first question on (EN6).
+    /// Observes the changes of a shared store, from the first request on.
     private func watchStore() {
         guard let shared = access.store as? any SharedTokenStore else { return }
         core.withLock { core in
@@ -145,7 +146,7 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// What remains to be done when the coordinator goes: the newest tokens reach the store, and leases end.
+    /// The work that remains when the coordinator is deallocated: storing the newest tokens, and releasing leases.
     static func flush(
         _ content: StoreContent?,
         after write: Task<Void, Never>?,
@@ -164,8 +165,8 @@ extension TokenRefreshCoordinator {
 
     static var priority: TaskPriority { .medium }
 
-    /// Calls the handler in a task of its own: the caller who asked for the refresh may leave (G7), and the response is
-    /// kept even if the app releases the engine meanwhile.
+    /// Calls the handler in a task of its own: the caller that started the refresh may be cancelled (G7), and the
+    /// response is kept even if the app releases the engine meanwhile.
     private func call(_ id: AttemptID, base: TokenBundle, _ request: TokenRefreshRequest) -> Task<Void, Never> {
         Task.detached(priority: Self.priority) { [self] in
             let result: Result<TokenRefreshResult, TokenRefreshError>
@@ -181,7 +182,7 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    private func alarm(_ timer: RefreshTimer, at deadline: Duration) -> Task<Void, Never> {
+    private func timerTask(_ timer: RefreshTimer, at deadline: Duration) -> Task<Void, Never> {
         Task.detached(priority: Self.priority) { [weak self, clock] in
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
             self?.send(.timerFired(timer))
@@ -196,19 +197,19 @@ extension TokenRefreshCoordinator {
             // Not a task group: that would wait for a call which ignores its cancellation.
             let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self)
             let call = Task { outcome.yield((try? await revocation.revoke(bundle)) != nil) }
-            let alarm = Task { [clock] in
+            let timeout = Task { [clock] in
                 try? await clock.sleep(until: deadline)
                 outcome.yield(false)
             }
             let isDone = await outcomes.first { _ in true } ?? false
             call.cancel()
-            alarm.cancel()
+            timeout.cancel()
             self.core.withLock { _ = $0.revocations.removeValue(forKey: id) }
             if !isDone { observer?(.revocationFailed(session: bundle.session)) }
         }
     }
 
-    /// Waits until every revocation under way has ended, or the task is cancelled: a revocation goes on without it.
+    /// Waits until every revocation under way has ended, or the task is cancelled, which does not cancel a revocation.
     func endOfRevocations() async {
         let revocations = core.withLock { Array($0.revocations.values) }
         guard !revocations.isEmpty else { return }

@@ -3,17 +3,17 @@ public import ConcurrencyPrimitives
 
 public import struct Foundation.Date
 
-/// The refresh engine: refreshes tokens once, however many requests wait, and never signs anyone out by mistake.
+/// The refresh engine: refreshes tokens once for any number of waiting requests, and signs no user out by mistake.
 ///
-/// It knows no HTTP. Give it a store and a handler, and ask it for tokens:
+/// It does not depend on HTTP. It needs a store and a handler, and returns tokens:
 ///
 /// ```swift
 /// let session = TokenRefreshCoordinator(store: store, handler: handler)
 /// let token = try await session.token()
 /// ```
 ///
-/// The rules are in a pure state machine; this class is the shell that runs what the machine decides. Its lock is held
-/// for the machine's bookkeeping and never across a suspension.
+/// The rules are in a pure state machine; this class runs the actions that the machine returns. Its lock is held for
+/// the machine's bookkeeping and never across a suspension.
 public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let handler: any TokenRefreshHandler
     let revocation: (any TokenRevocationHandler)?
@@ -24,13 +24,13 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let access: StoreAccess
     let core: Locked<CoordinatorCore>
 
-    /// Creates an engine. Nothing is read or sent until it is asked something.
+    /// Creates an engine. It reads and sends nothing before its first use.
     ///
     /// - Parameters:
-    ///   - store: Where the session is kept. A ``SharedTokenStore`` is shared with other processes (G13).
+    ///   - store: Holds the session. A ``SharedTokenStore`` is shared with other processes (G13).
     ///   - handler: The call that exchanges a refresh token for new tokens.
-    ///   - revocation: The call that tells the server of tokens that are no longer wanted. `nil`: the handler, if it is
-    ///     a ``TokenRevocationHandler`` too; otherwise the server is not told.
+    ///   - revocation: Revokes tokens that are not used any more. `nil`: the handler, if it is a
+    ///     ``TokenRevocationHandler`` too; otherwise tokens are not revoked.
     ///   - policy: The times and limits.
     ///   - clock: The clocks.
     ///   - activity: Keeps the system from suspending the process while it holds the lease of a shared store.
@@ -80,7 +80,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     public func token() async throws -> SessionToken {
         let uptime = clock.uptime
         if let token = core.withLock({ $0.machine.readyToken(at: uptime) }) { return token }
-        return try await ask(for: .token).token
+        return try await response(to: .token).token
     }
 
     /// See ``TokenProvider/replacement(after:)``.
@@ -89,19 +89,19 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Returns: A token of the same session, other than the refused one.
     /// - Throws: ``AuthenticationError``, or `CancellationError`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-        try await ask(for: .replacement(refusal)).token
+        try await response(to: .replacement(refusal)).token
     }
 
     /// See ``TokenProvider/noteServerDate(_:)``.
     ///
-    /// - Parameter date: The instant of an answer on the server's clock.
+    /// - Parameter date: The `Date` of a response, on the server's clock.
     public func noteServerDate(_ date: Date) {
         send(.serverDateNoted(date))
     }
 
     // MARK: AuthSession
 
-    /// What is known of the session now.
+    /// The last published state. It does not wait for the store.
     public var state: SessionState { core.withLock { $0.machine.published } }
 
     /// The states from now on, the current one first.
@@ -120,19 +120,19 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See ``AuthSession/restore()``.
     ///
-    /// - Returns: The state once the store has answered.
+    /// - Returns: The state once the store has been read.
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable`, or `CancellationError`.
     @discardableResult
     public func restore() async throws -> SessionState {
-        try await ask { .asked(.restore, $0) }.state
+        try await response { .requested(.restore, $0) }.state
     }
 
-    /// See ``AuthSession/signIn(_:)``. When the task is cancelled the session begins all the same.
+    /// See ``AuthSession/signIn(_:)``. The sign-in is completed even if the task is cancelled.
     ///
     /// - Parameter tokens: What the server issued.
     /// - Throws: ``AuthenticationError`` with code `invalidTokens`, or `CancellationError`.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
-        _ = try await ask { .signIn(tokens, SessionID(), $0) }.get()
+        _ = try await response { .signIn(tokens, SessionID(), $0) }.get()
     }
 
     /// See ``AuthSession/refresh()``.
@@ -141,20 +141,20 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: ``AuthenticationError``, or `CancellationError`.
     @discardableResult
     public func refresh() async throws -> SessionState {
-        try await ask(for: .refresh).state
+        try await response(to: .refresh).state
     }
 
-    /// See ``AuthSession/signOut(reason:)``. When the task is cancelled the session ends all the same.
+    /// See ``AuthSession/signOut(reason:)``. The sign-out is completed even if the task is cancelled.
     ///
-    /// The call waits for the revocation too, for at most the policy's `deadline`; that it failed is an event and no
-    /// error.
+    /// The call also waits for the revocation, at most for the policy's `deadline`. A revocation that fails is reported
+    /// as ``SessionEvent/revocationFailed(session:)`` and not thrown.
     ///
-    /// - Parameter reason: Why: the user's wish, or a reason of the application.
+    /// - Parameter reason: `byUser`, or a reason of the application.
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable`, or `CancellationError`.
     public func signOut(reason: SignOutReason) async throws {
-        let answer = await ask { .signOut(reason, $0) }
+        let response = await response { .signOut(reason, $0) }
         await endOfRevocations()
-        _ = try answer.get()
+        _ = try response.get()
         try Task.checkCancellation()
     }
 
@@ -163,17 +163,17 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// What is known of the session now, for a support screen or a status command (G24).
     public var status: SessionStatus { core.withLock { $0.machine.status } }
 
-    /// Waits until no work is under way: no refresh, no write to the store, no revocation. A program that is about to
-    /// exit calls it, so that a refresh that has started in the background is not lost (G12).
+    /// Waits until no work is under way: no refresh, no write to the store, no revocation. A program calls it before it
+    /// exits, so that a refresh in the background is not lost (G12).
     ///
-    /// - Parameter limit: How long to wait at most.
+    /// - Parameter limit: The longest wait. Default: 30 s.
     /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first.
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
         let deadline = clock.uptime + limit
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                guard case .done = await self.ask({ .asked(.settle, $0) }) else { return false }
+                guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }
                 await self.endOfRevocations()
                 return !Task.isCancelled
             }

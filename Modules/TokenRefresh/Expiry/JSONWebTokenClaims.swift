@@ -1,11 +1,11 @@
 import Foundation
 
-/// The two claims of a JSON Web Token (RFC 7519 §4.1) that say how long it is good.
+/// The two claims of a JSON Web Token (RFC 7519 §4.1) that give its lifetime.
 ///
-/// The payload is decoded and nothing is verified: the client is not the one to judge its own token. A text that is no
-/// JWT, or a strange one, has no claims.
+/// The payload is decoded and not verified: a client cannot verify its own token. A text that is not a valid JWT has no
+/// claims.
 struct JSONWebTokenClaims {
-    /// The longest token that is looked at, in bytes.
+    /// The longest token that is decoded, in bytes.
     static let maximumLength = 64 * 1024
 
     let expiresAt: Date?

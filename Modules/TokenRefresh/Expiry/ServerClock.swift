@@ -2,27 +2,27 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The time on the server's clock, once an answer has told it.
+/// The time on the server's clock, once a response has had a date.
 ///
-/// What is kept is the instant beside one of the clock that nobody can set. So the wall clock may be set afterwards, and
-/// the server's time is still known (G19).
+/// The date is stored with the uptime of its receipt, which cannot be set. So the server's time stays known when the
+/// wall clock is set (G19).
 struct ServerClock: Hashable, Sendable {
     private struct Reading: Hashable, Sendable {
         let date: Date
         let uptime: Duration
     }
 
-    private var told: Reading?
+    private var reading: Reading?
 
-    var isKnown: Bool { told != nil }
+    var isKnown: Bool { reading != nil }
 
     mutating func note(_ date: Date, at now: Instant) {
-        told = Reading(date: date, uptime: now.uptime)
+        reading = Reading(date: date, uptime: now.uptime)
     }
 
-    /// The time on the server's clock; on the device's where the server has not told it.
+    /// The time on the server's clock; on the device's clock while no response has had a date.
     func date(at now: Instant) -> Date {
-        told.map { $0.date + (now.uptime - $0.uptime) / .seconds(1) } ?? now.date
+        reading.map { $0.date + (now.uptime - $0.uptime) / .seconds(1) } ?? now.date
     }
 
     /// How far the server's clock is ahead of the device's, in seconds.

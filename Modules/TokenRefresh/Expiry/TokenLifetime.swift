@@ -1,17 +1,17 @@
 import AuthInterface
 import Foundation
 
-/// How long an access token that has just been issued is good, from its receipt.
+/// The lifetime of an access token, from its receipt.
 ///
-/// What the server says beside the token comes first. Where it says nothing, a JWT says it itself (T11). Its `exp` is an
-/// instant of the server's clock, so it is compared with another instant of that clock: the `Date` of the answer, or
-/// the token's own `iat`; with the device's clock only when there is neither.
+/// The lifetime in the response comes first, then the claims of a JWT. The `exp` claim is an instant of the server's
+/// clock, so it is compared with another instant of that clock: the `Date` of the response, or the token's own `iat`;
+/// with the device's clock only when there is neither.
 ///
-/// A lifetime that is not positive is not believed: the server has just issued the token, so it cannot be over. Such a
-/// token is used until it is refused, as one without an expiry is. That is what keeps a device with a wrong clock from
-/// refreshing before every request (G19).
+/// A lifetime that is not positive is ignored: the server has just issued the token. Such a token is used until it is
+/// refused, like one without an expiry, so that a device with a wrong clock does not refresh before every request
+/// (G19).
 struct TokenLifetime {
-    /// The lifetime from receipt; `nil` when nothing believable is known.
+    /// The lifetime from receipt; `nil` when none is known or plausible.
     let duration: Duration?
 
     init(of result: TokenRefreshResult, receivedAt date: Date, limit: Duration) {
@@ -25,7 +25,7 @@ struct TokenLifetime {
 }
 
 extension TokenBundle {
-    /// The bundle a login begins with.
+    /// The first bundle of a session.
     init(
         _ result: TokenRefreshResult,
         session: SessionID,
@@ -36,7 +36,7 @@ extension TokenBundle {
         self.init(result, refreshToken: nil, session: session, generation: 0, lifetime: lifetime, clock, now)
     }
 
-    /// The bundle that a refresh makes of this one. A server that sends no refresh token lets the old one stay.
+    /// The next bundle of the session. Without a new refresh token in the response the old one stays.
     func renewed(
         by result: TokenRefreshResult,
         lifetime: Duration?,
@@ -79,7 +79,7 @@ extension TokenBundle {
 extension String {
     /// Whether a header field can carry the text (RFC 9110 §5.5): not empty, printable ASCII, no space.
     ///
-    /// Anything else would be refused by the server at best, and at worst make two header fields of one.
+    /// Other text is refused by the server at best, and at worst splits one header field into two.
     var isHeaderSafe: Bool {
         !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

@@ -7,15 +7,15 @@ extension ActiveSession {
     mutating func start(_ context: inout MachineContext) {
         let id = context.nextAttempt()
         context.emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
-        // Those who waited for a pause to end are served by this attempt.
+        // This attempt serves the waiters of the pause.
         let queued = queue.takeAll()
         for waiter in queued { waiting.add(waiter) }
-        // They have waited already: the limit is for the whole wait (G25).
+        // The deadline is for the whole wait (G25).
         let (uptime, limit) = (context.now.uptime, context.policy.deadline)
         let since = min(queued.first?.since ?? uptime, uptime)
         context.emit(.startTimer(.deadline(id), at: max(since + limit, uptime + limit / 2)))
         if !context.settings.isShared {
-            // Only the store knows whether a write that has failed stored the tokens all the same.
+            // A read shows whether a write that has failed stored the tokens all the same.
             if isStored || !isStorageUncertain { record(over: nil, id, &context) } else { read(id, &context) }
         } else if context.lease != nil {
             // A lease that is still held, because a save has failed, serves the next attempt too.
@@ -62,34 +62,35 @@ extension ActiveSession {
         ownerMayCall: Bool,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        guard case .refreshing(id, let stage) = phase else { return .goesOn }
+        guard case .refreshing(id, let stage) = phase else { return .continues }
         let rejection: TokenRefreshError?
         switch stage {
         case .reading: rejection = nil
         case .verifying(let error): rejection = error
-        case .leasing, .recording, .calling, .storing: return .goesOn
+        case .leasing, .recording, .calling, .storing: return .continues
         }
         guard !isReadStale else {
             readStore(id, &context)
-            return .goesOn
+            return .continues
         }
         let found: StoredSession?
         switch result {
         case .success(let content):
             found = content.readable
             noteStorage(found)
-        // Nobody can tell what was there, but this process holds valid tokens, and may write them again.
+        // The content is lost, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where !isTokenStored && rejection == nil:
             // The store is not known to have held this refresh token. If it does, the write of the intent shows it.
             record(over: nil, id, &context)
-            return .goesOn
+            return .continues
         case .failure(let error):
-            // Another process may have spent the refresh token: only the store could say. Spending it twice could end
-            // the session, and waiting cannot. The same after a rejection: it may be about a token long replaced.
+            // Another process may have spent the refresh token, and only the store could show it. Spending it twice
+            // could end the session, and waiting cannot. The same after a rejection: it may be about a token that has
+            // been replaced.
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error), &context)
-            return .goesOn
+            return .continues
         }
         switch found {
         case .ended(let ended) where isStored || ended.session == bundle.session:
@@ -101,11 +102,12 @@ extension ActiveSession {
         default:
             if let rejection { return end(rejection, context) }
             proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
-            return .goesOn
+            return .continues
         }
     }
 
-    /// What a read says of the tokens in use. Where they are not found, a write that has failed did not store them.
+    /// Applies what a read shows of the tokens in use. Where they are not found, a write that has failed did not store
+    /// them.
     mutating func noteStorage(_ found: StoredSession?) {
         isStorageUncertain = false
         guard let stored = found?.bundle, stored.session == bundle.session else { return }
@@ -113,27 +115,27 @@ extension ActiveSession {
         if stored.hasSameTokens(as: bundle) { isTokenStored = true }
     }
 
-    /// Another process was faster: its tokens are used, and no call is made if they are valid for long enough.
+    /// Another process has refreshed: its tokens are used, and no call is made if they are valid for long enough.
     mutating func adopt(
         _ found: TokenBundle,
         _ id: AttemptID,
         ownerMayCall: Bool,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        takeUp(found, &context)
+        adoptTokens(found, &context)
         switch expiry.urgency(at: context.now.uptime) {
         case .due, .expired:
             proceed(found, id, ownerMayCall: ownerMayCall, &context)
-            return .goesOn
+            return .continues
         case .none, .ahead:
             context.emit(.report(.adopted(session: found.session, generation: found.generation)))
             return finishAttempt(&context)
         }
     }
 
-    /// The bundle of another process becomes this one's.
-    mutating func takeUp(_ found: TokenBundle, _ context: inout MachineContext) {
-        context.hasNews = true
+    /// Uses the bundle of another process.
+    mutating func adoptTokens(_ found: TokenBundle, _ context: inout MachineContext) {
+        context.storeMayHaveChanged = true
         bundle = found.with(pendingRefresh: nil)
         expiry = context.expiry(ofStored: found)
         isStored = true
@@ -163,18 +165,20 @@ extension ActiveSession {
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
         guard let intent = stored?.pendingRefresh else { return record(over: stored, id, &context) }
         key = intent.idempotencyKey
-        switch turn(after: intent, ownerMayCall: ownerMayCall, context) {
+        switch permission(after: intent, ownerMayCall: ownerMayCall, context) {
         case .now: record(over: stored, id, &context)
-        case .forgiven(let end): record(over: stored, isAbandoned: true, callBefore: end, id, &context)
+        case .tolerated(let end): record(over: stored, isAbandoned: true, callBefore: end, id, &context)
         case .later(let wait):
             let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
             failAttempt(error, atLeast: wait, &context)
         }
     }
 
-    /// Rule 4: the owner of an intent may still be calling. An intent of this process that was recorded over such a one
-    /// says nothing about that owner, who may be calling all the same.
-    mutating func turn(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext) -> Turn {
+    /// Rule 4: the owner of an intent may still be calling. An intent of this process that replaced the intent of such
+    /// an owner says nothing about that owner.
+    mutating func permission(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext)
+        -> CallPermission
+    {
         let uptime = context.now.uptime
         if intent.owner == context.settings.owner {
             guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
@@ -185,99 +189,13 @@ extension ActiveSession {
         guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
         let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(rival.date), 0), 1e9))
         switch context.settings.tolerance {
-        case .sameKey: return .forgiven(until: nil)
-        case .within(let window) where age < window: return .forgiven(until: uptime + window - age)
+        case .sameKey: return .tolerated(until: nil)
+        case .within(let window) where age < window: return .tolerated(until: uptime + window - age)
         case .none, .within: break
         }
-        // The date is another process's word; how long this process has seen the intent is not.
+        // The date was written by another process; the time since this process first saw the intent is measured here.
         let known = max(age, uptime - seenAt)
         let limit = context.policy.longestCall
         return known < limit ? .later(in: limit - known) : .now
-    }
-
-    /// G27. The store shows that it can be written before the refresh token is spent. That holds for tokens that could not
-    /// be stored so far, too: a kill now leaves an older bundle whose intent may bring them back, and after one more call
-    /// it cannot. The refresh token of a session that the store is known not to hold is spent at once: no other process,
-    /// and no later start, can use it. When it is stored after all, it is stored with the record.
-    mutating func record(
-        over stored: TokenBundle?,
-        isAbandoned: Bool = false,
-        callBefore: Duration? = nil,
-        _ id: AttemptID,
-        _ context: inout MachineContext
-    ) {
-        let intent = RefreshIntent(
-            idempotencyKey: currentKey(&context),
-            owner: context.settings.owner,
-            date: context.now.date,
-            isAbandoned: isAbandoned
-        )
-        let mustWait = isStored || mayBeStored(context)
-        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
-        if mustWait {
-            let uptime = context.now.uptime
-            let end = min(uptime + context.policy.deadline, callBefore ?? .seconds(Int32.max))
-            let recording = Recording(intent: intent, version: version, since: uptime, callBefore: end)
-            phase = .refreshing(id, .recording(recording))
-        } else {
-            makeCall(intent, since: context.now.uptime, id, &context)
-        }
-    }
-
-    /// The store has the intent. Time may have passed: a process that was stopped meanwhile must not call when others
-    /// believe that it does not.
-    mutating func recorded(_ recording: Recording, _ id: AttemptID, _ context: inout MachineContext) {
-        guard context.now.uptime < recording.callBefore else {
-            forgetRecord(&context)
-            return failAttempt(TokenRefreshError(.unavailable, reason: "the store was too slow for a call"), &context)
-        }
-        makeCall(recording.intent, since: recording.since, id, &context)
-    }
-
-    /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
-    func mayBeStored(_ context: MachineContext) -> Bool {
-        isStorageUncertain || context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
-    }
-
-    /// What the tokens in use may be written over: what was read, where these tokens were. A store that has gone back to
-    /// an older bundle, as from a backup, is brought up to date.
-    func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
-        if let read { return .exactly(read) }
-        return isStored ? .older : .anything
-    }
-
-    /// No call is made: its record is not wanted any more. Tokens that the store does not hold still are.
-    mutating func forgetRecord(_ context: inout MachineContext) {
-        if isTokenStored {
-            context.forgetWrites()
-        } else {
-            _ = context.write(.bundle(bundle, over: predecessor(nil)))
-        }
-    }
-
-    mutating func currentKey(_ context: inout MachineContext) -> String {
-        let key = key ?? context.newKey()
-        self.key = key
-        return key
-    }
-
-    mutating func makeCall(
-        _ intent: RefreshIntent,
-        since: Duration,
-        _ id: AttemptID,
-        isReplay: Bool = false,
-        _ context: inout MachineContext
-    ) {
-        guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest(id, &context) }
-        let request = TokenRefreshRequest(
-            refreshToken: refreshToken,
-            accessToken: bundle.accessToken,
-            session: bundle.session,
-            idempotencyKey: currentKey(&context)
-        )
-        phase = .refreshing(id, .calling(isReplay: isReplay))
-        call = Call(id: id, startedAt: context.now.uptime, generation: bundle.generation, intent: intent)
-        context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))
-        context.emit(.call(id, base: bundle, request))
     }
 }

@@ -4,9 +4,9 @@ import Foundation
 
 /// The limits of an attempt and of its call (G8).
 extension ActiveSession {
-    /// G8: those who wait are told; the call itself goes on.
+    /// G8: the waiters fail; the call continues.
     mutating func deadlinePassed(_ id: AttemptID, _ context: inout MachineContext) -> SessionOutcome {
-        guard case .refreshing(id, let stage) = phase else { return .goesOn }
+        guard case .refreshing(id, let stage) = phase else { return .continues }
         let limit = context.policy.deadline.inWords
         switch stage {
         case .calling:
@@ -24,10 +24,10 @@ extension ActiveSession {
         case .storing(let bundle, let expiry, _):
             return commit(bundle, expiry, isStored: false, &context)
         }
-        return .goesOn
+        return .continues
     }
 
-    /// G8: the call has passed its last limit and is cancelled. It has a moment to end.
+    /// G8: the call has passed its second limit and is cancelled. It has `abandonAfter` to end.
     ///
     /// - Returns: Whether the call is the session's.
     mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) -> Bool {
@@ -48,8 +48,8 @@ extension ActiveSession {
         mark(&context)
     }
 
-    /// The system suspends the process: the lease must go, and the intent says that the call may be under way (rule 4).
-    /// An attempt whose call is still to be made ends: without the lease another process may make it.
+    /// The system is about to suspend the process: the lease must be released, and the intent must say that the call
+    /// may be under way (rule 4). An attempt without a call ends: without the lease another process may make the call.
     mutating func suspensionNear(_ context: inout MachineContext) {
         mark(&context)
         guard context.lease != nil, case .refreshing(_, let stage) = phase else { return }
@@ -61,7 +61,7 @@ extension ActiveSession {
         failAttempt(TokenRefreshError(.unavailable, reason: "the process is about to be suspended"), &context)
     }
 
-    /// Marks the intent of the call. Tokens on their way to the store make the mark needless.
+    /// Marks the intent of the call. It needs no mark while new tokens are being stored.
     mutating func mark(_ context: inout MachineContext) {
         guard let call else { return }
         guard !call.isMarked, call.generation == bundle.generation, !isStoring else {
@@ -87,11 +87,11 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) -> SessionOutcome {
         // A mark that could not be written is written again: the lease stays until then.
-        if case .failed = outcome { return .goesOn }
+        if case .failed = outcome { return .continues }
         self.call?.mark = nil
         self.call?.isMarked = true
         if call.isAbandoned { abandonCall(&context) }
-        guard case .superseded(let found) = outcome else { return .goesOn }
+        guard case .superseded(let found) = outcome else { return .continues }
         return superseded(by: found, storing: nil, nil, &context)
     }
 }

@@ -12,10 +12,10 @@ extension ActiveSession {
     ) -> SessionOutcome {
         let ended = call.flatMap { $0.id == id ? $0 : nil }
         if ended != nil { endCall(&context) }
-        // G9. The tokens have changed since: the response is about a generation that is over.
+        // G9. The tokens have changed since: the response belongs to an older generation.
         guard base.session == bundle.session, base.generation == bundle.generation else {
             context.emit(.report(.responseDropped(session: base.session)))
-            return .goesOn
+            return .continues
         }
         switch (phase, result) {
         case (.refreshing(_, .storing), _), (.activating, _):
@@ -27,12 +27,12 @@ extension ActiveSession {
                 return failed(error, id, &context)
             }
             makeCall(ended.intent, since: context.now.uptime, id, isReplay: true, &context)
-        // The attempt has missed its deadline. What the server says of the refresh token counts all the same.
+        // The attempt has missed its deadline. A rejection counts all the same.
         case (.resting, .failure(let error)) where ended != nil && error.code == .rejected:
             return failed(error, id, &context)
         case (_, .failure): break
         }
-        return .goesOn
+        return .continues
     }
 
     mutating func endCall(_ context: inout MachineContext) {
@@ -42,9 +42,9 @@ extension ActiveSession {
         context.emit(.stopTimer(.abandonment(id)))
     }
 
-    /// G12. Where the server forgives it, a lost response is asked for once more at once, with the same key.
+    /// G12. Where the server tolerates it, a call whose response was lost is replayed at once, with the same key.
     func mayReplay(_ call: Call, _ context: MachineContext) -> Bool {
-        // Rule 2: the lease has gone with a suspension, and another process may be calling.
+        // Rule 2: a suspension has released the lease, and another process may be calling.
         guard !context.settings.isShared || context.lease != nil else { return false }
         return isTolerated(call, context)
     }
@@ -62,10 +62,10 @@ extension ActiveSession {
         _ id: AttemptID,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        // G4. Only the authorization server's own refusal ends a session.
+        // G4. Only a rejection ends a session.
         guard isRejection(error, context) else {
             failAttempt(error, &context)
-            return .goesOn
+            return .continues
         }
         // G13. Another process may have spent the refresh token: its tokens are in the store.
         if case .resting = phase {
@@ -73,7 +73,7 @@ extension ActiveSession {
         }
         phase = .refreshing(id, .verifying(error))
         readStore(id, &context)
-        return .goesOn
+        return .continues
     }
 
     func isRejection(_ error: TokenRefreshError, _ context: MachineContext) -> Bool {
@@ -103,20 +103,20 @@ extension ActiveSession {
         )
     }
 
-    /// New tokens. They are stored before any request uses them (G11): a token that only memory knows is lost at the
+    /// New tokens. They are stored before any request uses them (G11): a token that is only in memory is lost at the
     /// next launch, and with a server that rotates, the session with it.
     mutating func received(
         _ tokens: TokenRefreshResult,
         _ id: AttemptID,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        // The call of a replay, if one is under way, has nothing more to bring. It keeps its place until it ends.
+        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it ends.
         if let id = call?.id { context.emit(.cancelCall(id)) }
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
         key = nil
         guard tokens.accessToken.isHeaderSafe || hasNewRefreshToken else {
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token is unusable"), &context)
-            return .goesOn
+            return .continues
         }
         switch phase {
         case .refreshing(id, .calling): break
@@ -132,6 +132,6 @@ extension ActiveSession {
         let expiry = Expiry(received: new, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         let version = context.write(.bundle(new, over: isStored ? .older : .anything))
         phase = .refreshing(id, .storing(new, expiry, version: version))
-        return .goesOn
+        return .continues
     }
 }

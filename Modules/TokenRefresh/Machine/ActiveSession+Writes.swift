@@ -2,7 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// What follows when the store has been written.
+/// The end of a write, and of an attempt.
 extension ActiveSession {
     mutating func wrote(
         _ version: Int,
@@ -10,7 +10,7 @@ extension ActiveSession {
         _ outcome: WriteOutcome,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        guard let content, content.bundle?.session == bundle.session else { return .goesOn }
+        guard let content, content.bundle?.session == bundle.session else { return .continues }
         switch outcome {
         case .written:
             (isStored, isStorageUncertain) = (true, false)
@@ -21,7 +21,7 @@ extension ActiveSession {
         if let call, call.mark == version { return marked(call, outcome, &context) }
         switch (phase, outcome) {
         case (.activating(version), _):
-            return .goesOn
+            return .continues
         case (.refreshing(let id, .recording(let recording)), .written) where recording.version == version:
             recorded(recording, id, &context)
         case (.refreshing(let id, .recording(let recording)), .superseded) where recording.version == version:
@@ -41,10 +41,10 @@ extension ActiveSession {
             return superseded(by: found, storing: nil, nil, &context)
         default: break
         }
-        return .goesOn
+        return .continues
     }
 
-    /// The store takes too long: it must not hold up the application (G11). The write may still succeed.
+    /// The store is slow: it must not delay the application (G11). The write may still succeed.
     mutating func writeTookTooLong(
         _ version: Int,
         _ error: TokenStoreError,
@@ -59,7 +59,7 @@ extension ActiveSession {
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         default: break
         }
-        return .goesOn
+        return .continues
     }
 
     /// A sign-in's tokens are in use from here on.
@@ -69,7 +69,7 @@ extension ActiveSession {
         return true
     }
 
-    /// The store held something that a refresh must not replace (rule 3): the work of another process.
+    /// The store holds content of another process that a refresh must not replace (rule 3).
     mutating func superseded(
         by found: StoredSession,
         storing new: TokenBundle?,
@@ -83,14 +83,14 @@ extension ActiveSession {
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
-            takeUp(stored, &context)
+            adoptTokens(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
         case .active, .empty:
             let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
             guard let new, let newExpiry else {
                 if isSame { (isStored, isTokenStored) = (true, true) }
-                return .goesOn
+                return .continues
             }
             return commit(new, newExpiry, isStored: isSame, &context)
         }
@@ -114,25 +114,25 @@ extension ActiveSession {
         return finishAttempt(&context)
     }
 
-    /// All who waited go on with the current token, unless it is over already: a store may take longer to write a token
-    /// than the token lives, and a server may issue one that no request can carry. Then there is a pause as after any
+    /// All waiters continue with the current token, unless it has expired: a store may take longer to write a token
+    /// than the token lives, and a server may issue one that no request can carry. Then a pause follows as after any
     /// failure, and not the next refresh at once.
     mutating func finishAttempt(_ context: inout MachineContext) -> SessionOutcome {
         if isRefreshing, expiry.urgency(at: context.now.uptime) == .expired {
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"), &context)
-            return .goesOn
+            return .continues
         }
         failure = nil
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         for waiter in waiting.takeAll() { give(waiter, &context) }
         for waiter in queue.takeAll() {
-            // The wish for a refresh is fulfilled, whichever process has made it.
-            if case .refresh = waiter.wish { give(waiter, &context) } else { queue.add(waiter) }
+            // The refresh was made, by this or by another process.
+            if case .refresh = waiter.request { give(waiter, &context) } else { queue.add(waiter) }
         }
         return serveQueue(&context)
     }
 
-    /// All who waited share the failure (G6), but for those whose token is still valid (G3).
+    /// All waiters share the failure (G6), except those that can use a token which is still valid (G3).
     mutating func failAttempt(
         _ error: TokenRefreshError,
         atLeast least: Duration = .zero,
@@ -149,7 +149,7 @@ extension ActiveSession {
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         let isValid = expiry.urgency(at: uptime) != .expired
         for waiter in waiting.takeAll() {
-            if case .token = waiter.wish, isValid {
+            if case .token = waiter.request, isValid {
                 give(waiter, &context)
             } else {
                 fail(waiter, error, retryAfter: pause, &context)

@@ -3,8 +3,8 @@ import Foundation
 
 /// What an event means for the session as a whole.
 enum SessionOutcome: Sendable {
-    case goesOn
-    /// The session is over. `inStore`: the store knows already.
+    case continues
+    /// The session has ended. `inStore`: the store holds its end already.
     case ends(SignOutReason, revoking: TokenBundle?, inStore: Bool)
     /// Another process has signed in, and the store holds its session.
     case isReplaced(by: TokenBundle)
@@ -20,8 +20,8 @@ enum SessionOutcome: Sendable {
 /// ```
 /// The machine keeps its session in private state: nothing outside the machine's files can see or set what is in here.
 ///
-/// The call outlives the attempt: at the deadline those who wait are told, and the call keeps its place, and the lease,
-/// until it has ended or was abandoned (rule 2, G8).
+/// The call can outlive the attempt: at the deadline the waiters fail, and the call continues and keeps the lease until
+/// it has ended or is abandoned (rule 2, G8).
 struct ActiveSession: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
         /// A sign-in waits for its tokens to be stored. No request uses them before (G11).
@@ -35,30 +35,30 @@ struct ActiveSession: Hashable, Sendable {
         case leasing
         /// Another process may have refreshed already.
         case reading
-        /// The intent is on its way to the store (G27).
+        /// The intent is being stored (G27).
         case recording(Recording)
-        /// The handler is at work.
+        /// The handler has been called.
         case calling(isReplay: Bool)
         /// The server has rejected the refresh token; another process may have newer ones.
         case verifying(TokenRefreshError)
-        /// The new tokens are on their way to the store (G11).
+        /// The new tokens are being stored (G11).
         case storing(TokenBundle, Expiry, version: Int)
     }
 
-    /// An intent on its way to the store.
+    /// An intent that is being stored.
     struct Recording: Hashable, Sendable {
         let intent: RefreshIntent
         let version: Int
         let since: Duration
-        /// When the call is not made any more: other processes count on its end from the date of the intent.
+        /// From then on the call must not be made: other processes count its limits from the date of the intent.
         let callBefore: Duration
     }
 
     /// Whether a call may be made where an intent was found (rule 4).
-    enum Turn {
+    enum CallPermission {
         case now
-        /// Another call may be under way, and the server forgives this one until then.
-        case forgiven(until: Duration?)
+        /// Another call may be under way, and the server tolerates this one until then.
+        case tolerated(until: Duration?)
         case later(in: Duration)
     }
 
@@ -70,15 +70,15 @@ struct ActiveSession: Hashable, Sendable {
         let generation: Int
         /// The record that the store holds, or is to hold.
         let intent: RefreshIntent
-        /// It has passed its last limit.
+        /// The call has passed its second limit.
         var isCancelled = false
-        /// It has not ended although it was cancelled.
+        /// The call has not ended although it was cancelled.
         var isAbandoned = false
         /// The write that marks its intent: it was abandoned, or the process is about to be suspended.
         var mark: Int?
         var isMarked = false
 
-        /// Whether a failure means that the response was lost, and not that the server has answered.
+        /// Whether a failure means that the response was lost, and not that the server has refused.
         func isLost(by error: TokenRefreshError) -> Bool {
             !isCancelled && error.code == .unavailable && error.status == nil
         }
@@ -113,9 +113,9 @@ struct ActiveSession: Hashable, Sendable {
     var phase: Phase
     var call: Call?
     var waiting = Waiters()
-    /// Those who wait for a pause to end, or for a sign-in to be stored.
+    /// The waiters of a pause, or of a sign-in that is being stored.
     var queue = Waiters()
-    /// The key of the calls with the current refresh token, once there was one (G12).
+    /// The key of all calls with the current refresh token. `nil`: there was none (G12).
     var key: String?
     var failure: Failure?
     var failures = 0
@@ -173,21 +173,21 @@ struct ActiveSession: Hashable, Sendable {
         if case .resting = phase { call == nil } else { false }
     }
 
-    /// Whose tokens the store loses when the session ends.
+    /// The sessions whose tokens are removed from the store when this session ends.
     var endScope: EndScope { isStored ? .sessions(bundle.session, replacing: []) : replaced }
 
-    /// The newest tokens of the session, those on their way to the store included: revoking older ones might leave the
+    /// The newest tokens of the session, including those that are being stored: revoking older ones might leave the
     /// newest valid.
     var newestBundle: TokenBundle {
         if case .refreshing(_, .storing(let bundle, _, _)) = phase { bundle } else { bundle }
     }
 
-    /// The token that costs nothing, and until when (G18).
+    /// The token that can be used without an event, and until when (G18).
     func readyToken(_ now: Instant) -> (token: SessionToken, until: Duration?)? {
         guard !isActivating else { return nil }
         guard isRefreshable else { return (token(), expiry.end) }
         guard let aheadFrom = expiry.aheadFrom, let leewayFrom = expiry.leewayFrom else { return (token(), nil) }
-        // While no refresh can be started anyway, a valid token needs no look at the rules.
+        // While no refresh can start, a valid token can be used until its leeway.
         guard canStart else { return (token(), leewayFrom) }
         return (token(), min(leewayFrom, max(aheadFrom, failure?.until ?? aheadFrom)))
     }
@@ -218,7 +218,7 @@ struct ActiveSession: Hashable, Sendable {
         status.lastFailure = failure?.error
     }
 
-    /// The first read shows what a sign-in that came before it replaces in the store.
+    /// The first read shows what an earlier sign-in replaces in the store.
     mutating func noteReplaced(_ found: StoredSession?) {
         guard isActivating, case .active(let stored)? = found, stored.session != bundle.session else { return }
         replaced = EndScope.sessions(stored.session, replacing: replaced.sessions).followed(by: bundle.session)

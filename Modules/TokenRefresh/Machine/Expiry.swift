@@ -4,8 +4,8 @@ import Foundation
 
 /// When an access token is too old to use, on the monotonic clock (G3).
 ///
-/// The two windows before the end depend on the token's lifetime only: three processes that share a token refresh it at
-/// the same age, whichever of them received it.
+/// The two windows before the end depend on the token's lifetime only: processes that share a token refresh it at the
+/// same age, whichever of them received it.
 struct Expiry: Hashable, Sendable {
     /// From here on the token is refreshed in the background. `nil`: never.
     let aheadFrom: Duration?
@@ -14,7 +14,7 @@ struct Expiry: Hashable, Sendable {
     /// From here on the token is not sent.
     let end: Duration?
 
-    /// A token of which nothing is known: valid until it is refused.
+    /// A token without a known lifetime: valid until it is refused.
     static let unknown = Expiry(aheadFrom: nil, leewayFrom: nil, end: nil)
 
     /// A token that no request can carry.
@@ -63,7 +63,7 @@ struct Expiry: Hashable, Sendable {
         let left = expiresAt.timeIntervalSince(serverNow.isPlausible ? serverNow : now.date)
         let rest = Duration.seconds(min(max(left, -limit), limit))
         let lifetime = min(bundle.lifetime ?? max(rest, .zero), policy.maximumLifetime)
-        // A token has at most its lifetime left, whatever a clock says that was set back.
+        // A token has at most its lifetime left, even if the clock was set back.
         self.init(end: now.uptime + min(rest, max(lifetime, .zero)), lifetime: lifetime, policy: policy)
     }
 

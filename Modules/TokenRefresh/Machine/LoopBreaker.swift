@@ -2,11 +2,11 @@ import AuthInterface
 
 /// G10: a server that refuses a token it has just issued will refuse the next one too.
 ///
-/// The endpoint that refuses pays, and no other one: while its cool-down runs, its callers are told `unauthorized` and
-/// cause no refresh. When *another* endpoint refuses the token too, the token itself may have been revoked. One refresh
-/// a cool-down may find that out; if the server is at fault, it costs one refresh and not one for each endpoint.
+/// Only the callers of the refusing endpoint are affected: during its cool-down they get `unauthorized` and cause no
+/// refresh. When *another* endpoint refuses the token too, the token itself may have been revoked. One refresh in each
+/// cool-down finds that out; if the server is at fault, it costs one refresh and not one for each endpoint.
 struct LoopBreaker: Hashable, Sendable {
-    /// The most endpoints that are remembered. The one whose cool-down ends first makes room.
+    /// The maximum number of endpoints. The one whose cool-down ends first is removed.
     static let endpointLimit = 64
 
     enum Outcome: Hashable, Sendable {
@@ -14,27 +14,27 @@ struct LoopBreaker: Hashable, Sendable {
         case unauthorized(retryAfter: Duration, isNew: Bool)
     }
 
-    private struct Trip: Hashable, Sendable {
+    private struct CoolDown: Hashable, Sendable {
         let until: Duration
         let count: Int
     }
 
-    private var trips: [String: Trip] = [:]
-    private var secondOpinionUntil = Duration.zero
+    private var coolDowns: [String: CoolDown] = [:]
+    private var nextVerificationAt = Duration.zero
 
     /// How long an endpoint's cool-down still runs.
     func pause(of endpoint: String?, at uptime: Duration) -> Duration? {
-        trips[endpoint ?? ""].flatMap { $0.until > uptime ? $0.until - uptime : nil }
+        coolDowns[endpoint ?? ""].flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
 
-    /// A token was refused that was issued a moment ago.
+    /// Handles the refusal of a token that is fresh.
     ///
     /// - Parameters:
     ///   - endpoint: What refused it.
-    ///   - isReplacement: Whether it had been given to this request in place of a refused one, which proves a loop.
+    ///   - isReplacement: Whether the request got it in place of a refused token, which proves a loop.
     ///   - uptime: The time on the monotonic clock.
-    ///   - cooldown: How long the endpoint pays the first time.
-    /// - Returns: Whether the token is refreshed, or the caller told.
+    ///   - cooldown: The first cool-down of an endpoint; it doubles up to eight times this.
+    /// - Returns: Whether the token is refreshed, or the caller gets `unauthorized`.
     mutating func refused(
         by endpoint: String?,
         isReplacement: Bool,
@@ -42,22 +42,22 @@ struct LoopBreaker: Hashable, Sendable {
         cooldown: Duration
     ) -> Outcome {
         let key = endpoint ?? ""
-        if !isReplacement, uptime >= secondOpinionUntil,
-            trips.contains(where: { $0.key != key && $0.value.until > uptime })
+        if !isReplacement, uptime >= nextVerificationAt,
+            coolDowns.contains(where: { $0.key != key && $0.value.until > uptime })
         {
-            secondOpinionUntil = uptime + cooldown
+            nextVerificationAt = uptime + cooldown
             return .refresh
         }
-        let last = trips[key]
+        let last = coolDowns[key]
         let count = last.map { uptime < $0.until + cooldown ? min($0.count + 1, 4) : 1 } ?? 1
         let pause = cooldown * (1 << (count - 1))
         makeRoom(for: key)
-        trips[key] = Trip(until: uptime + pause, count: count)
+        coolDowns[key] = CoolDown(until: uptime + pause, count: count)
         return .unauthorized(retryAfter: pause, isNew: true)
     }
 
     private mutating func makeRoom(for key: String) {
-        guard trips.count >= Self.endpointLimit, trips[key] == nil else { return }
-        if let first = trips.min(by: { $0.value.until < $1.value.until }) { trips[first.key] = nil }
+        guard coolDowns.count >= Self.endpointLimit, coolDowns[key] == nil else { return }
+        if let first = coolDowns.min(by: { $0.value.until < $1.value.until }) { coolDowns[first.key] = nil }
     }
 }

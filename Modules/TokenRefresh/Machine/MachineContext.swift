@@ -2,7 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// What never changes while a machine lives.
+/// The constants of a machine.
 struct MachineSettings: Hashable, Sendable {
     let policy: TokenRefreshPolicy
     let isShared: Bool
@@ -11,7 +11,7 @@ struct MachineSettings: Hashable, Sendable {
     let tolerance: ReplayTolerance
 }
 
-/// What every rule works with beside the session: the clocks, the store's register, the lease, and the actions so far.
+/// The context of the rules beside the session: the clocks, the pending write, the lease, and the actions so far.
 struct MachineContext: Sendable {
     let settings: MachineSettings
     var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
@@ -19,11 +19,11 @@ struct MachineContext: Sendable {
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
-    /// The event has brought news of the store: a read under way may have seen it as it was before. Always `false`
-    /// between two events.
-    var hasNews = false
-    /// Callers who wait for a look at the store that starts now.
-    private var lookers: [Waiter] = []
+    /// The event says that the content of the store may have changed: a read under way may have seen older content.
+    /// Always `false` between two events.
+    var storeMayHaveChanged = false
+    /// The waiters of a check of the store that starts now.
+    private var checkWaiters: [Waiter] = []
     private var random: RandomSource
     private var actions: [RefreshAction] = []
     private var attempts = 0
@@ -37,21 +37,21 @@ struct MachineContext: Sendable {
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
 
-    /// Hands over the actions of one event. The next event gets a buffer of its own, so that a burst of answers leaves
+    /// Returns the actions of one event. The next event gets a buffer of its own, so that a burst of responses leaves
     /// no large buffer behind.
     mutating func takeActions() -> [RefreshAction] {
         defer { actions = [] }
         return actions
     }
 
-    /// Lets a caller wait until the store was looked at.
-    mutating func look(for waiter: Waiter) { lookers.append(waiter) }
+    /// Lets a caller wait until the store was checked.
+    mutating func check(for waiter: Waiter) { checkWaiters.append(waiter) }
 
-    /// Hands over the callers who wait for a look since the last event.
-    mutating func takeLookers() -> [Waiter] {
-        guard !lookers.isEmpty else { return [] }
-        defer { lookers = [] }
-        return lookers
+    /// Returns the callers that wait for a check since the last event.
+    mutating func takeCheckWaiters() -> [Waiter] {
+        guard !checkWaiters.isEmpty else { return [] }
+        defer { checkWaiters = [] }
+        return checkWaiters
     }
 
     mutating func nextAttempt() -> AttemptID {
@@ -73,7 +73,7 @@ struct MachineContext: Sendable {
 
     // MARK: The store
 
-    /// Sets what the store should hold, and writes it as soon as no other write is under way.
+    /// Sets the content for the store, and writes it as soon as no other write is under way.
     mutating func write(_ content: StoreContent) -> Int {
         let version = store.want(content)
         beginWriting()
@@ -89,7 +89,7 @@ struct MachineContext: Sendable {
         emit(.write(version: write.version, write.content))
     }
 
-    /// Wants nothing more of the store: what was to be stored is over.
+    /// Drops the content that is not stored yet.
     mutating func forgetWrites() {
         store.settle()
         emit(.stopTimer(.storeRetry))
@@ -97,7 +97,7 @@ struct MachineContext: Sendable {
 
     // MARK: The lease
 
-    /// Notes a lease that was given. A second one is of no use and goes back.
+    /// Takes a lease. A second one is released at once.
     mutating func take(lease id: AttemptID) {
         guard lease == nil else { return emit(.release(id)) }
         lease = id
@@ -141,7 +141,7 @@ extension MachineContext: Hashable {
     }
 }
 
-/// Where jitter and keys come from: the system, or a seed that makes a run repeatable to the letter.
+/// The source of jitter and keys: the system, or a seed that makes a run repeatable.
 enum RandomSource: RandomNumberGenerator, Sendable {
     case system
     case seeded(SplitMix64)

@@ -4,7 +4,7 @@ import Foundation
 
 /// Callers who wait, and the first read of the store (G14).
 extension MachineState {
-    var standing: Standing {
+    var stateKind: StateKind {
         switch state {
         case .unknown: .unknown
         case .signedOut: .signedOut
@@ -12,37 +12,37 @@ extension MachineState {
         }
     }
 
-    mutating func asked(_ waiter: Waiter) {
-        switch (waiter.wish, standing) {
-        case (.settle, _): settlers.add(waiter)
+    mutating func requested(_ waiter: Waiter) {
+        switch (waiter.request, stateKind) {
+        case (.settle, _): settleWaiters.add(waiter)
         case (_, .unknown):
-            loaders.add(waiter)
+            loadWaiters.add(waiter)
             load()
-        case (.restore, .activating): restorers.add(waiter)
+        case (.restore, .activating): restoreWaiters.add(waiter)
         case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
-        case (_, .signedIn), (_, .activating): withSession { $0.asked(waiter, &$1) }
-        case (.token, .signedOut): context.emit(.answer(waiter.id, .failed(AuthenticationError(.notSignedIn))))
-        case (.replacement, .signedOut): context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
-        case (.refresh, .signedOut): context.emit(.answer(waiter.id, .state(published)))
+        case (_, .signedIn), (_, .activating): withSession { $0.requested(waiter, &$1) }
+        case (.token, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
+        case (.replacement, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+        case (.refresh, .signedOut): context.emit(.respond(waiter.id, .state(published)))
         }
     }
 
-    /// A shared store is looked at, as another process may have signed in or out. A look that fails changes nothing.
+    /// A shared store is checked, as another process may have signed in or out. A check that fails changes nothing.
     mutating func restore(_ waiter: Waiter) {
         guard context.settings.isShared, !context.store.isBehind else {
-            context.emit(.answer(waiter.id, .state(published)))
+            context.emit(.respond(waiter.id, .state(published)))
             return
         }
-        lookFor(waiter)
+        checkStore(for: waiter)
     }
 
     mutating func cancel(_ waiter: WaiterID) {
         var waited =
-            loaders.remove(waiter) || restorers.remove(waiter) || settlers.remove(waiter)
-            || look.waiters.remove(waiter) || look.laterWaiters.remove(waiter) || context.store.remove(waiter)
+            loadWaiters.remove(waiter) || restoreWaiters.remove(waiter) || settleWaiters.remove(waiter)
+            || check.waiters.remove(waiter) || check.laterWaiters.remove(waiter) || context.store.remove(waiter)
             || cancelUnreadEnd(waiter)
         if !waited { withSession { session, _ in waited = session.cancel(waiter) } }
-        if waited { context.emit(.answer(waiter, .cancelled)) }
+        if waited { context.emit(.respond(waiter, .cancelled)) }
     }
 
     mutating func cancelUnreadEnd(_ waiter: WaiterID) -> Bool {
@@ -69,7 +69,7 @@ extension MachineState {
 
     var loadLimit: Duration { min(context.policy.storeDeadline, context.policy.deadline) }
 
-    /// A store that hangs is a store that cannot say. Its answer is taken when it comes.
+    /// A store that hangs counts as unavailable. Its result is used when it comes.
     mutating func loadTookTooLong() {
         guard case .unknown(var restoring) = state else { return failUnreadEnd(nil) }
         restoring.isTimed = false
@@ -79,7 +79,7 @@ extension MachineState {
         failRestoring(error, retryAfter: nil)
     }
 
-    /// The store has answered for the first time (G14).
+    /// The first read has ended (G14).
     mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) {
         guard case .unknown(var restoring) = state else { return loadedLate(result) }
         restoring.isReading = false
@@ -110,7 +110,7 @@ extension MachineState {
         context.emit(.stopTimer(.loadDeadline))
         switch found {
         case .success(.ended), .success(.empty):
-            for waiter in end.waiters { context.emit(.answer(waiter, .done)) }
+            for waiter in end.waiters { context.emit(.respond(waiter, .done)) }
         case .success(.active(let bundle)):
             let scope = EndScope.sessions(bundle.session, replacing: [])
             _ = context.write(.ended(end.reason, at: end.date, of: scope))
@@ -123,8 +123,8 @@ extension MachineState {
         }
     }
 
-    /// The store could not be read in time, so nothing was ended. It cannot be ended later: a session that is found then
-    /// may be a sign-in of another process.
+    /// The store could not be read in time, so no session was ended. A session that is found later is not ended: it may
+    /// be a sign-in of another process.
     mutating func failUnreadEnd(_ cause: TokenStoreError?) {
         guard let end = unreadEnd else { return }
         unreadEnd = nil
@@ -134,18 +134,18 @@ extension MachineState {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         let failure = AuthenticationError(.storeUnavailable, cause: error)
-        for waiter in end.waiters { context.emit(.answer(waiter, .failed(failure))) }
+        for waiter in end.waiters { context.emit(.respond(waiter, .failed(failure))) }
     }
 
     mutating func begin(stored bundle: TokenBundle) {
-        let waiters = loaders.takeAll()
+        let waiters = loadWaiters.takeAll()
         state = .signedIn(ActiveSession(stored: bundle, context))
         announce(.signedIn(bundle.session))
         serve(waiters)
     }
 
     mutating func endRestoring(_ reason: SignOutReason) {
-        let waiters = loaders.takeAll()
+        let waiters = loadWaiters.takeAll()
         lastEnding = reason
         state = .signedOut(reason)
         announce(.signedOut(reason))
@@ -154,10 +154,10 @@ extension MachineState {
 
     mutating func serve(_ waiters: [Waiter]) {
         for waiter in waiters {
-            if case .restore = waiter.wish {
-                context.emit(.answer(waiter.id, .state(published)))
+            if case .restore = waiter.request {
+                context.emit(.respond(waiter.id, .state(published)))
             } else {
-                asked(waiter)
+                requested(waiter)
             }
         }
     }
@@ -175,6 +175,6 @@ extension MachineState {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
-        for waiter in loaders.takeAll() { context.emit(.answer(waiter.id, .failed(failure))) }
+        for waiter in loadWaiters.takeAll() { context.emit(.respond(waiter.id, .failed(failure))) }
     }
 }

@@ -4,10 +4,10 @@ import Foundation
 
 /// Signing in and out, and the end of a session (G5, G9).
 extension MachineState {
-    /// A sign-in. The session there was ends here and now; the new tokens are used once they are stored (G11).
+    /// A sign-in. The current session ends at once; the new tokens are used once they are stored (G11).
     mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: WaiterID) {
         guard tokens.accessToken.isHeaderSafe else {
-            context.emit(.answer(waiter, .failed(AuthenticationError(.invalidTokens))))
+            context.emit(.respond(waiter, .failed(AuthenticationError(.invalidTokens))))
             return
         }
         let scope: EndScope
@@ -35,7 +35,7 @@ extension MachineState {
         if let old { revokeOnceWritten(old) }
     }
 
-    /// Whose tokens the store is still to lose: a sign-in takes that over.
+    /// The sessions whose tokens are still to be removed: a sign-in takes them over.
     var pendingEndScope: EndScope? {
         if case .ended(_, _, let scope)? = context.store.missing { scope } else { nil }
     }
@@ -49,13 +49,13 @@ extension MachineState {
         case .signedOut:
             context.store.wait(waiter)
             // A deletion that has failed is tried again at once.
-            if context.store.isBehind { context.beginWriting() } else { answerStoreWaiters(nil) }
+            if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
         case .unknown(let restoring) where context.settings.isShared:
             endUnread(reason, waiter, isReading: restoring.isReading)
             failWaiters()
             finish(reason)
         case .unknown:
-            // Nothing is known of what is stored. The write finds out, and tells what it has removed.
+            // The stored content is not known. The result of the write shows what it has removed.
             _ = context.write(.ended(reason, at: context.now.date, of: .unread))
             context.store.wait(waiter)
             failWaiters()
@@ -77,9 +77,9 @@ extension MachineState {
     mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
         guard case .signedIn(let session) = state else { return }
         if inStore {
-            context.hasNews = true
+            context.storeMayHaveChanged = true
             context.forgetWrites()
-            answerStoreWaiters(nil)
+            respondToStoreWaiters(nil)
         } else {
             _ = context.write(.ended(reason, at: context.now.date, of: session.endScope))
             if let call = session.call {
@@ -101,26 +101,26 @@ extension MachineState {
         announce(.signedOut(reason))
     }
 
-    /// Another process has signed in: its session is this process's too, and the one there was is over.
+    /// Another process has signed in: this process follows, and its own session has ended.
     mutating func replaceSession(by found: TokenBundle) {
         failWaiters()
-        context.hasNews = true
+        context.storeMayHaveChanged = true
         context.forgetWrites()
-        answerStoreWaiters(nil)
+        respondToStoreWaiters(nil)
         state = .signedIn(ActiveSession(stored: found, context))
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }
 
-    /// G23: a caller who waits in one session never goes on in another. Those who wait for the state hear the next one.
+    /// G23: a waiter of one session never continues in another. Waiters for the state get the next one.
     mutating func failWaiters() {
-        var waiters = loaders.takeAll() + look.waiters.takeAll() + look.laterWaiters.takeAll()
+        var waiters = loadWaiters.takeAll() + check.waiters.takeAll() + check.laterWaiters.takeAll()
         withSession { session, context in waiters += session.takeWaiters(&context) }
         for waiter in waiters {
-            switch waiter.wish {
-            case .restore, .refresh: restorers.add(waiter)
+            switch waiter.request {
+            case .restore, .refresh: restoreWaiters.add(waiter)
             case .token, .replacement, .settle:
-                context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+                context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
             }
         }
     }
@@ -128,7 +128,7 @@ extension MachineState {
     mutating func announce(_ state: SessionState) {
         published = state
         context.emit(.publish(state))
-        for waiter in restorers.takeAll() { context.emit(.answer(waiter.id, .state(state))) }
+        for waiter in restoreWaiters.takeAll() { context.emit(.respond(waiter.id, .state(state))) }
         switch state {
         case .signedIn(let session): context.emit(.report(.signedIn(session: session)))
         case .signedOut(let reason): context.emit(.report(.signedOut(reason)))
@@ -136,8 +136,8 @@ extension MachineState {
         }
     }
 
-    /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the store.
-    /// It would take the revocation for the server's wish. A store that fails is not waited for.
+    /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the
+    /// store. Otherwise it would report the revocation as an expiry. A store that fails is not waited for.
     mutating func revokeOnceWritten(_ bundle: TokenBundle) {
         guard context.settings.isShared, context.store.isBehind else { return revoke(bundle) }
         revocable.append(Revocable(bundle: bundle, version: context.store.version))
@@ -150,8 +150,8 @@ extension MachineState {
         for tokens in due { revoke(tokens.bundle) }
     }
 
-    /// G9: tokens that are no longer wanted. While another session is signed in, a handler may only be asked that
-    /// affects these tokens alone; tokens that are still in use are never revoked.
+    /// G9: revokes tokens that are not used any more. While another session is signed in, only a handler is called that
+    /// affects these tokens alone; tokens in use are never revoked.
     mutating func revoke(_ bundle: TokenBundle) {
         guard case .signedIn(let session) = state else {
             return context.emit(.revoke(bundle, besideAnother: false))

@@ -9,18 +9,18 @@ extension MachineState {
         var failure: TokenStoreError?
         if case .failed(let error) = outcome { failure = error }
         let content = context.store.finish(version, outcome)
-        context.hasNews = true
+        context.storeMayHaveChanged = true
         withSession { session, _ in session.noteWriteEnded() }
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if case .ended(_, _, let scope)? = content, case .written(let removed?) = outcome {
-            // Another process had newer tokens than the ones that were revoked, or nothing was known of them.
+            // The removed tokens are newer than the revoked ones, or the session was never read.
             revokeRemoved(removed, of: scope)
         }
         withSession { $0.wrote(version, content, outcome, &$1) }
         activate(version)
         revokeWritten(upTo: version)
-        answerStoreWaiters(failure, upTo: version)
+        respondToStoreWaiters(failure, upTo: version)
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.pause(afterFailures: context.store.failures)
             context.emit(.startTimer(.storeRetry, at: context.now.uptime + pause))
@@ -42,7 +42,7 @@ extension MachineState {
         withSession { $0.serveQueue(&$1) }
     }
 
-    /// G11: the store must not hold up the application. The write may yet succeed.
+    /// G11: a slow store must not delay the application. The write may still succeed.
     mutating func writeTookTooLong(_ version: Int) {
         guard context.store.lacks(version) else { return }
         context.store.timeOut(version)
@@ -53,19 +53,19 @@ extension MachineState {
         activate(version)
         withSession { $0.writeTookTooLong(version, error, &$1) }
         revokeWritten(upTo: version)
-        answerStoreWaiters(error, upTo: version)
+        respondToStoreWaiters(error, upTo: version)
     }
 
-    /// Tells those who signed in or out how it went with the store. A sign-in holds without the store; a sign-out that
-    /// could not delete the tokens says so.
-    mutating func answerStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
+    /// Completes the callers of a sign-in or a sign-out. A sign-in holds without the store; a sign-out that could not
+    /// delete the tokens fails its caller.
+    mutating func respondToStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
         var isSignedOut = false
         if case .signedOut = state { isSignedOut = true }
         for waiter in context.store.takeWaiters(upTo: version ?? context.store.version) {
             if let error, isSignedOut {
-                context.emit(.answer(waiter, .failed(AuthenticationError(.storeUnavailable, cause: error))))
+                context.emit(.respond(waiter, .failed(AuthenticationError(.storeUnavailable, cause: error))))
             } else {
-                context.emit(.answer(waiter, .done))
+                context.emit(.respond(waiter, .done))
             }
         }
     }
@@ -75,48 +75,48 @@ extension MachineState {
     mutating func storeChanged() {
         if case .unknown = state { return load() }
         guard context.settings.isShared else { return }
-        if !look.isUnderWay { startLook() } else { look.mustRepeat = true }
+        if !check.isUnderWay { startCheck() } else { check.mustRepeat = true }
     }
 
-    /// Lets a caller wait for a look that starts now, but not for longer than a store may take.
-    mutating func lookFor(_ waiter: Waiter) {
-        if !look.isUnderWay {
-            look.waiters.add(waiter)
-            startLook()
+    /// Lets a caller wait for a check that starts now, at most for the store's deadline.
+    mutating func checkStore(for waiter: Waiter) {
+        if !check.isUnderWay {
+            check.waiters.add(waiter)
+            startCheck()
         } else {
-            look.laterWaiters.add(waiter)
+            check.laterWaiters.add(waiter)
         }
-        guard !look.isTimed else { return }
-        look.isTimed = true
-        context.emit(.startTimer(.lookDeadline, at: context.now.uptime + loadLimit))
+        guard !check.isTimed else { return }
+        check.isTimed = true
+        context.emit(.startTimer(.checkDeadline, at: context.now.uptime + loadLimit))
     }
 
-    mutating func startLook() {
-        (look.isUnderWay, look.isStale, look.mustRepeat) = (true, false, false)
-        context.hasNews = false
-        for waiter in look.laterWaiters.takeAll() { look.waiters.add(waiter) }
-        context.emit(.read(.look))
+    mutating func startCheck() {
+        (check.isUnderWay, check.isStale, check.mustRepeat) = (true, false, false)
+        context.storeMayHaveChanged = false
+        for waiter in check.laterWaiters.takeAll() { check.waiters.add(waiter) }
+        context.emit(.read(.check))
     }
 
-    mutating func looked(_ result: Result<StoredSession, TokenStoreError>) {
-        let isStale = look.isStale
-        (look.isUnderWay, look.isStale) = (false, false)
+    mutating func checked(_ result: Result<StoredSession, TokenStoreError>) {
+        let isStale = check.isStale
+        (check.isUnderWay, check.isStale) = (false, false)
         if !isStale {
             follow((try? result.get()).flatMap(\.readable))
-            for waiter in look.waiters.takeAll() { serveLooker(waiter) }
+            for waiter in check.waiters.takeAll() { serveAfterCheck(waiter) }
         }
-        if isStale || look.mustRepeat || !look.laterWaiters.isEmpty {
-            startLook()
-        } else if look.isTimed {
-            look.isTimed = false
-            context.emit(.stopTimer(.lookDeadline))
+        if isStale || check.mustRepeat || !check.laterWaiters.isEmpty {
+            startCheck()
+        } else if check.isTimed {
+            check.isTimed = false
+            context.emit(.stopTimer(.checkDeadline))
         }
     }
 
     mutating func follow(_ found: StoredSession?) {
         switch (state, found) {
         case (.signedIn, _):
-            withSession { $0.looked(found, &$1) }
+            withSession { $0.checked(found, &$1) }
         case (.signedOut, .active(let bundle)) where !context.store.isBehind && unreadEnd == nil:
             failedEnd = false
             state = .signedIn(ActiveSession(stored: bundle, context))
@@ -125,18 +125,18 @@ extension MachineState {
         }
     }
 
-    /// A store that hangs has shown nothing. Its answer is taken when it comes.
-    mutating func lookTookTooLong() {
-        look.isTimed = false
-        for waiter in look.waiters.takeAll() + look.laterWaiters.takeAll() { serveLooker(waiter) }
+    /// The waiters of a check that hangs continue without it. Its result is used when it comes.
+    mutating func checkTookTooLong() {
+        check.isTimed = false
+        for waiter in check.waiters.takeAll() + check.laterWaiters.takeAll() { serveAfterCheck(waiter) }
     }
 
-    mutating func serveLooker(_ waiter: Waiter) {
-        switch (waiter.wish, standing) {
-        case (.replacement, .signedIn), (.replacement, .activating): withSession { $0.serveLooker(waiter, &$1) }
-        case (.replacement, _): context.emit(.answer(waiter.id, .failed(AuthenticationError(.sessionEnded))))
-        case (_, .activating): restorers.add(waiter)
-        default: context.emit(.answer(waiter.id, .state(published)))
+    mutating func serveAfterCheck(_ waiter: Waiter) {
+        switch (waiter.request, stateKind) {
+        case (.replacement, .signedIn), (.replacement, .activating): withSession { $0.serveAfterCheck(waiter, &$1) }
+        case (.replacement, _): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+        case (_, .activating): restoreWaiters.add(waiter)
+        default: context.emit(.respond(waiter.id, .state(published)))
         }
     }
 
@@ -145,8 +145,8 @@ extension MachineState {
         withSession { $0.suspensionNear(&$1) }
     }
 
-    /// Tokens that the store does not hold yet keep the other processes out, and so does a call whose intent is not
-    /// marked: one may have been made since the suspension was announced.
+    /// The lease stays while tokens are not stored, or while the intent of a call is not marked: a call may have been
+    /// made since the suspension was announced.
     mutating func releaseForSuspension() {
         guard !context.store.isBehind else { return }
         withSession { $0.suspensionNear(&$1) }

@@ -10,29 +10,29 @@ struct MachineState: Hashable, Sendable {
         case signedIn(ActiveSession)
     }
 
-    /// The wait for the store's first answer.
+    /// The state of the first read.
     struct Restoring: Hashable, Sendable {
         var isReading = false
         var isTimed = false
         var failures = 0
     }
 
-    /// A sign-out that came before the shared store was read: it ends what the first read shows.
+    /// A sign-out before the first read of a shared store: it ends the session that the read shows.
     struct UnreadEnd: Hashable, Sendable {
         let reason: SignOutReason
         let date: Date
         var waiters: [WaiterID]
     }
 
-    /// Looks at a shared store: what another process has done is found out without a lease.
-    struct Look: Hashable, Sendable {
+    /// A check of a shared store, without the lease, for what another process has done.
+    struct StoreCheck: Hashable, Sendable {
         var isUnderWay = false
-        /// A write of this process has ended since it started, or an attempt has read the store: it may have seen the
-        /// store as it was before, and the session that the user has just left.
+        /// A write of this process has ended, or an attempt has read the store, since the check started: it may have
+        /// seen older content, such as the session that the user has just left.
         var isStale = false
-        /// The look under way started too early for those who have asked since, or for a report.
+        /// The check under way started too early for later callers, or for a report of a change.
         var mustRepeat = false
-        /// Those who wait for the look under way, and for the one after it.
+        /// The waiters of the check under way, and of the one after it.
         var waiters = Waiters()
         var laterWaiters = Waiters()
         var isTimed = false
@@ -50,49 +50,49 @@ struct MachineState: Hashable, Sendable {
         let version: Int
     }
 
-    /// A token that needs nothing, and until when.
+    /// A token that can be used without an event, and until when.
     struct ReadyToken: Hashable, Sendable {
         let token: SessionToken
         let until: Duration?
     }
 
-    /// The state without what is in it. Asking for it keeps no copy of a session, which would make every change of the
-    /// session copy its waiters.
-    enum Standing { case unknown, signedOut, activating, signedIn }
+    /// The case of the state without its values. Reading it keeps no copy of a session; a copy would make every change
+    /// of the session copy its waiters.
+    enum StateKind { case unknown, signedOut, activating, signedIn }
 
     var state: State = .unknown(Restoring())
     var context: MachineContext
-    /// Those who wait for the store's first answer.
-    var loaders = Waiters()
-    /// Those who are told the next state.
-    var restorers = Waiters()
-    var settlers = Waiters()
-    var look = Look()
+    /// The waiters of the first read.
+    var loadWaiters = Waiters()
+    /// The waiters of the next published state.
+    var restoreWaiters = Waiters()
+    var settleWaiters = Waiters()
+    var check = StoreCheck()
     var unreadEnd: UnreadEnd?
     /// A sign-out could not read the store, so it has ended nothing.
     var failedEnd = false
     var storeFailure: TokenStoreError?
     var lastEnding: SignOutReason?
     var lastRevoked: TokenBundle?
-    /// Tokens that are revoked once a version is written: other processes must find out why they are refused.
+    /// Tokens that are revoked once a version is written, so that other processes can read why they are refused.
     var revocable: [Revocable] = []
     /// Calls of sessions that have ended here, and not in the store yet: until they end, another process must not spend
     /// the refresh token.
     var endedCalls: [AttemptID: EndedCall] = [:]
-    /// The lease must go as soon as no write is under way: the process is about to be suspended.
+    /// The lease is released as soon as no write is under way: the process is about to be suspended.
     var isSuspending = false
 
-    /// What was published last.
+    /// The last published state.
     var published: SessionState = .unknown
 
-    /// The token that can be had for nothing, and until when (G18).
+    /// The token that can be used without an event (G18). Updated after each event.
     var ready: ReadyToken?
 
     init(settings: MachineSettings, random: RandomSource) {
         context = MachineContext(settings: settings, random: random)
     }
 
-    /// The current token, where nothing has to be done for it.
+    /// The current token, if it needs no refresh.
     ///
     /// - Complexity: O(1), without an allocation.
     func readyToken(at uptime: Duration) -> SessionToken? {
@@ -101,12 +101,12 @@ struct MachineState: Hashable, Sendable {
         return ready.token
     }
 
-    /// The tokens in use, for a look from outside.
+    /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? {
         if case .signedIn(let session) = state { (session.bundle, session.expiry) } else { nil }
     }
 
-    /// What the store should hold, and does not hold yet.
+    /// The content that is not stored yet.
     var unsavedContent: StoreContent? { context.store.missing }
 
     var status: SessionStatus {
@@ -125,7 +125,7 @@ struct MachineState: Hashable, Sendable {
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         context.now = now
         switch event {
-        case .asked(let wish, let id): asked(Waiter(id: id, wish: wish, since: now.uptime))
+        case .requested(let request, let id): requested(Waiter(id: id, request: request, since: now.uptime))
         case .waiterCancelled(let waiter): cancel(waiter)
         case .signIn(let tokens, let id, let waiter): signIn(tokens.plausible, id, waiter)
         case .signOut(let reason, let waiter): signOut(reason, waiter)
@@ -133,7 +133,7 @@ struct MachineState: Hashable, Sendable {
         case .storeChanged: storeChanged()
         case .suspensionNear: suspensionNear()
         case .read(.load, let result, _): loaded(result)
-        case .read(.look, let result, _): looked(result)
+        case .read(.check, let result, _): checked(result)
         case .read(.attempt(let id), let result, let ownerMayCall):
             withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
         case .leased(let id):
@@ -144,13 +144,13 @@ struct MachineState: Hashable, Sendable {
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
         }
-        if context.hasNews {
-            context.hasNews = false
-            if look.isUnderWay { look.isStale = true }
+        if context.storeMayHaveChanged {
+            context.storeMayHaveChanged = false
+            if check.isUnderWay { check.isStale = true }
         }
-        for waiter in context.takeLookers() { lookFor(waiter) }
+        for waiter in context.takeCheckWaiters() { checkStore(for: waiter) }
         releaseUnneededLease()
-        answerSettlers()
+        respondToSettleWaiters()
         if case .signedIn(let session) = state {
             ready = session.readyToken(now).map { ReadyToken(token: $0.token, until: $0.until) }
         } else {
@@ -169,12 +169,12 @@ struct MachineState: Hashable, Sendable {
                 context.emit(.report(.callAbandoned(session: call.session, generation: call.generation)))
             }
         case .cooldown(let id):
-            withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .goesOn }
+            withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .continues }
         case .writeDeadline(let version): writeTookTooLong(version)
         case .storeRetry: context.beginWriting()
         case .reload: load()
         case .loadDeadline: loadTookTooLong()
-        case .lookDeadline: lookTookTooLong()
+        case .checkDeadline: checkTookTooLong()
         }
     }
 
@@ -182,13 +182,13 @@ struct MachineState: Hashable, Sendable {
         var isCurrent = false
         withSession { isCurrent = $0.callLimitPassed(id, &$1) }
         guard !isCurrent else { return }
-        // The call of a session that is over is of no use, and must not stay indefinitely.
+        // The call of a session that has ended is cancelled at its limit.
         context.emit(.cancelCall(id))
         guard endedCalls[id] != nil else { return }
         context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
     }
 
-    /// Lets the session handle an event, and draws the consequences. The session is taken out of the state meanwhile, so
+    /// Lets the session handle an event, and applies the outcome. The session is taken out of the state meanwhile, so
     /// that changing it copies nothing.
     mutating func withSession(_ body: (inout ActiveSession, inout MachineContext) -> SessionOutcome) {
         guard case .signedIn(var session) = state else { return }
@@ -196,7 +196,7 @@ struct MachineState: Hashable, Sendable {
         let outcome = body(&session, &context)
         state = .signedIn(session)
         switch outcome {
-        case .goesOn: break
+        case .continues: break
         case .ends(let reason, let revoked, let inStore): end(reason, revoking: revoked, inStore: inStore)
         case .isReplaced(let bundle): replaceSession(by: bundle)
         }
@@ -205,7 +205,7 @@ struct MachineState: Hashable, Sendable {
     mutating func withSession(_ body: (inout ActiveSession, inout MachineContext) -> Void) {
         withSession { session, context in
             body(&session, &context)
-            return SessionOutcome.goesOn
+            return SessionOutcome.continues
         }
     }
 
@@ -223,19 +223,19 @@ struct MachineState: Hashable, Sendable {
             if !session.needsLease, !context.store.isBehind { context.releaseLease() }
         case .signedOut, .unknown:
             if !context.store.isBehind { endedCalls = [:] }
-            // No other process reads what is about to be removed; but one that cannot be removed does not keep them out,
-            // once its call has ended.
+            // Other processes must not read tokens that are about to be removed. When they cannot be removed the lease
+            // is released, once the session's call has ended.
             if !context.store.isBehind || (context.store.hasMissed && endedCalls.isEmpty) { context.releaseLease() }
         }
     }
 
-    mutating func answerSettlers() {
-        guard !settlers.isEmpty, isIdle else { return }
-        for waiter in settlers.takeAll() { context.emit(.answer(waiter.id, .done)) }
+    mutating func respondToSettleWaiters() {
+        guard !settleWaiters.isEmpty, isIdle else { return }
+        for waiter in settleWaiters.takeAll() { context.emit(.respond(waiter.id, .done)) }
     }
 
     var isIdle: Bool {
-        guard !context.store.isBehind, !look.isUnderWay, unreadEnd == nil else { return false }
+        guard !context.store.isBehind, !check.isUnderWay, unreadEnd == nil else { return false }
         switch state {
         case .unknown(let restoring): return !restoring.isReading
         case .signedOut: return true

@@ -1,17 +1,16 @@
 import AuthInterface
 
-/// What the store should hold, and how far it has got there.
+/// The content for the store, and the state of its write.
 ///
-/// It is a register, not a queue: only the newest content matters, and at most one write is under way. So a sign-out
-/// that comes while a refresh is being saved needs no cancellation: when the save has ended, a newer content is wanted
-/// and is written next.
+/// It is a register, not a queue: only the newest content is written, and at most one write is under way. So a sign-out
+/// during a save needs no cancellation: its content is written when the save has ended.
 struct PendingWrite: Hashable, Sendable {
     private(set) var version = 0
     private(set) var failures = 0
     private var settled = 0
     private var content: StoreContent?
     private var underWay: Write?
-    /// The version whose deadline runs.
+    /// The version whose deadline timer is set.
     private var timed: Int?
     /// The newest version whose write has failed or missed its deadline.
     private var missed = 0
@@ -22,10 +21,10 @@ struct PendingWrite: Hashable, Sendable {
         let content: StoreContent
     }
 
-    /// Whether the store lacks what it should hold.
+    /// Whether the newest content is not stored yet.
     var isBehind: Bool { settled < version }
 
-    /// What the store should hold, and does not hold yet.
+    /// The content that is not stored yet.
     var missing: StoreContent? { isBehind ? content : nil }
 
     /// Whether a write is under way.
@@ -34,13 +33,13 @@ struct PendingWrite: Hashable, Sendable {
     /// The bundle of the write under way. It may be stored already.
     var bundleUnderWay: TokenBundle? { underWay?.content.bundle }
 
-    /// Whether the newest content has been tried to write, without success so far.
+    /// Whether a write of the newest content has failed or missed its deadline, and none has succeeded.
     var hasMissed: Bool { isBehind && missed >= version }
 
-    /// Whether the store lacks a version, and every later one.
+    /// Whether a version, and every later one, is not stored yet.
     func lacks(_ version: Int) -> Bool { settled < version }
 
-    /// Sets what the store should hold from now on.
+    /// Sets the content for the store.
     mutating func want(_ content: StoreContent) -> Int {
         version += 1
         self.content = content
@@ -54,7 +53,7 @@ struct PendingWrite: Hashable, Sendable {
         return underWay
     }
 
-    /// Whether a deadline must be set for the newest version. It counts from the wish and not from the write, as an
+    /// Whether a deadline must be set for the newest version. It counts from the request and not from the write, as an
     /// earlier write may hang.
     mutating func mustTime() -> Bool {
         guard isBehind, timed != version else { return false }
@@ -83,8 +82,8 @@ struct PendingWrite: Hashable, Sendable {
         settled = max(settled, version)
         failures = 0
         guard case .written = outcome else { return write.content }
-        // From now on the store has held the session. What it holds when a newer bundle gets there may be a later
-        // sign-in of another process, which must stay.
+        // The store has held the session. When a newer bundle is written, the store may hold a later sign-in of another
+        // process, which must stay.
         if let bundle = write.content.bundle, case .bundle(let newer, over: .anything)? = content,
             newer.session == bundle.session
         {
@@ -93,7 +92,7 @@ struct PendingWrite: Hashable, Sendable {
         return write.content
     }
 
-    /// Notes that nothing is wanted of the store any more.
+    /// Drops the content that is not stored yet.
     mutating func settle() {
         settled = version
         failures = 0

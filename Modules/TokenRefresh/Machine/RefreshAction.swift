@@ -1,9 +1,9 @@
 import AuthInterface
 import Foundation
 
-/// What the machine asks its shell to do. The shell does it in this order and reports back by events.
+/// An output of the machine. The shell runs the actions in this order and reports their results as events.
 enum RefreshAction: Sendable {
-    // Store. Each runs on its own; the machine asks for the next when it may.
+    // Store. Each runs on its own; the machine starts the next one when it may.
     case read(ReadPurpose)
     case lease(AttemptID)
     case release(AttemptID)
@@ -20,12 +20,12 @@ enum RefreshAction: Sendable {
     case stopTimer(RefreshTimer)
 
     // Callers and observers.
-    case answer(WaiterID, RefreshResponse)
+    case respond(WaiterID, RefreshResponse)
     case publish(SessionState)
     case report(SessionEvent)
 }
 
-/// What a waiting caller is told. Each is told exactly once.
+/// The response to a caller. Each caller gets exactly one.
 enum RefreshResponse: Sendable {
     case token(SessionToken)
     case state(SessionState)

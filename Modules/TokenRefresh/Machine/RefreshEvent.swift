@@ -1,7 +1,7 @@
 import AuthInterface
 import Foundation
 
-/// A caller who waits for an answer of the machine.
+/// A caller that waits for a response of the machine.
 struct WaiterID: Hashable, Sendable { let number: Int }
 
 /// One attempt to refresh, and the lease and the call that it uses.
@@ -13,9 +13,9 @@ struct Instant: Hashable, Sendable {
     let date: Date
 }
 
-/// What the machine is told.
+/// An input of the machine.
 enum RefreshEvent: Sendable {
-    case asked(Wish, WaiterID)
+    case requested(CallerRequest, WaiterID)
     case waiterCancelled(WaiterID)
     case signIn(TokenRefreshResult, SessionID, WaiterID)
     case signOut(SignOutReason, WaiterID)
@@ -35,15 +35,15 @@ enum RefreshEvent: Sendable {
     case timerFired(RefreshTimer)
 }
 
-/// What a caller waits for.
-enum Wish: Hashable, Sendable {
+/// A request of a caller.
+enum CallerRequest: Hashable, Sendable {
     /// A token for a request that starts.
     case token
     /// A token in place of a refused one.
     case replacement(TokenRefusal)
-    /// A refresh, whatever the expiry says.
+    /// A refresh, independent of the expiry.
     case refresh
-    /// The state, once the store has answered.
+    /// The state, once the store has been read.
     case restore
     /// The end of all work under way.
     case settle
@@ -56,30 +56,30 @@ enum ReadPurpose: Hashable, Sendable {
     /// Under the lease, before a call; or after the server's rejection.
     case attempt(AttemptID)
     /// Another process may have changed it.
-    case look
+    case check
 }
 
 /// How a write to the store ended.
 enum WriteOutcome: Hashable, Sendable {
-    /// The store holds what was wanted. `replaced` is the bundle that was there before.
+    /// The content is stored. `replaced` is the bundle before it.
     case written(replaced: TokenBundle?)
-    /// The store held something that the write must not replace, and still does.
+    /// The store holds content that the write must not replace, and is unchanged.
     case superseded(by: StoredSession)
     case failed(TokenStoreError)
 }
 
-/// A timer of the machine. One that fires late, for something that is over, is ignored.
+/// A timer of the machine. One that fires for something that has ended is ignored.
 enum RefreshTimer: Hashable, Sendable {
-    /// Those who wait for an attempt are told that it is unavailable.
+    /// The waiters of an attempt fail as unavailable.
     case deadline(AttemptID)
     /// A call is cancelled.
     case callLimit(AttemptID)
-    /// A call that did not end when it was cancelled is given up.
+    /// A call that did not end when it was cancelled is abandoned.
     case abandonment(AttemptID)
     case cooldown(SessionID)
     case writeDeadline(version: Int)
     case storeRetry
     case reload
     case loadDeadline
-    case lookDeadline
+    case checkDeadline
 }

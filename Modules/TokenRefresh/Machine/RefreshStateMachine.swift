@@ -2,7 +2,7 @@ import AuthInterface
 
 /// The rules of refreshing, as a value: an event in, a new state and a list of actions out.
 ///
-/// There is no task, clock, lock or I/O in here, so every race can be written down as a sequence of events. The shell,
+/// It has no task, clock, lock or I/O, so every race can be written as a sequence of events. The shell,
 /// ``TokenRefreshCoordinator``, runs the actions.
 ///
 /// ```
@@ -13,7 +13,7 @@ import AuthInterface
 ///     └── load: a bundle ──────────┼──  ended ───────┘
 /// ```
 ///
-/// Its state is private: nothing outside can see or set what is true in it, but for the answers below.
+/// Its state is private: the properties below are the only access to it.
 struct RefreshStateMachine: Hashable, Sendable {
     private var state: MachineState
 
@@ -28,20 +28,20 @@ struct RefreshStateMachine: Hashable, Sendable {
         state.handle(event, at: now)
     }
 
-    /// The current token, where nothing has to be done for it (G18).
+    /// The current token, if it needs no refresh (G18).
     ///
     /// - Complexity: O(1), without an allocation.
     func readyToken(at uptime: Duration) -> SessionToken? { state.readyToken(at: uptime) }
 
-    /// What was published last.
+    /// The last published state.
     var published: SessionState { state.published }
 
     /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? { state.current }
 
-    /// What the store should hold, and does not hold yet.
+    /// The content that is not stored yet.
     var unsavedContent: StoreContent? { state.unsavedContent }
 
-    /// What is known of the session.
+    /// A summary for a support screen.
     var status: SessionStatus { state.status }
 }

@@ -1,36 +1,36 @@
 import AuthInterface
 import Foundation
 
-/// What the store should hold.
+/// The content for the store.
 enum StoreContent: Hashable, Sendable {
     /// A bundle, and what it may be written over.
     case bundle(TokenBundle, over: Predecessor)
 
-    /// The note that a session has ended, in place of the bundles of some sessions.
+    /// A tombstone, in place of the bundles of some sessions.
     case ended(SignOutReason, at: Date, of: EndScope)
 
-    /// What a bundle may be written over. A store that is not shared holds nothing else, and is not asked.
+    /// The stored content that a bundle may replace. In a store that is not shared it replaces everything.
     enum Predecessor: Hashable, Sendable {
-        /// Any other session: a sign-in replaces everything, and so does what a refresh makes of it until one of the two
-        /// is stored. What another process has made of this session stays: a write that has failed may have stored it.
+        /// Any other session: a sign-in replaces every session, and so do its refreshed tokens until one of the two is
+        /// stored. A newer bundle or the tombstone of this session stays: a write that failed may have stored the
+        /// session.
         case anything
-        /// An older bundle of the same session (rule 3), or the same tokens without a record of a call. The note of an
-        /// ended session, another session and a generation as new or newer stay. An empty or corrupt store has lost the
-        /// session, and gets it back.
+        /// An older bundle of the same session (rule 3), or the same tokens without an intent of another process. A
+        /// tombstone, another session and an equal or higher generation stay. An empty or corrupt store has lost the
+        /// session, and is written again.
         case older
-        /// This bundle to the letter, its record of a pending refresh included: an intent is recorded over what was
-        /// read under the lease.
+        /// Exactly this bundle, including its intent: an intent replaces what was read under the lease.
         case exactly(TokenBundle)
     }
 }
 
-/// Whose tokens the end of a session removes.
+/// The sessions whose tokens are removed when a session ends.
 enum EndScope: Hashable, Sendable {
-    /// The session's own, and those of the sessions that it was to replace in the store. Any other in the store is a
+    /// The session itself, and the sessions that it was to replace in the store. Any other session in the store is a
     /// sign-in of another process, which stays.
     case sessions(SessionID, replacing: Set<SessionID>)
-    /// What a store holds that was never read, or cannot be read. Tokens that turn up in a shared store are a sign-in of
-    /// another process, which stays.
+    /// Content that was never read, or cannot be read. Tokens in a shared store are a sign-in of another process, which
+    /// stays.
     case unread
 
     /// The session that ended, where it is known.
@@ -38,7 +38,7 @@ enum EndScope: Hashable, Sendable {
         if case .sessions(let session, _) = self { session } else { nil }
     }
 
-    /// All sessions whose tokens are removed, as far as they are known.
+    /// All known sessions whose tokens are removed.
     var sessions: Set<SessionID> {
         if case .sessions(let own, let replaced) = self { replaced.union([own]) } else { [] }
     }
@@ -46,7 +46,7 @@ enum EndScope: Hashable, Sendable {
     /// The scope of a session that is signed in over this one.
     func followed(by session: SessionID) -> EndScope { .sessions(session, replacing: sessions) }
 
-    /// What takes the place of what is found; `nil` leaves it.
+    /// The replacement of the stored content; `nil` leaves it.
     fileprivate func replacement(for found: StoredSession?, _ reason: SignOutReason, _ date: Date) -> StoredSession? {
         switch found {
         case .active(let bundle) where sessions.contains(bundle.session):
@@ -60,13 +60,13 @@ enum EndScope: Hashable, Sendable {
 }
 
 extension StoreContent {
-    /// The bundle that the store should hold.
+    /// The bundle to store.
     var bundle: TokenBundle? {
         if case .bundle(let bundle, _) = self { bundle } else { nil }
     }
 
-    /// What to store in a shared store in place of what was found there; `nil` leaves it, so that nothing that another
-    /// process has put there is lost. The store gives no session when what is there cannot be read.
+    /// The replacement of the content of a shared store; `nil` leaves what another process has stored. A failure means
+    /// that the content cannot be read.
     func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
         let found = try? found.get().readable
         switch self {
@@ -94,7 +94,7 @@ extension StoredSession {
         }
     }
 
-    /// The content as far as it can be worked with: a bundle without a usable token counts as unreadable (`nil`).
+    /// The content; `nil` for a bundle without a usable token, which counts as unreadable.
     var readable: StoredSession? {
         if case .active(let bundle) = self, !bundle.isUsable { nil } else { self }
     }
@@ -110,7 +110,7 @@ extension TokenBundle {
         }
     }
 
-    /// Whether writing the same tokens again loses no record of a call: that of another process says that it calls.
+    /// Whether writing the same tokens again removes no intent of another process, which may be calling.
     private func keepsIntent(of stored: TokenBundle) -> Bool {
         stored.pendingRefresh.map { $0.owner == pendingRefresh?.owner } ?? true
     }

@@ -1,8 +1,8 @@
-/// Callers who wait, what for, and since when.
+/// The callers that wait, their requests, and since when they wait.
 struct Waiters: Hashable, Sendable {
     struct Waiter: Hashable, Sendable {
         let id: WaiterID
-        let wish: Wish
+        let request: CallerRequest
         let since: Duration
     }
 

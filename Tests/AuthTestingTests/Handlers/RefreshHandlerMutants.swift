@@ -6,7 +6,7 @@ import ConcurrencyPrimitives
 struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
     let rule: String
     let flaw: String
-    let backend: @Sendable () -> BentRefreshBackend
+    let backend: @Sendable () -> AlteredRefreshBackend
 
     var description: String { flaw }
 
@@ -14,26 +14,27 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
         _ rule: String,
         by flaw: String,
         tolerating tolerance: ReplayTolerance = .none,
-        over server: TokenEndpoint.Server = .strict,
-        _ onRefresh: @escaping BentRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
+        over server: ReplayTolerance = .none,
+        _ onRefresh: @escaping AlteredRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
     ) {
         self.rule = rule
         self.flaw = flaw
         backend = {
-            BentRefreshBackend(endpoint: TokenEndpoint(server), replayTolerance: tolerance, onRefresh: onRefresh)
+            AlteredRefreshBackend(
+                endpoint: TokenEndpoint(tolerating: server), replayTolerance: tolerance, onRefresh: onRefresh)
         }
     }
 
-    /// For a handler with a memory: each backend has one of its own.
+    /// For a handler with state: each backend has its own.
     init(
         _ rule: String,
         by flaw: String,
-        making: @escaping @Sendable () -> BentRefreshHandler.Refresh
+        making: @escaping @Sendable () -> AlteredRefreshHandler.Refresh
     ) {
         self.rule = rule
         self.flaw = flaw
         backend = {
-            var backend = BentRefreshBackend()
+            var backend = AlteredRefreshBackend()
             backend.onRefresh = making()
             return backend
         }
@@ -41,17 +42,20 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
 
     static let all = tokens + verdicts + calls + replays
 
-    private static let rotation = "the result carries the refresh token that is good from now on"
+    private static let rotation = "the result carries the refresh token to use next"
 
     private static let newRefreshToken = "a new refresh token is returned even beside an empty access token"
 
     private static let tokens = [
-        Self("a valid refresh token brings an access token that a header field can carry", by: "a line end left on") {
+        Self(
+            "a valid refresh token brings an access token that a header field can carry",
+            by: "a line break in the token"
+        ) {
             var result = try await $0.refreshProperly($1)
             result.accessToken += "\n"
             return result
         },
-        Self("a lifetime, where there is one, is positive", by: "a missing lifetime read as zero") {
+        Self("a lifetime, where there is one, is positive", by: "reading a missing lifetime as zero") {
             var result = try await $0.refreshProperly($1)
             result.expiresIn = .zero
             return result
@@ -65,12 +69,12 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
         Self(rotation, by: "returning an empty refresh token") {
             TokenRefreshResult(accessToken: try await $0.refreshProperly($1).accessToken, refreshToken: "")
         },
-        Self("an empty access token alone is an error, and not a rejection", by: "passing it on") {
+        Self("an empty access token alone is an error, and not a rejection", by: "returning it") {
             let response = try await $0.post($1)
             guard response.access == "" else { return try $0.tokens(in: response) }
             return TokenRefreshResult(accessToken: "")
         },
-        Self("an empty access token alone is an error, and not a rejection", by: "calling it a no") {
+        Self("an empty access token alone is an error, and not a rejection", by: "calling it a rejection") {
             let response = try await $0.post($1)
             if response.access == "" { throw TokenRefreshError.rejected }
             return try $0.tokens(in: response)
@@ -111,25 +115,25 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
             guard response.status == 200, response.body.hasPrefix("<") else { return try $0.tokens(in: response) }
             return TokenRefreshResult(accessToken: response.body)
         },
-        Self("G4: a server in trouble is no rejection", by: "any status but 200 being a no") {
+        Self("G4: a failing server is no rejection", by: "any status but 200 being a rejection") {
             try $0.tokens(in: try await $0.post($1), rejecting: { $0 != 200 })
         },
-        Self("G4: too many requests are no rejection", by: "any 4xx being a no") {
+        Self("G4: too many requests are no rejection", by: "any 4xx being a rejection") {
             try $0.tokens(in: try await $0.post($1), rejecting: { (400..<500).contains($0) })
         },
-        Self("G6: Retry-After reaches the engine", by: "forgetting it") {
+        Self("G6: Retry-After reaches the engine", by: "dropping it") {
             var response = try await $0.post($1)
             response.retryAfter = nil
             return try $0.tokens(in: response)
         },
-        Self("G4: a cut connection is no rejection", by: "any error being a no") {
+        Self("G4: a cut connection is no rejection", by: "any error being a rejection") {
             do {
                 return try await $0.refreshProperly($1)
             } catch is TokenEndpoint.ConnectionLost {
                 throw TokenRefreshError.rejected
             }
         },
-        Self("G4: a response that cannot be read is an error, and no rejection", by: "a no read into it") {
+        Self("G4: a response that cannot be read is an error, and no rejection", by: "calling it a rejection") {
             let response = try await $0.post($1)
             if response.status == 200, response.access == nil { throw TokenRefreshError.rejected }
             return try $0.tokens(in: response)
@@ -139,7 +143,7 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
             guard response.status == 200, response.access == nil else { return try $0.tokens(in: response) }
             return TokenRefreshResult(accessToken: response.body)
         },
-        Self("G17: no error shows a token or the key, in words or in a dump", by: "quoting the answer") {
+        Self("G17: no description or dump of an error shows a token or the key", by: "quoting the response") {
             let response = try await $0.post($1)
             guard response.status == 200 else { return try $0.tokens(in: response) }
             guard let access = response.access else { throw TokenRefreshError(.unavailable, reason: response.body) }
@@ -149,8 +153,8 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
 
     private static let calls = [
         Self(
-            "a failure is not remembered: the next call asks the server again",
-            by: "a handler that gives up for good",
+            "a failure is not remembered: the next call reaches the server",
+            by: "a handler that keeps its first error",
             making: {
                 let failure = Locked<(any Error)?>(nil)
                 return { endpoint, request in
@@ -164,20 +168,21 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
                 }
             }
         ),
-        Self("G8: a cancelled call ends, is no rejection, and leaves the handler in order", by: "calling it a no") {
+        Self("G8: a cancelled call ends, is no rejection, and leaves the handler usable", by: "calling it a rejection")
+        {
             do {
                 return try await $0.refreshProperly($1)
             } catch is CancellationError {
                 throw TokenRefreshError.rejected
             }
         },
-        Self("G8: a cancelled call ends, is no rejection, and leaves the handler in order", by: "being deaf") {
+        Self("G8: a cancelled call ends, is no rejection, and leaves the handler usable", by: "ignoring it") {
             endpoint, request in
             try await Task { try await endpoint.refreshProperly(request) }.value
         },
         Self(
             "concurrent calls are independent: each gets the tokens of its own session",
-            by: "a single flight that does not look at the token",
+            by: "a single flight for all tokens",
             making: {
                 let flight = Locked<Task<TokenRefreshResult, any Error>?>(nil)
                 return { endpoint, request in
@@ -201,14 +206,14 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
         ),
         Self(
             "concurrent calls are independent: each gets the tokens of its own session",
-            by: "a slot for the answer that all calls share",
+            by: "a result that all calls share",
             making: {
-                let slot = Locked<TokenRefreshResult?>(nil)
+                let shared = Locked<TokenRefreshResult?>(nil)
                 return { endpoint, request in
                     let result = try await endpoint.refreshProperly(request)
-                    slot.withLock { $0 = result }
+                    shared.withLock { $0 = result }
                     for _ in 0..<100 { await Task.yield() }
-                    return slot.withLock { $0 } ?? result
+                    return shared.withLock { $0 } ?? result
                 }
             }
         ),

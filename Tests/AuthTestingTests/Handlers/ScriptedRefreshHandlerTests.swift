@@ -2,12 +2,10 @@ import AuthInterface
 import AuthTesting
 import Testing
 
-/// The doubles are held to what they promise.
 @Suite struct ScriptedRefreshHandlerTests {
-    private struct Unheard: Error {}
+    private struct Scripted: Error {}
 
-    @Test("a rotating server gives the next pair for the current refresh token, and only for that")
-    func rotation() throws {
+    @Test func `a rotating server exchanges the current refresh token only`() throws {
         let server = RotatingTokenServer(lifetime: .seconds(60))
         #expect(server.signIn() == .fixture(expiresIn: .seconds(60)))
         #expect(try server.refresh("refresh-ada1-0") == .fixture(ordinal: 1, expiresIn: .seconds(60)))
@@ -16,21 +14,21 @@ import Testing
         #expect(server.requests == 1 && server.rotations == 1 && server.reuses == 0)
     }
 
-    @Test("a spent refresh token revokes its family, and no other")
-    func reuse() throws {
+    @Test func `a used refresh token revokes its family, and no other`() throws {
         let server = RotatingTokenServer()
         _ = (server.signIn(), server.signIn(), server.signIn("bob"))
         _ = try server.refresh("refresh-ada1-0")
         #expect(code { try server.refresh("refresh-ada1-0") } == .rejected)
-        #expect(code { try server.refresh("refresh-ada1-1") } == .rejected, "the family is gone")
+        #expect(code { try server.refresh("refresh-ada1-1") } == .rejected, "the family is revoked")
         #expect(!server.accepts("access-ada1-1") && server.accepts("access-ada2-0"))
         #expect(try server.refresh("refresh-bob1-0") == .fixture("bob1", ordinal: 1))
         #expect(server.reuses == 1 && server.requests == 4 && server.rotations == 2)
     }
 
-    @Test("with a grace window the token spent last brings the same pair again, the one before it a revocation")
-    func grace() throws {
-        let server = RotatingTokenServer(hasGraceWindow: true)
+    @Test func `within a grace period the last used token returns the same pair again, and an older one revokes`()
+        throws
+    {
+        let server = RotatingTokenServer(tolerating: .within(.seconds(10)))
         _ = server.signIn()
         let first = try server.refresh("refresh-ada1-0")
         #expect(try server.refresh("refresh-ada1-0") == first)
@@ -38,9 +36,10 @@ import Testing
         #expect(code { try server.refresh("refresh-ada1-0") } == .rejected)
     }
 
-    @Test("G12: the token spent last brings the same pair again with its own key, and a revocation with another")
-    func keys() throws {
-        let server = RotatingTokenServer(honoursKeys: true)
+    @Test func `G12: the last used token returns the same pair again with its own key, and revokes with another`()
+        throws
+    {
+        let server = RotatingTokenServer(tolerating: .sameKey)
         _ = (server.signIn(), server.signIn("bob"))
         let first = try server.refresh("refresh-ada1-0", key: "k0")
         #expect(try server.refresh("refresh-ada1-0", key: "k0") == first)
@@ -49,7 +48,7 @@ import Testing
         #expect(server.rotations == 2 && server.repetitions == 2 && server.reuses == 0)
 
         #expect(code { try server.refresh("refresh-ada1-0", key: "k0") } == .rejected)
-        #expect(server.accepts("access-ada1-2"), "an older token with its own key is refused, and is no theft")
+        #expect(server.accepts("access-ada1-2"), "an older token with its own key is rejected, and is not theft")
         #expect(server.lateRepetitions == 1 && server.reuses == 0)
         #expect(try server.refresh("refresh-ada1-1", key: "k1") == .fixture(ordinal: 2))
 
@@ -58,47 +57,44 @@ import Testing
         #expect(code { try server.refresh("refresh-ada1-1", key: "k1") } == .rejected, "the family is revoked")
 
         _ = try server.refresh("refresh-bob1-0")
-        #expect(code { try server.refresh("refresh-bob1-0", key: "") } == .rejected, "no key is not a key")
+        #expect(code { try server.refresh("refresh-bob1-0", key: "") } == .rejected, "an empty key is no key")
         #expect(server.reuses == 2)
     }
 
-    @Test("a server that does not honour keys takes the same key for a theft too")
-    func ignoredKeys() throws {
+    @Test func `a server that ignores keys revokes on a second use with the same key`() throws {
         let server = RotatingTokenServer()
         _ = try server.refresh("refresh-ada1-0", key: "k0")
         #expect(code { try server.refresh("refresh-ada1-0", key: "k0") } == .rejected)
         #expect(server.reuses == 1)
     }
 
-    @Test("a login the server has not heard of begins with its first refresh token; one that is revoked is over")
-    func unknownLogin() throws {
+    @Test func `an unknown login starts with its first refresh token, and a revoked one is rejected`() throws {
         let server = RotatingTokenServer()
         let stored = TokenBundle.fixture("eve7", generation: 4)
         #expect(try server.refresh(#require(stored.refreshToken)) == .fixture("eve7", ordinal: 5))
         server.revoke(stored.accessToken)
         #expect(code { try server.refresh("refresh-eve7-5") } == .rejected)
-        for strange in ["", "refresh", "access-ada1-0", "refresh-ada1--1", "refresh--0", "refresh-ada1-x"] {
-            #expect(code { try server.refresh(strange) } == .rejected)
+        for unknown in ["", "refresh", "access-ada1-0", "refresh-ada1--1", "refresh--0", "refresh-ada1-x"] {
+            #expect(code { try server.refresh(unknown) } == .rejected)
         }
     }
 
-    @Test("answers are given in order, then the fallback; calls are counted and show no token")
-    func script() async throws {
+    @Test func `scripted responses come in order, then the fallback, and recorded calls show no token`() async throws {
         let handler = ScriptedRefreshHandler(
-            .tokens(.fixture("eve1", ordinal: 9)), .failure(Unheard()), .rotateThenFail(Unheard()),
+            .tokens(.fixture("eve1", ordinal: 9)), .failure(Scripted()), .rotateThenFail(Scripted()),
             otherwise: .failure(TokenRefreshError.rejected)
         )
         handler.enqueue(.rotate)
         #expect(
             try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0"))
                 == .fixture("eve1", ordinal: 9))
-        await #expect(throws: Unheard.self) {
+        await #expect(throws: Scripted.self) {
             try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0"))
         }
-        await #expect(throws: Unheard.self) {
+        await #expect(throws: Scripted.self) {
             try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0"))
         }
-        #expect(handler.unusedResponses == 1 && handler.server.rotations == 1, "the lost answer was a rotation")
+        #expect(handler.unusedResponses == 1 && handler.server.rotations == 1, "the lost response was a rotation")
         #expect(try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-1")) == .fixture(ordinal: 2))
         await #expect(throws: TokenRefreshError.self) {
             try await handler.refresh(TokenRefreshRequest(refreshToken: "other"))
@@ -109,11 +105,10 @@ import Testing
         #expect(!"\(handler.calls)".contains("refresh-"))
     }
 
-    @Test("keys reach the server and the record of calls, and are not shown")
-    func recordedKeys() async throws {
+    @Test func `idempotency keys reach the server and the recorded calls, and are not shown`() async throws {
         let handler = ScriptedRefreshHandler(
             .rotateThenFail(TokenRefreshError.unavailable), replayTolerance: .sameKey,
-            server: RotatingTokenServer(honoursKeys: true))
+            server: RotatingTokenServer(tolerating: .sameKey))
         #expect(handler.replayTolerance == .sameKey)
         let session = SessionID(rawValue: "ada1")
         let request = TokenRefreshRequest(refreshToken: "refresh-ada1-0", session: session, idempotencyKey: "s3cret")
@@ -129,10 +124,7 @@ import Testing
         #expect(handler.replayTolerance == .within(.seconds(10)))
     }
 
-    @Test(
-        "a response that ignores cancellation arrives late; an ambiguous one and one without an access token are told apart"
-    )
-    func otherResponses() async throws {
+    @Test func `a late response, an ambiguous one and one without an access token are scripted`() async throws {
         let gate = Gate()
         let handler = ScriptedRefreshHandler(
             .rotateThenHold(at: gate, ignoresCancellation: true), .ambiguous, .rotateWithoutAccessToken,
@@ -152,8 +144,7 @@ import Testing
         #expect(try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-2")) == .fixture(ordinal: 3))
     }
 
-    @Test("a held answer is deaf to cancellation; an answer on its way and a hanging call are not")
-    func gates() async throws {
+    @Test func `a held response ignores cancellation; a late response and a hanging call do not`() async throws {
         let gate = Gate()
         let handler = ScriptedRefreshHandler(.held(at: gate, then: .rotate), .rotateThenHold(at: gate), .hang)
         let calls = (0..<3).map { _ in
@@ -175,8 +166,7 @@ import Testing
         #expect(handler.server.requests == 2, "the hanging call reached no server")
     }
 
-    @Test("fixtures are the same each time, agree with each other, and show no token")
-    func fixtures() {
+    @Test func `fixtures are equal each time, agree with each other, and show no token`() {
         #expect(TokenBundle.fixture(generation: 2) == .fixture(generation: 2))
         #expect(TokenBundle.fixture("bob1").session == SessionID(rawValue: "bob1"))
         #expect(TokenBundle.fixture(isRefreshable: false).refreshToken == nil)

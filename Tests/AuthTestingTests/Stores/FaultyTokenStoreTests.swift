@@ -3,20 +3,17 @@ import AuthTesting
 import Foundation
 import Testing
 
-@Suite("The doubles of stores do what they are told")
-struct FaultyTokenStoreTests {
+@Suite struct FaultyTokenStoreTests {
     private let bundle = TokenBundle(accessToken: "access-1", refreshToken: "refresh-1")
 
-    @Test("Without a script it is the store underneath, and can be shared if that one can")
-    func transparent() async throws {
-        try await TokenStoreContract.check(reopen: { $0 }, makeEmptyStore: { FaultyTokenStore(BentTokenStore()) })
-        try await SharedTokenStoreContract.check { FaultyTokenStore(BentTokenStore()) }
-        let lonely: any TokenStore = FaultyTokenStore(Lonely())
-        #expect(lonely as? any SharedTokenStore == nil)
+    @Test func `without a script it acts as its base store, shared or not`() async throws {
+        try await TokenStoreContract.check(reopen: { $0 }, makeEmptyStore: { FaultyTokenStore(AlteredTokenStore()) })
+        try await SharedTokenStoreContract.check { FaultyTokenStore(AlteredTokenStore()) }
+        let unshared: any TokenStore = FaultyTokenStore(UnsharedStore())
+        #expect(unshared as? any SharedTokenStore == nil)
     }
 
-    @Test("A scripted failure lasts as many calls as it was given, and does not reach the store underneath")
-    func failsSoOften() async throws {
+    @Test func `a scripted failure lasts for its number of calls, and does not reach the base store`() async throws {
         let base = RecordingTokenStore()
         let store = FaultyTokenStore(base)
         store.fail(.save, times: 2)
@@ -29,8 +26,7 @@ struct FaultyTokenStoreTests {
         #expect(store.calls(.save) == 3)
     }
 
-    @Test("A failure without a number lasts until the operation recovers")
-    func failsUntilRecovery() async throws {
+    @Test func `a failure without a number lasts until the operation recovers`() async throws {
         struct Scripted: Error {}
         let store = FaultyTokenStore(RecordingTokenStore(holding: bundle))
         store.fail(.load, with: Scripted())
@@ -42,8 +38,9 @@ struct FaultyTokenStoreTests {
         #expect(store.calls(.load) == 4)
     }
 
-    @Test("A call that is held before does its work after the gate opens; one that is held after has done it")
-    func gates() async throws {
+    @Test func `a call held before its work does it after the gate opens, and a call held after it has done it`()
+        async throws
+    {
         let base = RecordingTokenStore(holding: bundle)
         let store = FaultyTokenStore(base)
         let gate = Gate()
@@ -61,8 +58,7 @@ struct FaultyTokenStoreTests {
         #expect(try await load.value == bundle)
     }
 
-    @Test("Reads, updates, leases and releases count and fail like loads and saves")
-    func leases() async throws {
+    @Test func `reads, updates, leases and releases are counted and fail as loads and saves`() async throws {
         let store = FaultyTokenStore(RecordingTokenStore(holding: bundle))
         store.fail(.save)
         let lease = try await store.lease(waitingAtMost: .zero)
@@ -75,8 +71,8 @@ struct FaultyTokenStoreTests {
         #expect(counts == [.load: 1, .save: 1, .record: 1, .delete: 0, .lease: 1, .release: 1])
     }
 
-    @Test("The recording store tells what was asked of it in order, the release of a dropped lease included")
-    func recording() async throws {
+    @Test func `the recording store records its operations in order, with the release of a dropped lease`() async throws
+    {
         let store = RecordingTokenStore()
         do {
             let lease = try await store.lease(waitingAtMost: .zero)
@@ -88,8 +84,9 @@ struct FaultyTokenStoreTests {
         #expect(store.events == [.lease, .save(bundle), .release, .load(bundle), .delete])
     }
 
-    @Test("A waiter of the recording store gives up when its clock says so, and its turn goes to the next")
-    func recordingLimit() async throws {
+    @Test func `a waiter of the recording store fails at its time limit, and the lease goes to the next one`()
+        async throws
+    {
         let clock = ManualTimeSource()
         let store = RecordingTokenStore(clock: clock)
         let lease = try await store.lease(waitingAtMost: .zero)
@@ -101,7 +98,7 @@ struct FaultyTokenStoreTests {
         await (try await store.lease(waitingAtMost: .zero)).release()
     }
 
-    private struct Lonely: TokenStore {
+    private struct UnsharedStore: TokenStore {
         func load() async throws -> TokenBundle? { nil }
         func save(_ bundle: TokenBundle) async throws {}
         func delete() async throws {}

@@ -4,19 +4,19 @@ import ConcurrencyPrimitives
 import Foundation
 
 extension Mutant {
-    private static let given = "an update is given what is stored, and stores what it returns"
-    private static let endedNote =
-        "G5: the note of an ended session is read again, field by field, and load returns none"
-    private static let corruptUpdate = "an update is given a corrupt content as a failure, and replaces it"
+    private static let calledWithContent = "an update is called with the content, and stores what it returns"
+    private static let endedSession =
+        "G5: an ended session is read as written, field by field, and load returns nil"
+    private static let corruptUpdate = "an update is called with a failure for corrupt content, and replaces it"
 
     static let updating = [
-        Mutant(given, by: "an update that reads nothing") { store in
+        Mutant(calledWithContent, by: "an update that reads nothing") { store in
             store.onUpdate = { store, change in
                 let new = change(.success(.empty))
                 try await store.proper.update { _ in new }
             }
         },
-        Mutant(given, by: "an update that writes nothing") { store in
+        Mutant(calledWithContent, by: "an update that writes nothing") { store in
             store.onUpdate = { store, change in
                 try await store.proper.update { found in
                     _ = change(found)
@@ -24,7 +24,7 @@ extension Mutant {
                 }
             }
         },
-        Mutant(given, by: "an update of a cached content") { store in
+        Mutant(calledWithContent, by: "an update of a cached content") { store in
             store.onReopen = { old in
                 var new = old
                 let cached = Locked(StoredSession.empty)
@@ -48,20 +48,20 @@ extension Mutant {
         },
         Mutant("an update does not wait for the lease", by: "an update under the lease") { store in
             store.onUpdate = { store, change in
-                let lease = try await store.place.lease(waitingAtMost: .seconds(3_600))
+                let lease = try await store.storage.lease(waitingAtMost: .seconds(3_600))
                 try await store.proper.update(change)
                 await lease.release()
             }
         },
-        Mutant("an update that returns nil leaves everything as it is", by: "an update that takes nil for empty") {
+        Mutant("an update that returns nil changes nothing", by: "an update that stores nil as empty") {
             $0.onUpdate = { store, change in try await store.proper.update { change($0) ?? .empty } }
         },
     ]
 
-    static let spoiled = [
+    static let corruption = [
         Mutant(
-            "a content that is no session is `corrupt` to a read, and stays until it is replaced",
-            by: "a read that takes garbage for none"
+            "content that is not a session makes a read throw `corrupt`, until it is replaced",
+            by: "a read that returns garbage as empty"
         ) { store in
             store.onRead = { store in (try? await store.proper.read()) ?? .empty }
         },
@@ -71,7 +71,7 @@ extension Mutant {
                 try await store.proper.update(change)
             }
         },
-        Mutant(corruptUpdate, by: "an update that takes garbage for none") { store in
+        Mutant(corruptUpdate, by: "an update called with garbage as empty") { store in
             store.onUpdate = { store, change in
                 try await store.proper.update { found in
                     if case .failure = found { change(.success(.empty)) } else { change(found) }
@@ -81,7 +81,7 @@ extension Mutant {
     ]
 
     static let ending = [
-        Mutant(endedNote, by: "a store that knows no notes") { store in
+        Mutant(endedSession, by: "a store that does not keep endings") { store in
             store.onUpdate = { store, change in
                 try await store.proper.update { found in
                     let new = change(found)
@@ -90,13 +90,13 @@ extension Mutant {
                 }
             }
         },
-        bentNote("forgets why") { EndedSession(session: $0.session, reason: .byUser, date: $0.date) },
-        bentNote("forgets the details") { ended in
+        alteredEnding("forgets the reason") { EndedSession(session: $0.session, reason: .byUser, date: $0.date) },
+        alteredEnding("forgets the details") { ended in
             let reason = ended.reason.isExpired ? SignOutReason.expired() : ended.reason
             return EndedSession(session: ended.session, reason: reason, date: ended.date)
         },
-        bentNote("forgets when") { EndedSession(session: $0.session, reason: $0.reason, date: .distantPast) },
-        Mutant(endedNote, by: "a load that still finds the tokens") { store in
+        alteredEnding("forgets the date") { EndedSession(session: $0.session, reason: $0.reason, date: .distantPast) },
+        Mutant(endedSession, by: "a load that returns the old tokens") { store in
             let last = Locked<TokenBundle?>(nil)
             store.onLoad = { store in
                 let bundle = try await store.loadProperly()
@@ -113,37 +113,37 @@ extension Mutant {
                 }
             }
         },
-        Mutant("an ended session leaves no token behind", by: "a file that only grows") { store in
+        Mutant("an ended session leaves no token", by: "a file that only grows") { store in
             store.onContents = { store in
-                let saved = store.place.events.compactMap { event in
+                let saved = store.storage.events.compactMap { event in
                     if case .save(let bundle) = event { bundle.accessToken } else { nil }
                 }
                 return Data(saved.joined().utf8)
             }
         },
-        Mutant("G9: a late save of an ended session is refused, and the note stays", by: "the last save wins") {
-            $0.onSave = { store, bundle in await store.place.save(bundle) }
+        Mutant("G9: a late save of an ended session is refused, and the ending stays", by: "the last save wins") {
+            $0.onSave = { store, bundle in await store.storage.save(bundle) }
         },
-        Mutant("the next sign-in replaces the note of an ended session", by: "a note that is for ever") { store in
+        Mutant("the next sign-in replaces an ended session", by: "an ending that cannot be replaced") { store in
             store.onSave = { store, bundle in
-                if case .ended = store.place.content { throw TokenStoreError(.superseded, reason: "ended") }
+                if case .ended = store.storage.content { throw TokenStoreError(.superseded, reason: "ended") }
                 try await store.saveProperly(bundle)
             }
         },
     ]
 
     static let reporting = [
-        Mutant("`changes` reports each write of another view that comes after the access", by: "a deaf store") {
+        Mutant("`changes` reports each write of another view after the access", by: "a store without reports") {
             $0.onReopen = { old in
                 var new = old
-                new.proper.place = RecordingTokenStore()
+                new.proper.storage = RecordingTokenStore()
                 new.onUpdate = { _, change in try await old.proper.update(change) }
                 return new
             }
             let silent = RecordingTokenStore()
             $0.onChanges = { _ in silent.changes }
         },
-        Mutant("each access to `changes` makes a stream of its own", by: "one stream for all") { store in
+        Mutant("each access to `changes` makes a new stream", by: "one stream for all") { store in
             let stream = Locked<AsyncStream<Void>?>(nil)
             store.onChanges = { store in
                 stream.withLock { stream in
@@ -155,14 +155,14 @@ extension Mutant {
         },
     ]
 
-    private static func bentNote(
+    private static func alteredEnding(
         _ fault: String,
-        _ bend: @escaping @Sendable (EndedSession) -> EndedSession
+        _ alter: @escaping @Sendable (EndedSession) -> EndedSession
     ) -> Mutant {
-        Mutant(endedNote, by: "a note that \(fault)") { store in
+        Mutant(endedSession, by: "an ending that \(fault)") { store in
             store.onRead = { store in
                 let content = try await store.proper.read()
-                if case .ended(let ended) = content { return .ended(bend(ended)) }
+                if case .ended(let ended) = content { return .ended(alter(ended)) }
                 return content
             }
         }

@@ -4,13 +4,13 @@ import ConcurrencyPrimitives
 
 extension Mutant {
     /// Stores that each break a rule of ``SharedTokenStoreContract``.
-    static let sharedTokenStores = using + excluding + waiting + guarding + updating + spoiled + ending + reporting
+    static let sharedTokenStores = using + excluding + waiting + guarding + updating + corruption + ending + reporting
 
     private static let oneHolder = "G13: a lease has one holder at a time; a waiter gets `busy` after its limit"
-    private static let quietErrors = "G17: no error of a store whose lease is held shows a token, nor does the lease"
+    private static let quietErrors = "G17: no error of a store with a held lease shows a token, nor does the lease"
 
     private static let using = [
-        Mutant("a free lease is taken at once, even with a limit of zero", by: "a limit read before the lock") {
+        Mutant("a free lease is taken immediately, with a limit of zero too", by: "a limit read before the lock") {
             $0.onLease = { store, limit in
                 guard limit > .zero else { throw TokenStoreError(.busy, reason: "no time left") }
                 return try await store.leaseProperly(limit)
@@ -21,7 +21,7 @@ extension Mutant {
             by: "a save that takes the lease"
         ) { store in
             store.onSave = { store, bundle in
-                let lease = try await store.place.lease(waitingAtMost: .zero)
+                let lease = try await store.storage.lease(waitingAtMost: .zero)
                 try await store.saveProperly(bundle)
                 await lease.release()
             }
@@ -30,17 +30,18 @@ extension Mutant {
 
     private static let excluding = [
         Mutant(oneHolder, by: "a lease that excludes no other") {
-            $0.onLease = { _, _ in BentLease(base: OpenLease()) }
+            $0.onLease = { _, _ in AlteredLease(base: OpenLease()) }
         },
-        Mutant("read, change and save under a lease loses no change of another holder", by: "leases for all") {
-            $0.onLease = { _, _ in BentLease(base: OpenLease()) }
-            $0.onSave = { store, bundle in await store.place.save(bundle) }
+        Mutant("read, change and save under a lease loses no change of another holder", by: "a lease for every caller")
+        {
+            $0.onLease = { _, _ in AlteredLease(base: OpenLease()) }
+            $0.onSave = { store, bundle in await store.storage.save(bundle) }
         },
-        Mutant(oneHolder, by: "a lock in the store object instead of the place") { store in
+        Mutant(oneHolder, by: "a lock in the store object instead of the storage") { store in
             store.onReopen = { old in
                 var new = old
                 let lock = RecordingTokenStore()
-                new.onLease = { BentLease(base: try await lock.lease(waitingAtMost: $1)) }
+                new.onLease = { AlteredLease(base: try await lock.lease(waitingAtMost: $1)) }
                 return new
             }
         },
@@ -64,8 +65,8 @@ extension Mutant {
             }
         },
         Mutant(
-            "after a release, the next holder knows that this process has no call under way",
-            by: "a lease that knows nothing of its predecessor"
+            "after a release, the next holder sees that this process has no call in progress",
+            by: "a lease that does not know the last holder"
         ) { store in
             store.onLease = { store, limit in
                 var lease = try await store.leaseProperly(limit)
@@ -84,18 +85,21 @@ extension Mutant {
                 return lease
             }
         },
-        Mutant("a waiter that gave up does not get the lease later", by: "a place in the queue that is not given up") {
-            let (kept, hasGhost) = (Locked<[any TokenStoreLease]>([]), Locked(false))
+        Mutant(
+            "a waiter whose limit has passed does not get the lease later",
+            by: "a waiter that stays in the queue"
+        ) {
+            let (kept, hasStaleWaiter) = (Locked<[any TokenStoreLease]>([]), Locked(false))
             $0.onLease = { store, limit in
                 do {
                     var lease = try await store.leaseProperly(limit)
                     lease.onRelease = { lease in
-                        if hasGhost.withLock({ $0 }) { return kept.withLock { $0.append(lease.base) } }
+                        if hasStaleWaiter.withLock({ $0 }) { return kept.withLock { $0.append(lease.base) } }
                         await lease.base.release()
                     }
                     return lease
                 } catch {
-                    hasGhost.withLock { $0 = true }
+                    hasStaleWaiter.withLock { $0 = true }
                     throw error
                 }
             }
@@ -112,7 +116,7 @@ extension Mutant {
 
     private static let guarding = [
         Mutant("G13: a saved bundle does not replace a later one of its session", by: "the last save wins") { store in
-            store.onSave = { store, bundle in await store.place.save(bundle) }
+            store.onSave = { store, bundle in await store.storage.save(bundle) }
         },
         Mutant("G13: a saved bundle does not replace a later one of its session", by: "a silent refusal") { store in
             store.onSave = { store, bundle in try? await store.saveProperly(bundle) }
@@ -122,7 +126,7 @@ extension Mutant {
                 do {
                     return try await store.leaseProperly(limit)
                 } catch let error as TokenStoreError {
-                    throw TokenStoreError(error.code, reason: "held with \(store.place.bundle?.accessToken ?? "")")
+                    throw TokenStoreError(error.code, reason: "held with \(store.storage.bundle?.accessToken ?? "")")
                 }
             }
         },

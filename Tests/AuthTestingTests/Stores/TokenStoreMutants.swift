@@ -4,23 +4,23 @@ import Foundation
 
 extension Mutant {
     /// Stores that each break a rule of ``TokenStoreContract``.
-    static let tokenStores = forgetful + stubborn + torn + displaced
+    static let tokenStores = reading + writing + concurrency + storage
 
-    private static let forgetful = [
-        Mutant("an empty store answers none", by: "an empty store that answers an empty bundle") { store in
+    private static let reading = [
+        Mutant("an empty store returns no bundle", by: "an empty store that returns an empty bundle") { store in
             store.onLoad = { try await $0.loadProperly() ?? TokenBundle(accessToken: "", refreshToken: nil) }
         },
         fieldwise("drops the refresh token") { TokenBundle(copying: $0, refreshToken: .some(nil)) },
-        fieldwise("makes up an expiry") { TokenBundle(copying: $0, expiresAt: $0.expiresAt ?? .distantFuture) },
+        fieldwise("invents an expiry") { TokenBundle(copying: $0, expiresAt: $0.expiresAt ?? .distantFuture) },
         fieldwise("keeps whole seconds") { bundle in
             let seconds = bundle.expiresAt?.timeIntervalSince1970.rounded(.down)
             return TokenBundle(copying: bundle, expiresAt: seconds.map(Date.init(timeIntervalSince1970:)))
         },
         fieldwise("forgets the clock's skew") { TokenBundle(copying: $0, clockSkew: 0) },
-        fieldwise("makes up a session") { TokenBundle(copying: $0, session: SessionID()) },
+        fieldwise("invents a session") { TokenBundle(copying: $0, session: SessionID()) },
         fieldwise("forgets when the token was received") { TokenBundle(copying: $0, receivedAt: .some(nil)) },
         fieldwise("forgets the pending refresh") { $0.with(pendingRefresh: nil) },
-        fieldwise("forgets that a refresh was given up") { bundle in
+        fieldwise("forgets that a refresh was abandoned") { bundle in
             bundle.with(
                 pendingRefresh: bundle.pendingRefresh.map {
                     RefreshIntent(idempotencyKey: $0.idempotencyKey, owner: $0.owner, date: $0.date)
@@ -41,49 +41,49 @@ extension Mutant {
         fieldwise("composes accents") { bundle in
             TokenBundle(copying: bundle, refreshToken: bundle.refreshToken?.precomposedStringWithCanonicalMapping)
         },
-        fieldwise("takes an empty refresh token for none") { bundle in
+        fieldwise("loads an empty refresh token as nil") { bundle in
             TokenBundle(copying: bundle, refreshToken: bundle.refreshToken.flatMap { $0.isEmpty ? nil : $0 })
         },
-        Mutant("loading changes nothing", by: "a store that hands its bundle out once") { store in
+        Mutant("loading changes nothing", by: "a store that returns its bundle once") { store in
             store.onLoad = { store in
                 let bundle = try await store.loadProperly()
-                await store.place.delete()
+                await store.storage.delete()
                 return bundle
             }
         },
-        Mutant("G17: no description or dump of the store shows a token", by: "a talkative description") { store in
+        Mutant("G17: no description or dump of the store shows a token", by: "a description with a token") { store in
             store.shown = "holds contract-access-1"
         },
     ]
 
-    private static let stubborn = [
+    private static let writing = [
         Mutant("a save replaces what was saved before", by: "a store that ignores a duplicate") { store in
-            store.onSave = { if $0.place.bundle == nil { try await $0.saveProperly($1) } }
+            store.onSave = { if $0.storage.bundle == nil { try await $0.saveProperly($1) } }
         },
-        Mutant("the same bundle can be saved twice", by: "a store that refuses what it has") { store in
+        Mutant("the same bundle can be saved twice", by: "a store that refuses a duplicate") { store in
             store.onSave = { store, bundle in
-                if store.place.bundle == bundle { throw TokenStoreError(.unavailable, reason: "duplicate item") }
+                if store.storage.bundle == bundle { throw TokenStoreError(.unavailable, reason: "duplicate item") }
                 try await store.saveProperly(bundle)
             }
         },
         Mutant("a deleted bundle is gone", by: "a store that deletes nothing") { $0.onDelete = { _ in } },
-        Mutant("deleting nothing, or twice, is no error", by: "a store that misses what it deletes") { store in
+        Mutant("deleting nothing, or twice, is no error", by: "a store that fails to delete nothing") { store in
             store.onDelete = { store in
-                if store.place.bundle == nil { throw TokenStoreError(.unavailable, reason: "item not found") }
+                if store.storage.bundle == nil { throw TokenStoreError(.unavailable, reason: "item not found") }
                 try await store.deleteProperly()
             }
         },
         Mutant("a bundle can be saved after a delete", by: "a store that stays deleted") { store in
-            store.onSave = { if !$0.place.events.contains(.delete) { try await $0.saveProperly($1) } }
+            store.onSave = { if !$0.storage.events.contains(.delete) { try await $0.saveProperly($1) } }
         },
     ]
 
-    private static let torn = [
+    private static let concurrency = [
         Mutant("concurrent saves leave one of the bundles, whole", by: "a store that keeps two items") { store in
             store.onSave = { store, bundle in
-                await store.place.save(TokenBundle(copying: bundle, refreshToken: store.place.bundle?.refreshToken))
+                await store.storage.save(TokenBundle(copying: bundle, refreshToken: store.storage.bundle?.refreshToken))
                 for _ in 1...5 { await Task.yield() }
-                await store.place.save(bundle)
+                await store.storage.save(bundle)
             }
         },
         Mutant(
@@ -91,32 +91,33 @@ extension Mutant {
             by: "a store that deletes, then adds"
         ) { store in
             store.onSave = { store, bundle in
-                await store.place.delete()
+                await store.storage.delete()
                 try Task.checkCancellation()
-                await store.place.save(bundle)
+                await store.storage.save(bundle)
             }
         },
     ]
 
-    private static let displaced = [
-        Mutant("a second store over the same place sees what the first did", by: "a store that caches") { store in
+    private static let storage = [
+        Mutant("a second store over the same storage reads what the first has written", by: "a store that caches") {
+            store in
             store.onReopen = { old in
                 var new = old
-                let cached = old.place.bundle
+                let cached = old.storage.bundle
                 new.onLoad = { _ in cached }
                 return new
             }
         },
-        Mutant("G14: a store that cannot answer throws; it never answers none", by: "`try?` in load") { store in
+        Mutant("G14: an unavailable store throws; it does not return nil", by: "`try?` in load") { store in
             store.onLoad = { try? await $0.loadProperly() }
         },
-        Mutant("a save or delete that could not be made throws", by: "`try?` in save") { store in
+        Mutant("a save or delete that fails throws", by: "`try?` in save") { store in
             store.onSave = { try? await $0.saveProperly($1) }
         },
-        Mutant("a save or delete that could not be made throws", by: "`try?` in delete") { store in
+        Mutant("a save or delete that fails throws", by: "`try?` in delete") { store in
             store.onDelete = { try? await $0.deleteProperly() }
         },
-        Mutant("G17: no error shows a token", by: "an error that quotes what it was to save") { store in
+        Mutant("G17: no error shows a token", by: "an error that quotes the bundle") { store in
             store.onSave = { store, bundle in
                 guard store.isUnavailable else { return try await store.saveProperly(bundle) }
                 throw TokenStoreError(.unavailable, reason: "could not write \(bundle.accessToken)")
@@ -124,9 +125,10 @@ extension Mutant {
         },
     ]
 
-    private static func fieldwise(_ fault: String, _ bend: @escaping @Sendable (TokenBundle) -> TokenBundle) -> Mutant {
+    private static func fieldwise(_ fault: String, _ alter: @escaping @Sendable (TokenBundle) -> TokenBundle) -> Mutant
+    {
         Mutant("what is saved is loaded again, field by field", by: "a store that \(fault)") { store in
-            store.onLoad = { try await $0.loadProperly().map(bend) }
+            store.onLoad = { try await $0.loadProperly().map(alter) }
         }
     }
 }

@@ -6,31 +6,31 @@ import NetworkTesting
 import Testing
 
 @Suite struct AuthServiceTests {
-    private let open = StubNetworkService()
+    private let unauthenticated = StubNetworkService()
     private let network = StubNetworkService()
     private let ada = User(id: 3, name: "Ada")
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")
 
     private func service(_ session: SessionDouble) -> AuthService {
-        AuthService(open: open, network: network, session: session)
+        AuthService(unauthenticated: unauthenticated, network: network, session: session)
     }
 
     @Test func `a guest's tokens start the session`() async throws {
         let session = SessionDouble(.signedOut(.never))
         let login = Endpoint.registerGuest(name: "Ada", photo: Data())
-        open.on(login, return: SignedIn(user: ada, tokens: IssuedTokens(tokens)))
+        unauthenticated.on(login, return: SignedIn(user: ada, tokens: IssuedTokens(tokens)))
         let (progress, continuation) = AsyncStream.makeStream(of: TransferProgress.self)
         let user = try await service(session).registerGuest(name: "Ada", photo: Data()) { continuation.yield($0) }
         continuation.finish()
         #expect(user == ada)
         #expect(session.signIns == [tokens])
         #expect(await progress.reduce(0) { count, _ in count + 1 } == 1)
-        #expect(network.log.isEmpty, "a login goes through the client that has no tokens")
+        #expect(network.log.isEmpty, "a login is sent without tokens")
     }
 
     @Test func `a failed login does not change the session`() async throws {
         let session = SessionDouble(.signedIn(SessionID(rawValue: "before")))
-        open.on(.socialLogin(.apple, token: "fixture"), throw: NetworkError(.connectionFailed))
+        unauthenticated.on(.socialLogin(.apple, token: "fixture"), throw: NetworkError(.connectionFailed))
         await #expect(throws: NetworkError.self) {
             try await service(session).socialLogin(.apple, token: "fixture")
         }
@@ -62,7 +62,7 @@ import Testing
             return
         }
         #expect(network.log.isEmpty)
-        #expect(open.log.isEmpty)
+        #expect(unauthenticated.log.isEmpty)
     }
 
     @Test func `a session that ends during the check leads to the login screen`() async throws {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A JPEG of one 8×8 block, written bit by bit, each component one flat value: for the kinds that no encoder at hand
-/// writes, such as CMYK without Adobe's mark.
+/// A JPEG of one 8×8 block with a flat value for each component, for kinds that the encoders do not write, such as CMYK
+/// without Adobe's segment.
 struct FlatJPEG {
     /// One component is grayscale, three are YCbCr, four are inks.
     var components: [UInt8]
-    /// Adobe's mark with its colour transform: 0 for none, 2 for YCCK.
+    /// The colour transform in Adobe's segment: 0 for none, 2 for YCCK.
     var adobeTransform: UInt8?
 
     var data: Data {

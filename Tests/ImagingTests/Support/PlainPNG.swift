@@ -1,6 +1,6 @@
 import Foundation
 
-/// A PNG of any kind, its rows stored without compression.
+/// A PNG of any kind, without compression.
 struct PlainPNG {
     enum Kind: UInt8 {
         case grayscale = 0
@@ -13,7 +13,7 @@ struct PlainPNG {
     var height: Int
     var kind: Kind
     var bitDepth: UInt8 = 8
-    /// The samples of each row, as they stand in the file.
+    /// The samples of each row, as stored in the file.
     var rows: [[UInt8]]
     /// Chunks between the header and the pixels.
     var extras: [(type: String, payload: [UInt8])] = []

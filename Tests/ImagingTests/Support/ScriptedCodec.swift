@@ -1,20 +1,20 @@
 import Foundation
 import Imaging
 
-/// A codec without a library: answers what it was told to, and refuses what it was not.
+/// A codec that returns scripted results, and throws for other calls.
 struct ScriptedCodec: ImageCodec {
-    /// The answer to `inspect`; `nil` makes that call fail.
+    /// The result of `inspect`; `nil` makes it fail.
     var header: ImageHeader?
-    /// The picture to decode to; `nil` gives a flat one of exactly the size asked for.
+    /// The decoded picture; `nil` makes a flat one of the needed size.
     var picture: Bitmap?
-    /// Whether decoding is part of the script.
+    /// Whether `decode` succeeds.
     var decodes = true
-    /// How many bytes the file has at a quality. Any other quality fails.
+    /// The size of the encoded file at each quality. Other qualities fail.
     var bytes: [Double: Int] = [:]
-    /// Metadata the encoder writes unasked.
-    var unaskedSegments = Data()
+    /// Metadata segments that the encoder adds.
+    var addedSegments = Data()
 
-    static let unscripted = ImagingError(.init(rawValue: "unscripted"), "Nobody was to ask this.")
+    static let unscripted = ImagingError(.init(rawValue: "unscripted"), "The call is not scripted.")
 
     func inspect(_ data: Data) throws(ImagingError) -> ImageHeader {
         guard let header else { throw Self.unscripted }
@@ -29,6 +29,6 @@ struct ScriptedCodec: ImageCodec {
     func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data {
         guard let count = bytes[quality] else { throw Self.unscripted }
         let (start, end) = (Data([0xFF, 0xD8]), Data([0xFF, 0xDA, 0, 2]))
-        return start + unaskedSegments + end + Data(count: count - 8) + Data([0xFF, 0xD9])
+        return start + addedSegments + end + Data(count: count - 8) + Data([0xFF, 0xD9])
     }
 }

@@ -4,7 +4,7 @@ import ConcurrencyPrimitives
 import Foundation
 import ProcessTesting
 
-/// Processes that share one session in a database. Their lines are in one journal, with their number before each.
+/// Processes that share one session in a database. Their output is in one journal, each line with the process's number.
 final class Fleet: Sendable {
     /// One process.
     struct Peer: Sendable {
@@ -27,9 +27,9 @@ final class Fleet: Sendable {
     ) async throws {
         self.server = server
         peers = Locked([])
-        let program = SpawnedProcess.buildFolder.appendingPathComponent("FleetPeer").path
         for number in 1...count {
-            let process = try ChildProcess(program, [connection, account, "\(generation)"]) { [weak self] line in
+            let process = try ChildProcess(SpawnedProcess.peer, ["fleet", connection, account, "\(generation)"]) {
+                [weak self] line in
                 self?.hear(line, from: number)
             }
             peers.withLock { $0.append(Peer(number: number, process: process)) }
@@ -39,12 +39,12 @@ final class Fleet: Sendable {
 
     /// Starts all at once.
     func go() throws {
-        for peer in peers.withLock({ $0 }) { try peer.process.say("go") }
+        for peer in peers.withLock({ $0 }) { try peer.process.write("go") }
     }
 
     /// Waits until a number of processes are done.
     ///
-    /// - Returns: What each is done with: its generation and tokens.
+    /// - Returns: The last generation and tokens of each.
     func results(of count: Int) async -> [String] {
         _ = await journal.waitFor(count) { $0.contains(" done ") }
         return journal.lines.compactMap { $0.components(separatedBy: " done ").dropFirst().first }
@@ -55,7 +55,7 @@ final class Fleet: Sendable {
         for peer in peers.withLock({ $0 }) { await peer.process.finish() }
     }
 
-    /// How often something was said.
+    /// The number of lines that contain some words.
     func count(_ words: String) -> Int { journal.lines.count { $0.contains(" \(words)") } }
 
     private func hear(_ line: String?, from number: Int) {
@@ -69,7 +69,7 @@ final class Fleet: Sendable {
         Task {
             guard let peer = peers.withLock({ $0.first { $0.number == number } }) else { return }
             guard let response = await server.exchange(words[2], key: words[3], for: peer) else { return }
-            try? peer.process.say(
+            try? peer.process.write(
                 ([response.isEmpty ? "rejected" : "tokens", words[1]] + response).joined(separator: " "))
         }
     }

@@ -43,7 +43,7 @@ struct FleetTests {
         try await restartDue.passUnlessCancelled()
         try await database.crash()
         try await database.start()
-        // Others have come back, and would have the lease by now, did it not belong to a process that is under way.
+        // Other processes have reconnected, but cannot take the lease of the process whose refresh is under way.
         try await database.wait(
             until: """
                 SELECT count(*) >= 4 FROM pg_stat_activity

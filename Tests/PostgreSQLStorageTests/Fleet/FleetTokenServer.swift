@@ -3,10 +3,10 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 
-/// The authorization server of a fleet: rotates, honours idempotency keys, counts, and does at certain refreshes what a
-/// test has planned.
+/// The authorization server of a fleet. It rotates tokens, honours idempotency keys, counts, and runs a test's plans at
+/// certain refreshes.
 final class FleetTokenServer: Sendable {
-    /// What becomes of a response.
+    /// Whether a response arrives.
     enum Fate: Sendable {
         case isGiven
         case isLost
@@ -20,12 +20,12 @@ final class FleetTokenServer: Sendable {
         var mostAtOnce = 0
     }
 
-    let server = RotatingTokenServer(honoursKeys: true)
+    let server = RotatingTokenServer(tolerating: .sameKey)
 
     /// The most refreshes that were under way at one time.
     var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
-    /// How often a refresh was repeated with its key: its response was lost.
+    /// The number of refreshes that were repeated with their key after a lost response.
     var replays: Int { server.repetitions }
 
     private let plans: [Int: Plan]

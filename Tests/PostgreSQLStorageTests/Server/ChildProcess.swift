@@ -2,7 +2,7 @@
 import Foundation
 import ProcessTesting
 
-/// A process that is spoken to in lines. It sees its input end when the test's process does, however that ends.
+/// A process whose input and output are lines. Its input ends with the test's process.
 final class ChildProcess: Sendable {
     private let process: SpawnedProcess
 
@@ -11,27 +11,27 @@ final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - executable: The program.
     ///   - arguments: Its arguments.
-    ///   - hear: Given each line it says, and `nil` after the last one.
+    ///   - receive: Is called with each line of its output, and with `nil` after the last one.
     /// - Throws: `SpawnedProcess.NotStarted` when there is no such program.
-    init(_ executable: String, _ arguments: [String], hear: @escaping @Sendable (String?) -> Void) throws {
+    init(_ executable: String, _ arguments: [String], receive: @escaping @Sendable (String?) -> Void) throws {
         process = try SpawnedProcess(executable, arguments, environment: ProcessInfo.processInfo.environment)
         Task { [lines = process.lines] in
-            for await line in lines { hear(line) }
-            hear(nil)
+            for await line in lines { receive(line) }
+            receive(nil)
         }
     }
 
-    func say(_ line: String) throws {
-        try process.say("\(line)\n")
+    func write(_ line: String) throws {
+        try process.write("\(line)\n")
     }
 
-    /// Ends what it hears, and waits until it has ended itself.
+    /// Ends its input, and waits until it has ended.
     func finish() async {
         try? process.finishInput()
         _ = await process.end()
     }
 
-    /// Ends it at once, wherever it is.
+    /// Kills it.
     func kill() {
         process.kill()
     }

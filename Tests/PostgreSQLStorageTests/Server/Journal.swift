@@ -2,7 +2,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// What processes say, line by line, for a test to wait for.
+/// The output lines of processes, for a test to wait for.
 final class Journal: Sendable {
     private struct Watcher {
         let isWanted: @Sendable (String) -> Bool
@@ -18,7 +18,7 @@ final class Journal: Sendable {
 
     private let state = Locked(State())
 
-    /// What was said so far.
+    /// The lines so far.
     var lines: [String] { state.withLock { $0.lines } }
 
     func append(_ line: String) {
@@ -33,7 +33,7 @@ final class Journal: Sendable {
         for watcher in satisfied { watcher.continuation.resume(returning: true) }
     }
 
-    /// Ends the journal. Those who wait for a line that did not come are told so.
+    /// Ends the journal, and every wait.
     func close() {
         let unsatisfied = state.withLock { state in
             state.isClosed = true
@@ -43,7 +43,7 @@ final class Journal: Sendable {
         for watcher in unsatisfied { watcher.continuation.resume(returning: false) }
     }
 
-    /// Waits until a number of lines are as wanted.
+    /// Waits until a number of lines match.
     ///
     /// - Returns: `false` if the journal was closed first, which a cancelled wait does.
     func waitFor(

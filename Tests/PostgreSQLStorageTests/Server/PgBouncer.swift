@@ -14,7 +14,7 @@ final class PgBouncer: Sendable {
 
     private static let program = "/usr/sbin/pgbouncer"
 
-    /// How to reach it.
+    /// Its connection string.
     var connection: String { "host=\(folder) port=6432 user=latchkey dbname=postgres" }
 
     private let folder: String
@@ -26,7 +26,7 @@ final class PgBouncer: Sendable {
     /// - Parameters:
     ///   - server: The server behind it.
     ///   - user: The role it logs in as.
-    ///   - connections: The most connections it makes to the server.
+    ///   - connections: The most connections to the server.
     /// - Throws: `PostgreSQLServer.DidNotStart`.
     init(before server: PostgreSQLServer, as user: String = "latchkey", connections: Int = 20) async throws {
         guard let programs = PostgreSQLPrograms.found else { throw PostgreSQLServer.DidNotStart(said: ["no programs"]) }
@@ -45,7 +45,7 @@ final class PgBouncer: Sendable {
     /// Kills the pooler and starts it again: all connections are cut.
     func restart() async throws {
         let said = journal.lines.count
-        try script.say("restart")
+        try script.write("restart")
         guard await journal.waitFor(after: said, where: { $0 == "started" }) else {
             throw PostgreSQLServer.DidNotStart(said: journal.lines)
         }

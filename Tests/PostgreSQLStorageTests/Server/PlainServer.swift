@@ -3,7 +3,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// A server that offers no TLS, on an address of this host that is not loopback. It keeps what it is sent.
+/// A server that offers no TLS, on an address of this host that is not loopback. It records what it receives.
 final class PlainServer: Sendable {
     /// An IPv4 address of this host that is not loopback.
     static let address: String? = {
@@ -65,7 +65,7 @@ final class PlainServer: Sendable {
         close(listener)
     }
 
-    /// Refuses TLS, and reads until the client gives up.
+    /// Refuses TLS, and reads until the client closes the connection.
     private static func converse(_ connection: Int32) -> [UInt8] {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// The programs of a PostgreSQL server on this machine, and the user to run them as.
+/// The programs of a PostgreSQL server on this machine, and the user that runs them.
 struct PostgreSQLPrograms: Sendable {
     static let absence: Comment = """
         PostgreSQL's server programs (initdb, pg_ctl) were not found, or no user but root to run them as: install the \
@@ -14,7 +14,7 @@ struct PostgreSQLPrograms: Sendable {
     /// The folder with the programs.
     let folder: String
 
-    /// The user to run them as when the tests are root's: the server refuses root.
+    /// The user that runs them if the tests run as root, which the server refuses.
     let user: (id: uid_t, group: gid_t)?
 
     private init?() {
@@ -24,12 +24,13 @@ struct PostgreSQLPrograms: Sendable {
             user = nil
             return
         }
-        let other = ["postgres", "nobody"].lazy.compactMap { (name: String) in getpwnam(name)?.pointee }.first
-        guard let other, FileManager.default.isExecutableFile(atPath: Self.switcher) else { return nil }
+        guard let other = getpwnam("postgres")?.pointee ?? getpwuid(65_534)?.pointee,
+            FileManager.default.isExecutableFile(atPath: Self.switcher)
+        else { return nil }
         user = (other.pw_uid, other.pw_gid)
     }
 
-    /// Makes a folder that belongs to the user. Its path is short: that of a socket has to fit 100 bytes.
+    /// Creates a folder that belongs to the user. Its path is short, because that of a socket is limited to 100 bytes.
     func makeFolder() throws -> String {
         let folder = "/tmp/latchkey-pg-" + UUID().uuidString.prefix(8)
         var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]

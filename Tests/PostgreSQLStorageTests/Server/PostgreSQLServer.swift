@@ -7,12 +7,12 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-/// A PostgreSQL server of the test's own, in a folder of its own, reached by a socket in that folder only.
+/// A private PostgreSQL server, in a temporary folder, with a socket in that folder only.
 ///
-/// A shell script starts it, stops it at a word, and in the end stops it for good and removes the folder: when its
-/// input ends, as it does when the process of the tests ends, in any way.
+/// A shell script starts it, stops it on a command, and removes it with its folder when the input of the script ends, which
+/// it does when the process of the tests ends in any way.
 final class PostgreSQLServer: Sendable {
-    /// One server for all tests that leave it as it is, with the table in place.
+    /// One server with the table, for all tests that do not stop or change it.
     static var shared: PostgreSQLServer {
         get async throws { try await starting.value }
     }
@@ -29,7 +29,7 @@ final class PostgreSQLServer: Sendable {
 
     let folder: String
 
-    /// How to reach it as the user who may do everything.
+    /// The connection string of its superuser.
     var connection: String { "host=\(folder) user=latchkey dbname=postgres" }
 
     private let script: ChildProcess
@@ -38,7 +38,7 @@ final class PostgreSQLServer: Sendable {
 
     /// Starts a server.
     ///
-    /// - Parameter connections: How many connections it admits, those reserved for its superuser aside.
+    /// - Parameter connections: The most connections, without those reserved for its superuser.
     /// - Throws: ``DidNotStart``.
     init(connections: Int = 97) async throws {
         guard let programs = PostgreSQLPrograms.found else { throw DidNotStart(said: ["no programs"]) }
@@ -52,7 +52,7 @@ final class PostgreSQLServer: Sendable {
         guard await journal.waitFor(where: { $0 == "started" }) else { throw DidNotStart(said: journal.lines) }
     }
 
-    /// A store in it, whose tokens are not encrypted unless a cipher is given.
+    /// A store in it, by default without encryption.
     func store(
         _ account: String = UUID().uuidString,
         table: PostgreSQLTable = .standard,
@@ -78,10 +78,10 @@ final class PostgreSQLServer: Sendable {
     /// Starts the server again.
     func start() async throws { try await command("start", until: "started") }
 
-    /// Stops the server for good.
+    /// Stops and removes the server.
     func finish() async { await script.finish() }
 
-    /// Runs one statement, as the user who may do everything.
+    /// Runs one statement as superuser.
     @discardableResult
     func run(_ text: String, _ values: [PostgreSQLValue] = []) async throws -> PostgreSQLRows {
         try await queue.run { [connection] () throws(PostgreSQLFailure) in
@@ -91,14 +91,14 @@ final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// Waits until what a statement asks is so.
+    /// Waits until a statement returns true.
     func wait(until question: String, _ values: [PostgreSQLValue] = []) async throws {
         while try await !run(question, values).flag(0) { try Task.checkCancellation() }
     }
 
     private func command(_ word: String, until answer: String) async throws {
         let said = journal.lines.count
-        try script.say(word)
+        try script.write(word)
         guard await journal.waitFor(after: said, where: { $0 == answer }) else {
             throw DidNotStart(said: journal.lines)
         }

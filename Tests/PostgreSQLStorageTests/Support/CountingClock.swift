@@ -3,7 +3,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The clocks of the system, and how often they were slept on.
+/// The clocks of the system, with a count of the sleeps.
 final class CountingClock: TimeSource {
     private let system = SystemTimeSource()
     private let count = Locked(0)

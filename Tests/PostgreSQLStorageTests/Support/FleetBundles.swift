@@ -3,7 +3,7 @@ import AuthInterface
 import Foundation
 
 extension TokenBundle {
-    /// A bundle whose tokens say its generation.
+    /// A bundle whose tokens contain its generation.
     static func fleet(_ generation: Int, session: String = "fleet-session", tokens: String = "ada1") -> TokenBundle {
         TokenBundle(
             accessToken: "access-\(tokens)-\(generation)",
@@ -14,7 +14,7 @@ extension TokenBundle {
     }
 }
 
-/// What a call throws, if it is an error of a store.
+/// The error that a call throws, if it is an error of a store.
 func storeFailure(of call: () async throws -> Void) async -> TokenStoreError? {
     do {
         try await call()

@@ -4,8 +4,7 @@ import AuthTesting
 import Foundation
 import Storage
 
-/// A cipher for tests: no secrecy at all, but what it seals looks different, and opens only where it belongs and with
-/// the same key.
+/// A cipher for tests without secrecy. What it seals opens only with the same key and associated data.
 struct ScramblingCipher: TokenCipher {
     struct Refusal: Error {}
 
@@ -33,7 +32,7 @@ struct FailingCipher: TokenCipher {
     func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data { throw error }
 }
 
-/// A cipher that does not encrypt, and seals once its gate is open.
+/// A cipher that does not encrypt, and seals when its gate is open.
 struct GatedCipher: TokenCipher {
     let sealing = Gate()
 

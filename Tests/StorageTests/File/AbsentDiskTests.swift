@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 #if os(Linux)
-/// Whether this process can give others mount namespaces of their own.
+/// Whether this process can create mount namespaces.
 private var canMount: Bool {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("CapEff:") } ?? ""
@@ -14,9 +14,9 @@ private var canMount: Bool {
     return capabilities >> 21 & 1 == 1 && access("/usr/bin/unshare", X_OK) == 0
 }
 
-/// Real disks that go away, in mount namespaces of other processes.
+/// Real disks that are mounted and unmounted, in mount namespaces of other processes.
 @Suite(
-    "ST1, S16: a disk that is away is `unavailable`, and the session is there again when the disk is",
+    "S16: a disk that is not mounted is unavailable, and the session is available again when the disk is",
     .enabled(if: canMount, "needs CAP_SYS_ADMIN and unshare(1)")
 )
 struct AbsentDiskTests {
@@ -33,76 +33,71 @@ struct AbsentDiskTests {
         }
     }
 
-    @Test("Unmounted under a running process: unavailable, nothing is made in its place, and it comes back")
-    func unmountedWhileRunning() async throws {
-        let talker = try talker()
-        #expect(try await talker.tell("mount") == "done")
-        #expect(try await talker.tell("save") == "0")
-        #expect(try await talker.tell("unmount") == "done")
+    @Test func `a disk that is unmounted while in use is unavailable until it is mounted again`() async throws {
+        let process = try dialogue()
+        #expect(try await process.send("mount") == "done")
+        #expect(try await process.send("save") == "0")
+        #expect(try await process.send("unmount") == "done")
         for command in ["load", "save", "lease", "end", "delete", "overwrite"] {
-            let response = try await talker.tell(command) ?? ""
+            let response = try await process.send(command) ?? ""
             #expect(response.hasPrefix("unavailable: ") && response.contains("is gone; mount its disk"), "\(response)")
         }
         #expect(try mountPoint.names.isEmpty)
-        #expect(try await talker.tell("mount") == "done")
-        #expect(try await talker.tell("load") == "0")
-        #expect(try await talker.tell("lease") == "leased")
-        #expect(try await talker.tell("save") == "1")
+        #expect(try await process.send("mount") == "done")
+        #expect(try await process.send("load") == "0")
+        #expect(try await process.send("lease") == "leased")
+        #expect(try await process.send("save") == "1")
     }
 
-    @Test("Absent at the start: unavailable, with a note that says what to do, and it comes back")
-    func absentAtStart() async throws {
-        let talker = try talker()
-        for command in ["mount", "save", "unmount", "restart"] { _ = try await talker.tell(command) }
+    @Test func `a disk that is absent at the start is unavailable, and the error says what to do`() async throws {
+        let process = try dialogue()
+        for command in ["mount", "save", "unmount", "restart"] { _ = try await process.send(command) }
         let notes = home.appendingPathComponent(".local/state/latchkey/known-folders")
         let note = notes.appendingPathComponent(try #require(try notes.names.first))
         for command in ["load", "overwrite", "lease", "end"] {
-            let response = try await talker.tell(command) ?? ""
+            let response = try await process.send(command) ?? ""
             #expect(response.hasPrefix("unavailable: ") && response.hasSuffix("run: rm \(note.path)"), "\(response)")
         }
         #expect(try mountPoint.names.isEmpty)
-        #expect(try await talker.tell("mount") == "done")
-        #expect(try await talker.tell("load") == "0")
+        #expect(try await process.send("mount") == "done")
+        #expect(try await process.send("load") == "0")
 
-        _ = try await talker.tell("unmount")
-        _ = try await talker.tell("restart")
+        _ = try await process.send("unmount")
+        _ = try await process.send("restart")
         try FileManager.default.removeItem(at: note)
-        #expect(try await talker.tell("load") == "none")
+        #expect(try await process.send("load") == "none")
     }
 
-    @Test("Another disk at the mount point is not the one that was used")
-    func otherDisk() async throws {
-        let first = try talker()
-        for command in ["mount", "save"] { _ = try await first.tell(command) }
-        // The mount of the first process is not there for the second.
-        let second = try talker()
-        #expect(try await second.tell("load")?.contains("is not the folder that was used before") == true)
-        #expect(try await second.tell("overwrite")?.hasPrefix("unavailable: ") == true)
+    @Test func `another disk at the mount point is unavailable`() async throws {
+        let first = try dialogue()
+        for command in ["mount", "save"] { _ = try await first.send(command) }
+        // The second process does not see the mount of the first.
+        let second = try dialogue()
+        #expect(try await second.send("load")?.contains("is not the folder that was used before") == true)
+        #expect(try await second.send("overwrite")?.hasPrefix("unavailable: ") == true)
     }
 
-    @Test("A stream of changes does not keep a disk from being unmounted, and ends with it")
-    func watchedDisk() async throws {
-        #expect(try await talker().tell("watch") == "ended")
+    @Test func `a stream of changes does not prevent unmounting a disk, and ends then`() async throws {
+        #expect(try await dialogue().send("watch") == "ended")
     }
 
-    @Test(
-        "A missing HOME or XDG_STATE_HOME is `unavailable` to every user, root too, and nothing is saved elsewhere",
-        arguments: ["HOME", "XDG_STATE_HOME"]
-    )
-    func missingHome(variable: String) async throws {
+    @Test(arguments: ["HOME", "XDG_STATE_HOME"])
+    func `a missing HOME or XDG_STATE_HOME is unavailable, also for root, and nothing is saved elsewhere`(
+        variable: String
+    ) async throws {
         let application = temporary.url.appendingPathComponent(temporary.url.lastPathComponent)
-        let talker = Talker(
+        let process = StorageDialogue(
             try SpawnedProcess(
-                torture: "talk",
+                peer: "dialogue",
                 application,
                 environment: environment.merging(
-                    [variable: "/mnt/gone", "TORTURE_STORE": "application"],
+                    [variable: "/mnt/gone", "STORE": "application"],
                     uniquingKeysWith: { $1 }
                 )
             )
         )
         for command in ["load", "save", "overwrite", "end"] {
-            let response = try await talker.tell(command)
+            let response = try await process.send(command)
             #expect(response == "unavailable: could not find the folder /mnt/gone: No such file or directory")
         }
         #expect(try home.names.isEmpty)
@@ -118,12 +113,13 @@ struct AbsentDiskTests {
         return environment
     }
 
-    /// A process that can mount the disk. Its mounts end with it.
-    private func talker() throws -> Talker {
-        let program = SpawnedProcess.buildFolder.appendingPathComponent("StorageTorture").path
+    /// Starts a process that can mount the disk. Its mounts end with it.
+    private func dialogue() throws -> StorageDialogue {
         let folder = mountPoint.appendingPathComponent("tokens").path
-        return Talker(
-            try SpawnedProcess("/usr/bin/unshare", ["--mount", program, "talk", folder], environment: environment)
+        return StorageDialogue(
+            try SpawnedProcess(
+                "/usr/bin/unshare", ["--mount", SpawnedProcess.peer, "storage", "dialogue", folder],
+                environment: environment)
         )
     }
 }

@@ -4,10 +4,9 @@ import Testing
 
 @testable import Storage
 
-@Suite("Accounts side by side")
+@Suite("Accounts in one folder")
 struct AccountNameTests {
-    @Test("Deleting one account leaves the others")
-    func independence() async throws {
+    @Test func `deleting one account leaves the others`() async throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.fresh()
         let accounts = ["default", "", "Ada", "ada", "../ada", "ada/lovelace", ".", "ada.json", "e\u{301}", "\u{e9}"]
@@ -21,19 +20,15 @@ struct AccountNameTests {
         #expect(try temporary.url.names == [folder.lastPathComponent])
     }
 
-    @Test(
-        "A file is named after its account",
-        arguments: [
-            ("default", "default.json"), ("ada_lovelace-2", "ada_lovelace-2.json"), ("", "%.json"),
-            ("Ada", "%41da.json"), ("a@b.c", "a%40b%2ec.json"), ("\n", "%0a.json"), ("\u{e9}", "%c3%a9.json"),
-        ]
-    )
-    func names(account: String, name: String) {
+    @Test(arguments: [
+        ("default", "default.json"), ("ada_lovelace-2", "ada_lovelace-2.json"), ("", "%.json"),
+        ("Ada", "%41da.json"), ("a@b.c", "a%40b%2ec.json"), ("\n", "%0a.json"), ("\u{e9}", "%c3%a9.json"),
+    ])
+    func `a file is named after its account`(account: String, name: String) {
         #expect(AccountName.fileName(for: account) == name)
     }
 
-    @Test("No two accounts share a file, not even where capitals and small letters are the same")
-    func injective() {
+    @Test func `no two accounts share a file, even on a file system that ignores case`() {
         let alphabet: [Character] = ["a", "A", "%", ".", "/", "4", "1", "\u{e9}", "\0", "-"]
         var accounts: [String] = [""]
         for _ in 1...3 { accounts += accounts.flatMap { account in alphabet.map { account + [$0] } } }
@@ -42,8 +37,7 @@ struct AccountNameTests {
         #expect(Set(distinct.map { AccountName.fileName(for: $0).lowercased() }).count == distinct.count)
     }
 
-    @Test("An account whose name no file can have is `unavailable`, and never none")
-    func longName() async throws {
+    @Test func `an account name that is too long for a file is unavailable, and never none`() async throws {
         let temporary = try TemporaryFolder()
         let store = FileTokenStore(folder: temporary.fresh(), account: String(repeating: "a", count: 201))
         let calls: [() async throws -> Void] = [

@@ -6,14 +6,12 @@ import Testing
 
 @Suite("The checksum of a stored session")
 struct ChecksumTests {
-    @Test("The checksum is CRC-64/XZ: it has the check value of the catalogue")
-    func checksum() {
+    @Test func `the checksum is CRC-64/XZ, with the check value of the catalogue`() {
         #expect(CRC64.text(of: "123456789".utf8) == "995dc9bbdf1939fa")
         #expect(CRC64.text(of: "".utf8) == "0000000000000000")
     }
 
-    @Test("S19: with any bit of it flipped, a file is corrupt")
-    func flippedBits() throws {
+    @Test func `S19: a file with any flipped bit is corrupt`() throws {
         let ending = SessionEnding(status: 400, code: "invalid_grant", date: Date(timeIntervalSinceReferenceDate: 8e8))
         let sessions: [StoredSession] = [
             .active(.complete), .empty,
@@ -39,8 +37,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("S19: a store finds a flipped bit of its file too")
-    func flippedBitOfTheFile() async throws {
+    @Test func `S19: a store detects a flipped bit of its file`() async throws {
         let temporary = try TemporaryFolder()
         let store = FileTokenStore(folder: temporary.fresh())
         try await store.save(.complete)

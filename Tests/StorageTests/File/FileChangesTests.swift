@@ -7,7 +7,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("EN6: `changes` of the file store")
+@Suite("`changes` of the file store")
 struct FileChangesTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -19,20 +19,18 @@ struct FileChangesTests {
         store = FileTokenStore(folder: folder)
     }
 
-    @Test("A save, an end and a delete of another process are reported")
-    func otherProcess() async throws {
+    @Test func `a save, an end and a delete of another process are reported`() async throws {
         try await store.save(.numbered(0))
         var reports = store.changes.makeAsyncIterator()
-        let talker = Talker(try SpawnedProcess(torture: "talk", folder))
+        let process = StorageDialogue(try SpawnedProcess(peer: "dialogue", folder))
         for (command, kind) in [("save", "active"), ("end", "ended"), ("delete", "empty")] {
-            _ = try await talker.tell(command)
+            _ = try await process.send(command)
             #expect(await reports.next() != nil)
             #expect(try await kindOfContent() == kind)
         }
     }
 
-    @Test("The first sign-in is reported although there was no folder when the stream was made, nor one above it")
-    func firstSignIn() async throws {
+    @Test func `the first sign-in is reported even if the folder and its parent did not exist`() async throws {
         let deep = folder.appendingPathComponent("one/two/tokens")
         let store = FileTokenStore(folder: deep, anchor: temporary.url)
         var reports = store.changes.makeAsyncIterator()
@@ -44,14 +42,13 @@ struct FileChangesTests {
         repeat { #expect(await reports.next() != nil) } while try await store.load() != nil
     }
 
-    @Test("Writes of other accounts, and locks and leases of this one, are not reported")
-    func filtered() async throws {
+    @Test func `writes of other accounts, and locks and leases of this one, are not reported`() async throws {
         try await store.save(.numbered(1))
         let (reports, isLast) = (Locked(0), Gate())
         let mine = FolderWatcher.shared.subscribe(to: folder.path, "default.json") { _ in
             reports.withLock { $0 += 1 }
         }
-        // Events are delivered in the order in which they happened: the last one tells that all others are through.
+        // Events are delivered in order: after the last one, all others have been delivered.
         let last = FolderWatcher.shared.subscribe(to: folder.path, "last.json") { _ in isLast.open() }
         try await FileTokenStore(folder: folder, account: "ada").save(.numbered(1))
         await (try await store.lease(waitingAtMost: .zero)).release()
@@ -62,8 +59,8 @@ struct FileChangesTests {
         for subscription in [mine, last] { FolderWatcher.shared.unsubscribe(try #require(subscription)) }
     }
 
-    @Test("A stream ends when its folder is removed or renamed", arguments: [true, false])
-    func ended(isRemoved: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `a stream ends when its folder is removed or renamed`(isRemoved: Bool) async throws {
         try await store.save(.numbered(1))
         var reports = store.changes.makeAsyncIterator()
         if isRemoved {
@@ -74,16 +71,14 @@ struct FileChangesTests {
         while await reports.next() != nil {}
     }
 
-    @Test("Where there is nothing to watch, the stream has ended at once")
-    func nothingToWatch() async throws {
+    @Test func `a stream ends at once if nothing can be watched`() async throws {
         let orphan = FileTokenStore(folder: folder.appendingPathComponent("tokens"))
         for await _ in orphan.changes { Issue.record("a report from nowhere") }
     }
 
     #if os(Linux)
-    @Test("1,000 streams share one descriptor and one watch, and leave no watch and no thread behind")
-    func resources() async throws {
-        let lines = try await SpawnedProcess(torture: "streams", folder, 1_000).remainingLines()
+    @Test func `1,000 streams share one descriptor and one watch, and leave no watch and no thread`() async throws {
+        let lines = try await SpawnedProcess(peer: "streams", folder, 1_000).remainingLines()
         let counts = lines.map { line in line.split(separator: " ").dropFirst().compactMap { Int($0) } }
         try #require(counts.count == 3 && counts.allSatisfy { $0.count == 4 }, "\(lines)")
         let (before, meanwhile, after) = (counts[0], counts[1], counts[2])

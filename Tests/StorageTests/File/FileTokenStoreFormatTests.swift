@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("What is in the file")
+@Suite("The format of the file")
 struct FileTokenStoreFormatTests {
     private let temporary: TemporaryFolder
     private let store: FileTokenStore
@@ -26,24 +26,22 @@ struct FileTokenStoreFormatTests {
         store = FileTokenStore(folder: temporary.fresh())
     }
 
-    @Test("A bundle is written as it is documented, and read again")
-    func written() async throws {
+    @Test func `a bundle is written in the documented format, and read again`() async throws {
         try await store.save(.numbered(3))
         #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.version2)
         try store.file.writePrivately(Data(Self.version2.utf8))
         #expect(try await store.load() == .numbered(3))
     }
 
-    @Test("A file of version 1 is read, and replaced by one of the current version at the next save")
-    func earlierVersion() async throws {
+    @Test func `a file of version 1 is read, and replaced by one of the current version at the next save`() async throws
+    {
         try store.file.writePrivately(Data(Self.version1.utf8))
         #expect(try await store.load() == .numbered(3))
         try await store.save(.numbered(3))
         #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.version2)
     }
 
-    @Test("Fields that are not known are ignored")
-    func unknownFields() async throws {
+    @Test func `unknown fields are ignored`() async throws {
         for text in [Self.version1, Self.version2] {
             let more = text.replacingOccurrences(of: "{\"accessToken", with: "{\"colour\":[1],\"accessToken")
             try store.file.writePrivately(Data(more.utf8).withChecksum)
@@ -51,8 +49,7 @@ struct FileTokenStoreFormatTests {
         }
     }
 
-    @Test("Every bit of a date survives")
-    func dates() async throws {
+    @Test func `every bit of a date survives`() async throws {
         for _ in 1...50 {
             let dates = (1...3).map { _ in Date(timeIntervalSinceReferenceDate: .random(in: -1e9...3e9)) }
             let bundle = TokenBundle(
@@ -67,19 +64,16 @@ struct FileTokenStoreFormatTests {
         }
     }
 
-    @Test("A date or skew that is no finite number survives too", arguments: [Double.infinity, -.infinity])
-    func infinity(value: Double) async throws {
+    @Test(arguments: [Double.infinity, -.infinity])
+    func `a date or skew that is not finite survives too`(value: Double) async throws {
         let date = Date(timeIntervalSinceReferenceDate: value)
         let bundle = TokenBundle(accessToken: "access-1", refreshToken: nil, expiresAt: date, clockSkew: value)
         try await store.save(bundle)
         #expect(try await store.load() == bundle)
     }
 
-    @Test(
-        "A stored generation that cannot be counted on from is corrupt, and such a bundle is not saved",
-        arguments: [-1, 1 << 48, .max, .min]
-    )
-    func generation(generation: Int) async throws {
+    @Test(arguments: [-1, 1 << 48, .max, .min])
+    func `a generation outside the range is corrupt, and a bundle with one is not saved`(generation: Int) async throws {
         for text in [Self.version1, Self.version2] {
             let bent = text.replacingOccurrences(of: "\"generation\":3", with: "\"generation\":\(generation)")
             try store.file.writePrivately(Data(bent.utf8).withChecksum)
@@ -97,8 +91,8 @@ struct FileTokenStoreFormatTests {
         "{\"checksum\":\"0000000000000000\",\"format\":\"latchkey-tokens\",\"tokens\":[],\"version\":4}",
     ]
 
-    @Test("A file of a later version is refused and not changed; a delete removes it", arguments: later)
-    func laterVersion(text: String) async throws {
+    @Test(arguments: later)
+    func `a file of a later version is refused and not changed; a delete removes it`(text: String) async throws {
         let later = Data(text.utf8).withChecksum
         try store.file.writePrivately(later)
         #expect(await storeError { _ = try await store.load() }?.code == .unsupportedVersion)
@@ -109,8 +103,8 @@ struct FileTokenStoreFormatTests {
         #expect(try await store.load() == nil)
     }
 
-    @Test("A file that breaks off anywhere is corrupt, and never none", arguments: [version1, version2])
-    func truncated(text: String) async throws {
+    @Test(arguments: [version1, version2])
+    func `a file that is cut off anywhere is corrupt, and never none`(text: String) async throws {
         let whole = Data(text.utf8)
         for length in 0..<whole.count {
             try store.file.writePrivately(whole.prefix(length))
@@ -124,11 +118,12 @@ struct FileTokenStoreFormatTests {
         "{\"format\":\"latchkey-tokens\",\"version\":1}",
         "{\"format\":\"latchkey-tokens\",\"version\":2}",
         "{\"format\":\"latchkey-tokens\",\"version\":1,\"bundle\":{\"accessToken\":\"access-1\"}}",
-        version1 + version1, "\u{0}\u{0}\u{0}\u{0}",
+        version1 + version1, version1.replacingOccurrences(of: "latchkey-tokens", with: "other-tokens"),
+        "\u{0}\u{0}\u{0}\u{0}",
     ]
 
-    @Test("What is no session is corrupt until an update replaces it, and no copy of it is kept", arguments: garbage)
-    func corrupt(text: String) async throws {
+    @Test(arguments: garbage)
+    func `invalid content is corrupt until an update replaces it, and no copy is kept`(text: String) async throws {
         try store.file.writePrivately(Data(text.utf8))
         let other = FileTokenStore(folder: store.file.deletingLastPathComponent())
         for store in [store, other, store] {
@@ -142,15 +137,13 @@ struct FileTokenStoreFormatTests {
         #expect(try store.file.deletingLastPathComponent().names == ["default.json", "default.json.lock"])
     }
 
-    @Test("A delete removes a corrupt file")
-    func corruptDelete() async throws {
+    @Test func `a delete removes a corrupt file`() async throws {
         try store.file.writePrivately(Data("garbage".utf8))
         try await store.delete()
         #expect(try await store.load() == nil)
     }
 
-    @Test("No error quotes the file")
-    func silence() async throws {
+    @Test func `no error quotes the file`() async throws {
         let texts = [
             "refresh-secret", "{\"refresh-secret\":1}",
             Self.version1.replacingOccurrences(of: "-1.5", with: "\"refresh-secret\""),
@@ -166,12 +159,10 @@ struct FileTokenStoreFormatTests {
         }
     }
 
-    /// The larger file is more than memory holds and more than a test can read: a result shows that none of it is read.
-    @Test(
-        "Of 100 MB of garbage nothing is read, nor of a terabyte: the file is corrupt, and a sign-in replaces it",
-        arguments: [100 << 20, 1 << 40]
-    )
-    func hugeFile(size: Int) async throws {
+    /// The larger file does not fit into memory: a result shows that it is not read.
+    @Test(arguments: [100 << 20, 1 << 40])
+    func `a file of 100 MB or a terabyte is not read: it is corrupt, and a sign-in replaces it`(size: Int) async throws
+    {
         try store.file.writePrivately(Data("x".utf8))
         #expect(truncate(store.file.path, size) == 0)
         #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
@@ -179,8 +170,7 @@ struct FileTokenStoreFormatTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test("A bundle that no later load would read is not saved")
-    func hugeBundle() async throws {
+    @Test func `a bundle that could not be loaded again is not saved`() async throws {
         try await store.save(.numbered(1))
         let filling = String(repeating: "a", count: TokenFile.sizeLimit)
         let huge = TokenBundle(accessToken: filling, refreshToken: nil)

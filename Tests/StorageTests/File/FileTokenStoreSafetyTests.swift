@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A file that others could read or replace is refused, and left alone")
+@Suite("A file that other users could read or replace is refused and not changed")
 struct FileTokenStoreSafetyTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -16,8 +16,7 @@ struct FileTokenStoreSafetyTests {
         store = FileTokenStore(folder: folder)
     }
 
-    @Test("The first save makes the folders between the state folder and its own 0700, the file and its locks 0600")
-    func modes() async throws {
+    @Test func `the first save creates folders of mode 0700 and files of mode 0600`() async throws {
         let deep = folder.appendingPathComponent("one").appendingPathComponent("two")
         let store = FileTokenStore(folder: deep, anchor: temporary.url)
         try await store.save(.numbered(1))
@@ -27,8 +26,7 @@ struct FileTokenStoreSafetyTests {
         for name in try deep.names { #expect(try deep.appendingPathComponent(name).permissions == "600") }
     }
 
-    @Test("A load, a delete, a lease or an update without a session makes no folder")
-    func untouched() async throws {
+    @Test func `a load, a delete, a lease or an update without a session creates no folder`() async throws {
         #expect(try await store.load() == nil)
         try await store.delete()
         try await store.update { _ in nil }
@@ -37,8 +35,8 @@ struct FileTokenStoreSafetyTests {
         #expect(try temporary.url.names.isEmpty)
     }
 
-    @Test("A wider mode of the file is refused with the command that fixes it", arguments: [0o644, 0o640, 0o602])
-    func fileMode(mode: Int) async throws {
+    @Test(arguments: [0o644, 0o640, 0o602])
+    func `a wider mode of the file is refused with the command that fixes it`(mode: Int) async throws {
         try await store.save(.numbered(1))
         try store.file.setPermissions(mode)
         let before = try Data(contentsOf: store.file)
@@ -53,8 +51,8 @@ struct FileTokenStoreSafetyTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test("A wider mode of the folder is refused with the command that fixes it", arguments: [0o755, 0o710, 0o777])
-    func folderMode(mode: Int) async throws {
+    @Test(arguments: [0o755, 0o710, 0o777])
+    func `a wider mode of the folder is refused with the command that fixes it`(mode: Int) async throws {
         try await store.save(.numbered(1))
         try folder.setPermissions(mode)
         for error in [await failedLoad(), await failedSave(), await failedLease()] {
@@ -64,8 +62,7 @@ struct FileTokenStoreSafetyTests {
         #expect(try folder.permissions == String(mode, radix: 8))
     }
 
-    @Test("A delete removes the tokens although the modes are wrong")
-    func deleteInSpiteOfModes() async throws {
+    @Test func `a delete removes the tokens even if the modes are wrong`() async throws {
         try await store.save(.numbered(1))
         try store.file.setPermissions(0o644)
         try folder.setPermissions(0o755)
@@ -73,8 +70,8 @@ struct FileTokenStoreSafetyTests {
         #expect(!FileManager.default.fileExists(atPath: store.file.path))
     }
 
-    @Test("A symbolic link in place of the file is refused, wherever it leads", arguments: [true, false])
-    func linkedFile(dangles: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `a symbolic link in place of the file is refused, even one without a target`(dangles: Bool) async throws {
         try await store.save(.numbered(1))
         let elsewhere = temporary.fresh()
         if dangles {
@@ -91,8 +88,7 @@ struct FileTokenStoreSafetyTests {
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: store.file.path) == elsewhere.path)
     }
 
-    @Test("A symbolic link in place of the folder is refused")
-    func linkedFolder() async throws {
+    @Test func `a symbolic link in place of the folder is refused`() async throws {
         try await store.save(.numbered(1))
         let link = temporary.fresh()
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder)
@@ -108,8 +104,8 @@ struct FileTokenStoreSafetyTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test("A symbolic link in place of a lock file is refused", arguments: ["lock", "lease"])
-    func linkedLock(suffix: String) async throws {
+    @Test(arguments: ["lock", "lease"])
+    func `a symbolic link in place of a lock file is refused`(suffix: String) async throws {
         try await store.save(.numbered(1))
         let lock = store.file.appendingPathExtension(suffix)
         try? FileManager.default.removeItem(at: lock)
@@ -117,8 +113,8 @@ struct FileTokenStoreSafetyTests {
         #expect(await (suffix == "lock" ? failedSave() : failedLease())?.code == .insecure)
     }
 
-    @Test("What is no regular file is refused without waiting for it", arguments: ["pipe", "folder", "socket"])
-    func noFile(kind: String) async throws {
+    @Test(arguments: ["pipe", "folder", "socket"])
+    func `a file that is not regular is refused without waiting for it`(kind: String) async throws {
         try await store.save(.numbered(1))
         try FileManager.default.removeItem(at: store.file)
         switch kind {
@@ -132,24 +128,23 @@ struct FileTokenStoreSafetyTests {
         }
     }
 
-    @Test("A foreign owner of the file or folder is refused", .enabled(if: geteuid() == 0, "only root can chown"))
-    func foreignOwner() async throws {
+    @Test(.enabled(if: geteuid() == 0, "only root can chown"))
+    func `a file or folder of another user is refused`() async throws {
         try await store.save(.numbered(1))
-        let nobody: uid_t = 65_534
-        #expect(chown(store.file.path, nobody, nobody) == 0)
+        let other: uid_t = 65_534
+        #expect(chown(store.file.path, other, other) == 0)
         for error in [await failedLoad(), await failedSave(), await failedDelete()] {
             #expect(error?.code == .insecure)
             #expect(error?.reason.contains("belongs to user 65534") == true)
         }
         #expect(chown(store.file.path, 0, 0) == 0)
-        #expect(chown(folder.path, nobody, nobody) == 0)
+        #expect(chown(folder.path, other, other) == 0)
         for error in [await failedLoad(), await failedSave(), await failedDelete()] {
             #expect(error?.code == .insecure)
         }
     }
 
-    @Test("The command in a message can be pasted whatever the path")
-    func quoting() async throws {
+    @Test func `the command in an error works with every path`() async throws {
         let folder = temporary.url.appendingPathComponent("it's here")
         try await FileTokenStore(folder: folder).save(.numbered(1))
         try folder.setPermissions(0o755)
@@ -174,7 +169,7 @@ struct FileTokenStoreSafetyTests {
     }
 
     private func makeSocket(at url: URL) throws {
-        // The path of a socket has little room: it is bound under a short name and moved.
+        // The path of a socket must be short: it is bound with a short name and moved.
         let short = URL(fileURLWithPath: "/tmp/\(UInt32.random(in: 0 ... .max))")
         let descriptor = socket(AF_UNIX, Self.stream, 0)
         defer { close(descriptor) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("What a save leaves behind")
+@Suite("A save leaves no other files and loses no data")
 struct FileTokenStoreWritingTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -16,8 +16,7 @@ struct FileTokenStoreWritingTests {
         store = FileTokenStore(folder: folder, account: "ada")
     }
 
-    @Test("What a killed writer has left is replaced by the next save and removed by the next delete")
-    func leftovers() async throws {
+    @Test func `the temporary file of a killed writer is replaced by a save and removed by a delete`() async throws {
         try await store.save(.numbered(1))
         let clean = try folder.names
         let leftover = folder.appendingPathComponent("ada.json.tmp")
@@ -30,8 +29,8 @@ struct FileTokenStoreWritingTests {
         #expect(try folder.names == clean.filter { $0 != "ada.json" })
     }
 
-    @Test("A sign-out removes the copies that earlier versions made, and those of this account only")
-    func earlierCopies() async throws {
+    @Test func `a sign-out removes the copies that earlier versions made, and those of this account only`() async throws
+    {
         let copies = ["ada.json.tmp-1", "ada.json.corrupt-20270115T080000Z", "ada.json.corrupt-20270115T080000Z-2"]
         let foreign = folder.appendingPathComponent("bob.json.tmp-1")
         let ended = EndedSession(session: SessionID(), reason: .byUser, date: Date())
@@ -49,8 +48,7 @@ struct FileTokenStoreWritingTests {
         #expect(FileManager.default.fileExists(atPath: foreign.path))
     }
 
-    @Test("Bytes arrive whole although calls are interrupted and write less than they are asked to")
-    func shortWrites() throws {
+    @Test func `interrupted and partial system calls write all bytes`() throws {
         var written = Data()
         var calls = 0
         let file = Descriptor(number: open("/dev/null", O_WRONLY))
@@ -68,8 +66,7 @@ struct FileTokenStoreWritingTests {
         #expect(written == data)
     }
 
-    @Test("A call that fails for good is not tried again, and its errno comes through")
-    func failedWrite() {
+    @Test func `a failed system call is not repeated, and its errno is thrown`() {
         var calls = 0
         let file = Descriptor(number: open("/dev/null", O_WRONLY))
         let error = #expect(throws: SystemCallError.self) {
@@ -83,16 +80,16 @@ struct FileTokenStoreWritingTests {
         #expect(calls == 1)
     }
 
-    @Test("A failed call is `unavailable`, and says what was tried and why it failed")
-    func failedCall() {
+    @Test func `a failed call is unavailable, and the reason names the call and the cause`() {
         let error = TokenStoreError.system(SystemCallError(number: ENOSPC), "write", "/tokens/ada.json")
         #expect(error.code == .unavailable)
         #expect(error.reason == "could not write /tokens/ada.json: No space left on device")
         #expect((error.cause as? POSIXError)?.code == .ENOSPC)
     }
 
-    @Test("A save whose task is cancelled is made all the same: its tokens may be the only good ones")
-    func cancelledSave() async throws {
+    @Test func `a save whose task is cancelled is completed, because its tokens may be the only valid ones`()
+        async throws
+    {
         let save = Task {
             while !Task.isCancelled { await Task.yield() }
             try await store.save(.numbered(1))
@@ -102,8 +99,7 @@ struct FileTokenStoreWritingTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test("A late answer of the same session is refused with `superseded`; the same bundle again is not")
-    func superseded() async throws {
+    @Test func `a late response of the same session is superseded, and the same bundle again is not`() async throws {
         try await store.save(.numbered(5))
         try await store.save(.numbered(5))
         let rival = TokenBundle(
@@ -121,8 +117,7 @@ struct FileTokenStoreWritingTests {
         #expect(try await store.load()?.session.rawValue == "session-2")
     }
 
-    @Test("A save that waits for another process in vain is `busy`, and loads do not wait with it")
-    func stuckWriter() async throws {
+    @Test func `a save that waits for another process is busy after a limit, and loads do not wait`() async throws {
         try await store.save(.numbered(1))
         guard let open = try PrivateFolder.open(folder.path), let lock = try open.tryLock("ada.json.lock") else {
             Issue.record("the lock is not free")
@@ -133,15 +128,14 @@ struct FileTokenStoreWritingTests {
         let delete = #expect(throws: TokenStoreError.self) { try tokens.delete() }
         #expect([save?.code, delete?.code] == [.busy, .busy])
         #expect(save?.reason.contains("has kept \(folder.path)/ada.json.lock locked for 5 ms") == true)
-        let patient = Task { try await store.save(.numbered(2)) }
+        let longer = Task { try await store.save(.numbered(2)) }
         #expect(try await store.load() == .numbered(1))
         lock.release()
-        try await patient.value
+        try await longer.value
         #expect(try await store.load() == .numbered(2))
     }
 
-    @Test("A lock file that was removed under its holder is found out: the lock is on the file that has the name")
-    func removedLockFile() async throws {
+    @Test func `a lock on a file that was removed does not count as the lock`() async throws {
         try await store.save(.numbered(1))
         let first = try await store.lease(waitingAtMost: .zero)
         try FileManager.default.removeItem(at: store.file.appendingPathExtension("lease"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("ST13: a folder that a group shares is used when that is asked for")
+@Suite("A folder that a group shares is used if the configuration says so")
 struct FolderAccessTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -14,8 +14,7 @@ struct FolderAccessTests {
         folder = temporary.fresh()
     }
 
-    @Test("A store for a group makes folders of mode 2770 and files of mode 0660")
-    func modes() async throws {
+    @Test func `a store for a group creates folders of mode 2770 and files of mode 0660`() async throws {
         let store = FileTokenStore(folder: folder, access: .group)
         try await store.save(.numbered(1))
         await (try await store.lease(waitingAtMost: .zero)).release()
@@ -25,8 +24,8 @@ struct FolderAccessTests {
         #expect(await storeError { _ = try await FileTokenStore(folder: folder).read() }?.code == .insecure)
     }
 
-    @Test("Rights of users outside the group are refused", arguments: [0o2771, 0o2777, 0o774])
-    func others(mode: Int) async throws {
+    @Test(arguments: [0o2771, 0o2777, 0o774])
+    func `rights of users outside the group are refused`(mode: Int) async throws {
         let store = FileTokenStore(folder: folder, access: .group)
         try await store.save(.numbered(1))
         try folder.setPermissions(mode)
@@ -35,11 +34,8 @@ struct FolderAccessTests {
         #expect(error?.reason.hasSuffix("run: chmod 2770 \(folder.path)") == true)
     }
 
-    @Test(
-        "The folder and files of another user are used if they belong to a group of this process",
-        .enabled(if: geteuid() == 0, "only root can chown")
-    )
-    func foreignOwner() async throws {
+    @Test(.enabled(if: geteuid() == 0, "only root can chown"))
+    func `the folder and files of another user are used if they belong to a group of this process`() async throws {
         let store = FileTokenStore(folder: folder, access: .group)
         try await store.save(.numbered(1))
         for path in [folder.path, store.file.path] { #expect(chown(path, 65_534, getegid()) == 0) }

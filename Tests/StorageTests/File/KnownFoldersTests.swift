@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("ST1: a folder on another disk is remembered across starts")
+@Suite("A folder on another disk is recognized after a restart")
 struct KnownFoldersTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -19,8 +19,7 @@ struct KnownFoldersTests {
         try folder.makePrivateFolder()
     }
 
-    @Test("A folder on another device gets a marker and a note, both private, and is accepted from then on")
-    func recorded() throws {
+    @Test func `a folder on another device gets a private marker and a private note`() throws {
         known.record(try open(device: 1 << 40))
         let note = URL(fileURLWithPath: known.note(of: folder.path))
         for file in [note, folder.appendingPathComponent(KnownFolders.markerName)] {
@@ -34,8 +33,7 @@ struct KnownFoldersTests {
         #expect(!known.recognizes(folder.path + "/other", marker: marker))
     }
 
-    @Test("Without its marker, or with another one, it is `unavailable`, with the two things that can be done")
-    func missing() throws {
+    @Test func `a folder without its marker is unavailable, and the error names both remedies`() throws {
         known.record(try open(device: 1 << 40))
         for marker in [nil, "another"] {
             let error = #expect(throws: TokenStoreError.self) { try known.check(folder.path, marker: marker) }
@@ -47,8 +45,7 @@ struct KnownFoldersTests {
         try known.check(folder.path, marker: nil)
     }
 
-    @Test("A second host or state folder takes over the marker that is there")
-    func secondState() throws {
+    @Test func `a second host or state folder adopts the existing marker`() throws {
         known.record(try open(device: 1 << 40))
         let marker = known.marker(in: try open())
         let second = KnownFolders(stateFolder: temporary.fresh().path, isDurable: { _ in true })
@@ -58,8 +55,7 @@ struct KnownFoldersTests {
         try known.check(folder.path, marker: marker)
     }
 
-    @Test("A folder on the device of the state folder, or in memory, leaves no note and no marker")
-    func noLitter() async throws {
+    @Test func `a folder on the device of the state folder, or in memory, has no note and no marker`() async throws {
         known.record(try open())
         KnownFolders(stateFolder: state.path, isDurable: { _ in false }).record(try open(device: 1 << 40))
         try await FileTokenStore(folder: folder, anchor: nil, known: known).save(.numbered(1))
@@ -67,8 +63,7 @@ struct KnownFoldersTests {
         #expect(!FileManager.default.fileExists(atPath: state.path))
     }
 
-    @Test("A state folder that cannot be written keeps no tokens from being saved")
-    func noStateFolder() async throws {
+    @Test func `tokens are saved even if the state folder is not writable`() async throws {
         let blocked = temporary.fresh()
         try Data().write(to: blocked)
         let known = KnownFolders(stateFolder: blocked.path, isDurable: { _ in true })

@@ -4,10 +4,9 @@ import Testing
 
 @testable import Storage
 
-@Suite("Where the tokens of an application are")
+@Suite("The default folder of an application")
 struct TokenFolderLocationTests {
     @Test(
-        "XDG_STATE_HOME counts if it is an absolute path, otherwise the state folder is in HOME, which must exist",
         arguments: [
             (["HOME": "/home/ada"], "/home/ada/.local/state", "/home/ada"),
             (["HOME": "/home/ada", "XDG_STATE_HOME": "/state"], "/state", "/state"),
@@ -16,30 +15,26 @@ struct TokenFolderLocationTests {
             (["HOME": "/home/ada", "XDG_DATA_HOME": "/data"], "/home/ada/.local/state", "/home/ada"),
             (["HOME": "/no/such/home"], "/no/such/home/.local/state", "/no/such/home"),
             ([:], NSHomeDirectory() + "/.local/state", NSHomeDirectory()),
-        ] as [([String: String], String, String)]
-    )
-    func stateFolder(environment: [String: String], folder: String, anchor: String) {
+        ] as [([String: String], String, String)])
+    func `XDG_STATE_HOME is used if it is an absolute path, otherwise HOME`(
+        environment: [String: String], folder: String, anchor: String
+    ) {
         let state = TokenFolderLocation.state(environment: environment)
         #expect(state.folder.path == folder)
         #expect(state.anchor.path == anchor)
     }
 
-    @Test(
-        "An application's name is one visible folder",
-        arguments: [("articles", "articles"), ("../articles", "%..%2farticles"), ("", "%"), (".config", "%.config")]
-    )
-    func folderName(application: String, name: String) {
+    @Test(arguments: [("articles", "articles"), ("../articles", "%..%2farticles"), ("", "%"), (".config", "%.config")])
+    func `an application's name is one visible folder`(application: String, name: String) {
         #expect(TokenFolderLocation.folderName(for: application) == name)
     }
 
-    @Test("The file is in a folder of its own, so that its mode concerns nobody else")
-    func file() {
+    @Test func `the file is in a folder for tokens only, so that its mode affects no other file`() {
         let file = FileTokenStore(application: "articles", account: "ada").file
         #expect(file.path.hasSuffix("/articles/tokens/ada.json"))
     }
 
-    @Test("Where the home folder is missing the answer is `unavailable`: its disk is not there, the tokens may be")
-    func missingHome() async throws {
+    @Test func `without the home folder the store is unavailable, because its disk may not be mounted`() async throws {
         let temporary = try TemporaryFolder()
         let home = temporary.fresh()
         let folder = TokenFolder.test(home.appendingPathComponent("articles/tokens").path, anchor: home.path)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("ST1: a folder that is away is never taken for an empty one")
+@Suite("A folder whose disk is not mounted is never taken for an empty one")
 struct TokenFolderTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -16,8 +16,7 @@ struct TokenFolderTests {
         store = FileTokenStore(folder: folder)
     }
 
-    @Test("A folder that this store has used and that is gone or replaced is `unavailable` until it is back")
-    func replaced() async throws {
+    @Test func `a used folder that is gone or replaced is unavailable until it is back`() async throws {
         try await store.save(.numbered(1))
         let elsewhere = temporary.fresh()
         for isReplaced in [false, true] {
@@ -31,8 +30,7 @@ struct TokenFolderTests {
         }
     }
 
-    @Test("A folder in which nothing was found may be replaced: its disk was mounted since")
-    func mountedLater() async throws {
+    @Test func `a folder that was always empty may be replaced, because its disk may have been mounted`() async throws {
         try folder.makePrivateFolder()
         #expect(try await store.read() == .empty)
         try FileManager.default.moveItem(at: folder, to: temporary.fresh())
@@ -40,15 +38,13 @@ struct TokenFolderTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test("A folder whose parent does not exist is `unavailable`, and no parent is made")
-    func missingParent() async throws {
+    @Test func `a folder whose parent does not exist is unavailable, and the parent is not created`() async throws {
         let orphan = FileTokenStore(folder: folder.appendingPathComponent("tokens"))
         try await expectEveryCallFails(of: orphan, with: .unavailable)
         #expect(try temporary.url.names.isEmpty)
     }
 
-    @Test("A folder below one that all users can write is refused with the command that fixes it")
-    func openParent() async throws {
+    @Test func `a folder below one that all users can write is refused with the command that fixes it`() async throws {
         let open = temporary.fresh()
         let deep = open.appendingPathComponent("own").appendingPathComponent("tokens")
         try deep.makePrivateFolder()
@@ -68,8 +64,9 @@ struct TokenFolderTests {
         #expect(try await store.read() == .empty)
     }
 
-    @Test("Two processes that sign in first at once make one folder, and neither's content is lost unseen")
-    func madeAtOnce() async throws {
+    @Test func `two processes that sign in at once create one folder, and neither loses a session unnoticed`()
+        async throws
+    {
         for _ in 1...20 {
             let folder = temporary.fresh()
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -91,16 +88,14 @@ struct TokenFolderTests {
         #expect(try !temporary.url.names.contains { $0.hasSuffix(".new") })
     }
 
-    @Test("What a process left that was killed while it made the folder is used by the next")
-    func halfMade() async throws {
+    @Test func `a folder that a killed process has not finished is used by the next process`() async throws {
         let half = URL(fileURLWithPath: folder.path + ".new")
         try half.appendingPathComponent("default.json.lock").writePrivately(Data())
         try await store.save(.numbered(1))
         #expect(try temporary.url.names == [folder.lastPathComponent])
     }
 
-    @Test("One folder is recognized by its number and its device, or its file system where the device has changed")
-    func identity() {
+    @Test func `a folder is recognized by its inode and its device or file system`() {
         let known = FolderIdentity(device: 1, inode: 10, fileSystem: 5)
         #expect(known.isSameFolder(as: FolderIdentity(device: 1, inode: 10, fileSystem: 0)))
         #expect(known.isSameFolder(as: FolderIdentity(device: 2, inode: 10, fileSystem: 5)))
@@ -110,8 +105,7 @@ struct TokenFolderTests {
         #expect(!unnamed.isSameFolder(as: FolderIdentity(device: 2, inode: 10, fileSystem: 0)))
     }
 
-    @Test("The kind of a file system is read from the table of mounts")
-    func fileSystemKind() {
+    @Test func `the kind of a file system is read from the table of mounts`() {
         let mounts = """
             22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
             31 22 0:26 / /dev/shm rw,nosuid shared:2 master:3 - tmpfs tmpfs rw

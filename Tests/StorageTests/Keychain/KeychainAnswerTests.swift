@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("G14: the Keychain store answers three ways")
+@Suite("G14: a read of the Keychain store returns a bundle, none or unavailable")
 struct KeychainAnswerTests {
     private static let refusals: [KeychainStatus] = [
         .interactionNotAllowed, .notAvailable, .authenticationFailed, .missingEntitlement, .decodingFailed,
@@ -13,7 +13,7 @@ struct KeychainAnswerTests {
     ]
 
     @Test(arguments: refusals)
-    func `whatever is not an answer is unavailable, and changes nothing`(status: KeychainStatus) async throws {
+    func `every other status is unavailable, and changes nothing`(status: KeychainStatus) async throws {
         let model = ModelKeychain()
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         let before = model.items
@@ -37,7 +37,7 @@ struct KeychainAnswerTests {
         try await store.delete()
     }
 
-    @Test func `not found is no answer before protected data is available`() async throws {
+    @Test func `not found is unavailable before protected data is available`() async throws {
         let store = KeychainTokenStore.over(ModelKeychain()) { false }
         for call in [{ _ = try await store.load() }, { try await store.delete() }] as [() async throws -> Void] {
             let error = await #expect(throws: TokenStoreError.self) { try await call() }
@@ -46,7 +46,7 @@ struct KeychainAnswerTests {
         }
     }
 
-    @Test func `a prewarmed launch signs nobody out`() async throws {
+    @Test func `a prewarmed launch does not sign the user out`() async throws {
         let model = ModelKeychain()
         let isAvailable = Flag(false)
         let store = KeychainTokenStore.over(model) { isAvailable.isSet }
@@ -62,7 +62,7 @@ struct KeychainAnswerTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `a device unlocked while the question is asked has its bundle found`() async throws {
+    @Test func `a device that is unlocked during the read finds its bundle`() async throws {
         let model = ModelKeychain()
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         model.set(.beforeFirstUnlockAndHidden)
@@ -73,7 +73,7 @@ struct KeychainAnswerTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `what is found is believed on a locked device, and saved there`() async throws {
+    @Test func `an item that is found on a locked device is returned and can be replaced`() async throws {
         let model = ModelKeychain()
         let store = KeychainTokenStore.over(model) { false }
         try await store.save(.numbered(1))
@@ -96,7 +96,7 @@ struct KeychainAnswerTests {
     }
 
     @Test(arguments: [Data.garbage, Data(), Data("{}".utf8), Data([0xFF, 0xFE])])
-    func `an item without tokens is corrupt, and kept until a save`(data: Data) async throws {
+    func `an item without tokens is corrupt, and stays until a save`(data: Data) async throws {
         let model = ModelKeychain()
         model.insert(data, at: .own)
         let store = KeychainTokenStore.over(model)
@@ -108,7 +108,7 @@ struct KeychainAnswerTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `ST4: an item with a flipped bit is corrupt, or has the same tokens`() async throws {
+    @Test func `an item with a flipped bit is corrupt, or has the same tokens`() async throws {
         let model = ModelKeychain()
         let stored = try TokenBundle.numbered(1).stored
         model.insert(stored, at: .own)
@@ -126,14 +126,14 @@ struct KeychainAnswerTests {
         }
     }
 
-    @Test func `what is corrupt is not quoted`() async throws {
+    @Test func `corrupt content is not quoted`() async throws {
         let model = ModelKeychain()
         model.insert(.garbage, at: .own)
         let error = await storeError { _ = try await KeychainTokenStore.over(model).load() }
         #expect(error?.reason.contains("not a bundle") == false)
     }
 
-    @Test func `an item that cannot be decrypted is unavailable, and gives way to a sign-in`() async throws {
+    @Test func `an item that cannot be decrypted is unavailable, and a sign-in replaces it`() async throws {
         let model = ModelKeychain()
         let store = KeychainTokenStore.over(model)
         try await store.save(.numbered(2))
@@ -143,7 +143,7 @@ struct KeychainAnswerTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `an item of a later version is touched by nothing but delete`() async throws {
+    @Test func `an item of a later version is changed by delete only`() async throws {
         let model = ModelKeychain()
         model.insert(.ofLaterVersion, at: .own)
         let store = KeychainTokenStore.over(model)

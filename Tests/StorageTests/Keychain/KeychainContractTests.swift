@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The Keychain store keeps the contracts, over the model")
 struct KeychainContractTests {
-    /// The ways in which a Keychain does not answer.
+    /// The ways in which a Keychain is unavailable.
     enum Obstacle: CaseIterable {
         case beforeFirstUnlock
         case prewarming
@@ -24,7 +24,7 @@ struct KeychainContractTests {
         )
     }
 
-    @Test func `it is one in the older Keychain of a Mac`() async throws {
+    @Test func `the store is a token store in the older Keychain of a Mac`() async throws {
         let location = KeychainLocation(service: "articles", keychain: .fileBased)
         try await TokenStoreContract.check(
             reopen: { KeychainTokenStore.over($0.item.items, at: location) },
@@ -34,14 +34,14 @@ struct KeychainContractTests {
         )
     }
 
-    @Test func `it is one in an access group, with places it was at before and a marker`() async throws {
+    @Test func `the store is a token store in an access group, with predecessors and a marker`() async throws {
         try await TokenStoreContract.check(
             reopen: { KeychainTokenStore.equipped($0.item.items) },
             makeEmptyStore: { KeychainTokenStore.equipped(ModelKeychain()) }
         )
     }
 
-    @Test func `it can be shared`() async throws {
+    @Test func `the store can be shared`() async throws {
         let folder = try TemporaryFolder()
         try await SharedTokenStoreContract.check(
             reopen: { KeychainTokenStore.over($0.store.item.items).sharedOnModel(lockFile: $0.lockFile) },
@@ -54,7 +54,7 @@ struct KeychainContractTests {
         )
     }
 
-    @Test func `shared, it is still a token store`() async throws {
+    @Test func `a shared store is still a token store`() async throws {
         let folder = try TemporaryFolder()
         try await TokenStoreContract.check(
             reopen: { KeychainTokenStore.over($0.store.item.items).sharedOnModel(lockFile: $0.lockFile) },
@@ -63,7 +63,7 @@ struct KeychainContractTests {
         )
     }
 
-    @Test func `no view of a store shows what it keeps`() async throws {
+    @Test func `no description or dump of a store shows its tokens`() async throws {
         let bundle = TokenBundle.numbered(1)
         let store = KeychainTokenStore.over(ModelKeychain())
         try await store.save(bundle)

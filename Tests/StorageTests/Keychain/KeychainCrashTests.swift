@@ -4,11 +4,11 @@ import Testing
 
 @testable import Storage
 
-/// The program dies after the first call to the Keychain, after the second, and so on until it has none left; each
-/// time it starts anew over what is there.
+/// The program dies after the first call of the Keychain, after the second, and so on until it completes. Each time it is
+/// restarted with the remaining items.
 @Suite("G12: a crash at any call loses nothing")
 struct KeychainCrashTests {
-    /// Where a session is found at the start.
+    /// The location of the session at the start.
     enum Layout: CaseIterable {
         case olderService
         case separateTokens
@@ -59,7 +59,7 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `a move that is cut short is made in the end`(layout: Layout, answersTheLast: Bool) async throws {
+    func `an interrupted move is completed later`(layout: Layout, answersTheLast: Bool) async throws {
         let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
             let early = try? await layout.store(dying).load()
             let reopened = layout.store(model)
@@ -74,7 +74,7 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `a sign-out that is cut short leaves the session, whole, or none`(
+    func `an interrupted sign-out leaves the whole session or none`(
         layout: Layout,
         answersTheLast: Bool
     ) async throws {
@@ -91,7 +91,7 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `a sign-out that is cut short brings nothing older back`(layout: Layout, answersTheLast: Bool) async throws {
+    func `an interrupted sign-out leaves no older session`(layout: Layout, answersTheLast: Bool) async throws {
         let current = TokenBundle.numbered(5, of: SessionID(rawValue: "session-2"))
         let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
             if layout == .olderFormat {
@@ -108,7 +108,7 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `a sign-in that is cut short leaves the old session or the new one`(
+    func `an interrupted sign-in leaves the old session or the new one`(
         layout: Layout,
         answersTheLast: Bool
     ) async throws {
@@ -123,9 +123,9 @@ struct KeychainCrashTests {
         #expect(lives > 2)
     }
 
-    /// Lets the program die after every number of calls, until it does not die.
+    /// Runs a program that dies after one call, two calls, and so on until it completes.
     ///
-    /// - Returns: How many lives it had.
+    /// - Returns: The number of runs.
     private func forEveryDeath(
         _ layout: Layout,
         _ answersTheLast: Bool,

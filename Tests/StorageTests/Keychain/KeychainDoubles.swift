@@ -12,7 +12,7 @@ enum KeychainCall: String, Sendable, CaseIterable {
     case delete
 }
 
-/// A Keychain that remembers what was asked of it, and whose answers can be scripted.
+/// A Keychain that records its calls, and whose results can be scripted.
 final class ScriptedKeychain: KeychainItems {
     struct Asked: Sendable, Hashable {
         let call: KeychainCall
@@ -38,17 +38,17 @@ final class ScriptedKeychain: KeychainItems {
     var asked: [Asked] { state.withLock { $0.asked } }
     var calls: [KeychainCall] { asked.map(\.call) }
 
-    /// Scripts the next answers to a call; `nil` is the answer of the Keychain underneath, as are all later ones.
+    /// Scripts the next results of a call. `nil`, and all later results, are those of the underlying Keychain.
     func answer(_ call: KeychainCall, _ answers: KeychainStatus?...) {
         state.withLock { $0.answers[call] = answers }
     }
 
-    /// Scripts all answers to a call.
+    /// Scripts all results of a call.
     func alwaysResponse(_ call: KeychainCall, _ answer: KeychainStatus) {
         state.withLock { $0.standing[call] = answer }
     }
 
-    /// Does something right before the next call of a kind reaches the Keychain underneath.
+    /// Runs a closure before the next call of a kind reaches the underlying Keychain.
     func before(_ call: KeychainCall, _ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.before[call] = body }
     }
@@ -88,9 +88,9 @@ final class ScriptedKeychain: KeychainItems {
     }
 }
 
-/// A Keychain whose program dies: after some calls none has an effect any more.
+/// A Keychain whose program dies: after some calls, further ones have no effect.
 ///
-/// The last call that had one may have had time to answer or not; the program is none the wiser either way.
+/// The last effective call may return a result or an error.
 final class DyingKeychain: KeychainItems {
     private struct State {
         var callsLeft: Int

@@ -32,7 +32,7 @@ extension KeychainTokenStore {
 }
 
 extension KeychainTokenStore {
-    /// The store as processes of one device share it, over the model.
+    /// A store that processes of one device share, over the model.
     func sharedOnModel(lockFile: URL, clock: any TimeSource = SystemTimeSource()) -> SharedKeychainTokenStore {
         let signal: any ChangeSignal = (item.items as? ModelKeychain)?.signal ?? AbsentChangeSignal()
         return shared(lockFile: lockFile, clock: clock, signal: signal)
@@ -40,7 +40,7 @@ extension KeychainTokenStore {
 }
 
 extension TokenBundle {
-    /// The bundle as a store writes it down.
+    /// The bundle as a store encodes it.
     var stored: Data {
         get throws { try TokenEnvelope().encode(.active(self)) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A fresh installation removes what an earlier one left, and nothing else ever does")
+@Suite("A new installation removes the items of an earlier one, and never others")
 struct KeychainInstallTests {
     private let model = ModelKeychain()
     private let mark = Flag(false)
@@ -38,7 +38,7 @@ struct KeychainInstallTests {
         #expect(try await KeychainTokenStore.over(model).load() == .numbered(1))
     }
 
-    @Test func `a fresh installation begins with nothing, wherever the tokens were before`() async throws {
+    @Test func `a new installation starts empty, wherever the tokens were before`() async throws {
         try leaveItems()
         let bert = KeychainLocation(service: KeychainLocation.own.service, account: "bert")
         try model.insert(TokenBundle.numbered(3).stored, at: bert)
@@ -47,7 +47,7 @@ struct KeychainInstallTests {
         #expect(mark.isSet)
     }
 
-    @Test func `what is saved after that stays`() async throws {
+    @Test func `tokens that are saved after that stay`() async throws {
         try leaveItems()
         let first = store()
         try await first.save(.numbered(5))
@@ -55,14 +55,14 @@ struct KeychainInstallTests {
         #expect(try await store().load() == .numbered(5))
     }
 
-    @Test func `a marker that is set is believed, even on a locked device`() async throws {
+    @Test func `a marker that is set counts, even on a locked device`() async throws {
         try leaveItems()
         mark.isSet = true
         model.set(.locked)
         #expect(try await store { false }.load() == .numbered(1))
     }
 
-    @Test func `a marker that is not found is not believed before protected data is available`() async throws {
+    @Test func `a missing marker does not count before protected data is available`() async throws {
         try leaveItems()
         let before = model.items
         let isAvailable = Flag(false)
@@ -76,10 +76,10 @@ struct KeychainInstallTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `protected data is asked for before the marker`() async throws {
+    @Test func `protected data is checked before the marker`() async throws {
         try leaveItems()
         let store = store { [mark] in
-            // The device is unlocked while the question is answered: the marker is found from now on.
+            // The device is unlocked during the call: the marker is found from now on.
             mark.isSet = true
             return true
         }
@@ -95,7 +95,7 @@ struct KeychainInstallTests {
         #expect(model.items == before)
     }
 
-    @Test func `nothing is saved that the next launch would remove`() async throws {
+    @Test func `nothing is saved before the marker is set`() async throws {
         let markers = [
             InstallMarker(isSet: { false }, set: { throw ScriptedFailure() }),
             InstallMarker(isSet: { false }, set: {}),
@@ -117,7 +117,7 @@ struct KeychainInstallTests {
         #expect(mark.isSet)
     }
 
-    @Test func `a file is a marker: made by the first call, in a folder that need not exist, and found from then on`()
+    @Test func `a file is a marker that the first call creates, together with its folder`()
         async throws
     {
         try leaveItems()
@@ -131,7 +131,7 @@ struct KeychainInstallTests {
         #expect(try await store(.file(at: file)) { false }.load() == .numbered(5))
     }
 
-    @Test func `a file that cannot be looked at or made removes nothing`() async throws {
+    @Test func `a marker file that cannot be read or created removes nothing`() async throws {
         try leaveItems()
         let before = model.items
         let folder = try TemporaryFolder()
@@ -148,7 +148,7 @@ struct KeychainInstallTests {
         #expect(model.items.isEmpty)
     }
 
-    @Test func `the marker is asked for once`() async throws {
+    @Test func `the marker is read once`() async throws {
         let asked = Locked(0)
         let isSet = { @Sendable in
             asked.withLock { $0 += 1 }
@@ -161,7 +161,7 @@ struct KeychainInstallTests {
     }
 
     @Test(arguments: [true, false])
-    func `a crash while it removes does not remove what comes after`(answersTheLast: Bool) async throws {
+    func `a crash during the removal does not remove later tokens`(answersTheLast: Bool) async throws {
         for calls in 0... {
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(1).stored, at: .own)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A move never takes the new item for an old one")
+@Suite("A move never removes the new item as an old one")
 struct KeychainLocationTests {
     private let grouped = KeychainLocation.own.inGroup("shared.group")
 
@@ -22,7 +22,7 @@ struct KeychainLocationTests {
         #expect(model.items.isEmpty)
     }
 
-    @Test func `a place without a group has in it what is in any, and nothing to move`() async throws {
+    @Test func `a location without a group finds the items of every group, and moves none`() async throws {
         let model = ModelKeychain()
         try model.insert(TokenBundle.numbered(1).stored, at: grouped)
         let store = KeychainTokenStore.over(model, at: .own, predecessors: [.bundle(at: grouped)])
@@ -32,7 +32,7 @@ struct KeychainLocationTests {
         #expect(model.items.count == 1)
     }
 
-    @Test func `the store's own place is no predecessor`() async throws {
+    @Test func `the store's own location is not a predecessor`() async throws {
         let model = ModelKeychain()
         let predecessors: [KeychainPredecessor] = [
             .bundle(at: .own), .separateTokens(access: .own, refresh: .refresh),
@@ -53,7 +53,7 @@ struct KeychainLocationTests {
         #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
     }
 
-    @Test func `elsewhere both Keychains are one, and nothing moves`() async throws {
+    @Test func `on other devices both Keychains are one, and nothing moves`() async throws {
         let model = ModelKeychain()
         let old = KeychainLocation(service: "org.example.articles", account: "anna", keychain: .fileBased)
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
@@ -65,7 +65,7 @@ struct KeychainLocationTests {
     }
 
     @Test(arguments: [KeychainLocation.own, .older])
-    func `a format of the application's own becomes ours, where it is or elsewhere`(
+    func `a format of the application's own is converted, at its location or another one`(
         location: KeychainLocation
     ) async throws {
         let model = ModelKeychain()
@@ -80,7 +80,7 @@ struct KeychainLocationTests {
     }
 
     @Test(arguments: [KeychainLocation.own, .older])
-    func `what its reader does not take is corrupt, and is not quoted`(location: KeychainLocation) async throws {
+    func `content that its reader does not accept is corrupt and not quoted`(location: KeychainLocation) async throws {
         let model = ModelKeychain()
         model.insert(.garbage, at: location)
         let store = KeychainTokenStore.over(model, predecessors: [.ownFormat(at: location)])

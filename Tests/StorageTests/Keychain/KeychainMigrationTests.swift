@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The tokens move in from where they were before")
+@Suite("The tokens move from their earlier locations")
 struct KeychainMigrationTests {
     private let model = ModelKeychain()
     private let separate = KeychainPredecessor.separateTokens(access: .access, refresh: .refresh)
@@ -30,7 +30,7 @@ struct KeychainMigrationTests {
         try model.insert(TokenBundle.numbered(3).stored, at: .older)
         let keychain = ScriptedKeychain(model)
         let store = KeychainTokenStore.over(keychain, predecessors: [.bundle(at: .older)])
-        // The look, the second look, the older item; then the new one.
+        // Two reads of the item, one of the older item; then the new one.
         keychain.answer(.copyMatching, nil, nil, nil, .itemNotFound)
         #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
         #expect(!keychain.calls.contains(.delete))
@@ -63,7 +63,7 @@ struct KeychainMigrationTests {
         #expect(bundle?.isExpired(at: Date(timeIntervalSince1970: 0)) == true)
     }
 
-    @Test func `two empty texts are no session`() async throws {
+    @Test func `two empty texts are not a session`() async throws {
         insertSeparately(access: "", refresh: "")
         #expect(try await KeychainTokenStore.over(model, predecessors: [separate]).load() == nil)
     }
@@ -86,7 +86,7 @@ struct KeychainMigrationTests {
         #expect(try await store.load()?.refreshToken == "refresh-0")
     }
 
-    @Test func `nothing found at either place is no answer before protected data is available`() async throws {
+    @Test func `not found at both locations is unavailable before protected data is available`() async throws {
         try model.insert(TokenBundle.numbered(3).stored, at: .older)
         let before = model.items
         model.set(.beforeFirstUnlockAndHidden)
@@ -96,7 +96,7 @@ struct KeychainMigrationTests {
         #expect(model.items == before)
     }
 
-    @Test func `of several predecessors the newest counts, and all go`() async throws {
+    @Test func `of several predecessors the newest counts, and all are removed`() async throws {
         try model.insert(TokenBundle.numbered(3).stored, at: .older)
         insertSeparately(access: "access-0", refresh: "refresh-0")
         let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older), separate])
@@ -104,7 +104,7 @@ struct KeychainMigrationTests {
         #expect(model.items.count == 1)
     }
 
-    @Test func `what is in the store's own place is newer than all`() async throws {
+    @Test func `the item at the store's own location is newer than all predecessors`() async throws {
         try model.insert(TokenBundle.numbered(3).stored, at: .older)
         try model.insert(TokenBundle.numbered(4).stored, at: .own)
         let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older)])
@@ -112,7 +112,7 @@ struct KeychainMigrationTests {
         #expect(model.items.count == 1, "what a crash had left is gone")
     }
 
-    @Test func `what cannot be removed does not keep the bundle from being used, and goes later`() async throws {
+    @Test func `a predecessor that cannot be removed does not prevent a load, and is removed later`() async throws {
         try model.insert(TokenBundle.numbered(3).stored, at: .older)
         let keychain = ScriptedKeychain(model)
         keychain.answer(.delete, .interactionNotAllowed, .interactionNotAllowed)
@@ -124,7 +124,7 @@ struct KeychainMigrationTests {
         #expect(model.items.count == 1)
     }
 
-    @Test func `a sign-in that nobody loaded before takes the place of what was`() async throws {
+    @Test func `a sign-in without a load replaces the predecessors`() async throws {
         try model.insert(TokenBundle.numbered(3).stored, at: .older)
         insertSeparately(access: "access-0", refresh: "refresh-0")
         let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older), separate])
@@ -134,7 +134,7 @@ struct KeychainMigrationTests {
         #expect(model.items.count == 1)
     }
 
-    @Test func `a sign-out cannot be undone by what was before`() async throws {
+    @Test func `a sign-out is not undone by a predecessor`() async throws {
         try model.insert(TokenBundle.numbered(3).stored, at: .older)
         try model.insert(TokenBundle.numbered(4).stored, at: .own)
         insertSeparately(access: "access-0", refresh: "refresh-0")
@@ -145,7 +145,7 @@ struct KeychainMigrationTests {
     }
 
     @Test(arguments: [(Data.garbage, TokenStoreError.Code.corrupt), (.ofLaterVersion, .unsupportedVersion)])
-    func `an older item that cannot be read is said to be so, and kept`(
+    func `an older item that cannot be read is reported and kept`(
         row: (data: Data, code: TokenStoreError.Code)
     ) async throws {
         model.insert(row.data, at: .older)
@@ -156,7 +156,7 @@ struct KeychainMigrationTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `a token that is no text is corrupt`() async throws {
+    @Test func `a token that is not a text is corrupt`() async throws {
         model.insert(Data([0xFF, 0xFE]), at: .access)
         let store = KeychainTokenStore.over(model, predecessors: [separate])
         #expect(await storeError { _ = try await store.load() }?.code == .corrupt)

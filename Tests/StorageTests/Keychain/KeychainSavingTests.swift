@@ -29,7 +29,7 @@ struct KeychainSavingTests {
         #expect(try await store.load() == .numbered(2))
     }
 
-    @Test func `an item that somebody adds in the meantime is updated`() async throws {
+    @Test func `an item that another process adds in the meantime is updated`() async throws {
         let other = try TokenBundle.numbered(1).stored
         keychain.before(.add) { [model] in model.insert(other, at: .own) }
         try await store.save(.numbered(2))
@@ -46,7 +46,7 @@ struct KeychainSavingTests {
         #expect(!keychain.calls.contains(.delete))
     }
 
-    @Test func `a save that fails leaves what was there`() async throws {
+    @Test func `a save that fails leaves the stored item`() async throws {
         try await store.save(.numbered(1))
         keychain.answer(.update, .interactionNotAllowed)
         #expect(await storeError { try await store.save(.numbered(2)) }?.code == .unavailable)
@@ -54,7 +54,7 @@ struct KeychainSavingTests {
     }
 
     @Test(arguments: [KeychainAccessibility.afterFirstUnlockThisDeviceOnly, .whenUnlockedThisDeviceOnly])
-    func `a save gives the item the store's accessibility, be it new or not`(
+    func `a save sets the store's accessibility of a new or existing item`(
         accessibility: KeychainAccessibility
     ) async throws {
         let other: KeychainAccessibility =
@@ -65,7 +65,7 @@ struct KeychainSavingTests {
         #expect(model.items.map(\.accessibility) == [accessibility])
     }
 
-    @Test func `the older Keychain of a Mac is asked for neither group nor accessibility`() async throws {
+    @Test func `calls of a Mac's older Keychain have no group and no accessibility`() async throws {
         let mac = ScriptedKeychain(ModelKeychain(groups: [], hasFileBasedKeychain: true))
         let location = KeychainLocation(service: "articles", accessGroup: "shared.group", keychain: .fileBased)
         try await KeychainTokenStore.over(mac, at: location).save(.numbered(1))
@@ -82,7 +82,7 @@ struct KeychainSavingTests {
         #expect(keychain.asked.allSatisfy { $0.location.accessGroup == "shared.group" })
     }
 
-    @Test func `a bundle that has been overtaken is not saved, another session is`() async throws {
+    @Test func `an older bundle is not saved, and another session is`() async throws {
         try await store.save(.numbered(2))
         #expect(await storeError { try await store.save(.numbered(1)) }?.code == .superseded)
         #expect(try await store.load() == .numbered(2))
@@ -121,7 +121,7 @@ struct KeychainSavingTests {
         #expect(try await store.load() == other)
     }
 
-    @Test func `accounts live side by side, and deleting one leaves the others`() async throws {
+    @Test func `deleting one account leaves the others`() async throws {
         let accounts = ["anna", "Anna", "bert", ""]
         let stores = accounts.map { KeychainTokenStore.over(model, at: .init(service: "articles", account: $0)) }
         for (number, store) in stores.enumerated() { try await store.save(.numbered(number)) }

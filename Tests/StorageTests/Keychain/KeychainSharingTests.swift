@@ -44,7 +44,7 @@ struct KeychainSharingTests {
         #expect(try await process().load() == .numbered(24))
     }
 
-    @Test func `while another process writes, nothing is written, and none is not answered`() async throws {
+    @Test func `while another process writes, a write is busy, and a read never returns none`() async throws {
         var item = process().store.item
         item.lockFile = KeychainLockFile(lockFile, writingLimit: .zero)
         let impatient = KeychainTokenStore(item: item, isProtectedDataAvailable: { true })
@@ -58,8 +58,8 @@ struct KeychainSharingTests {
         #expect(try await impatient.load() == .numbered(1))
     }
 
-    @Test func `a write waits for the end of another's`() async throws {
-        // As patient as a test on a busy machine must be: what is waited for is the release, not the limit.
+    @Test func `a write waits for the end of another write`() async throws {
+        // The limit is long for busy machines: the release ends the wait.
         var item = process().store.item
         item.lockFile = KeychainLockFile(lockFile, writingLimit: .seconds(600))
         let patient = KeychainTokenStore(item: item, isProtectedDataAvailable: { true })
@@ -72,13 +72,13 @@ struct KeychainSharingTests {
         #expect(try await process().load() == .numbered(1))
     }
 
-    @Test func `a lease that is dropped is let go of`() async throws {
+    @Test func `a lease that is deallocated is released`() async throws {
         do { _ = try await process().lease(waitingAtMost: .zero) }
         let lease = try await process().lease(waitingAtMost: .zero)
         await lease.release()
     }
 
-    @Test func `the lease of one account keeps nobody from another`() async throws {
+    @Test func `the lease of one account does not block another account`() async throws {
         let other = KeychainTokenStore.over(model, at: .older)
             .sharedOnModel(lockFile: folder.url.appendingPathComponent("bert.lease"))
         let first = try await process().lease(waitingAtMost: .zero)
@@ -87,7 +87,7 @@ struct KeychainSharingTests {
         await second.release()
     }
 
-    @Test func `a wait for a lease ends at its limit, on the clock it was given`() async throws {
+    @Test func `a wait for a lease ends at its limit, on the injected clock`() async throws {
         let clock = ManualTimeSource()
         let lease = try await process().lease(waitingAtMost: .zero)
         let waiter = Task {
@@ -100,7 +100,7 @@ struct KeychainSharingTests {
         await lease.release()
     }
 
-    @Test func `the folder of the lock file need not be private, and is made if it is missing`() async throws {
+    @Test func `the folder of the lock file need not be private, and is created if it is missing`() async throws {
         try folder.url.setPermissions(0o755)
         try await process().save(.numbered(1))
         let deep = folder.fresh().appendingPathComponent("anna.lease")

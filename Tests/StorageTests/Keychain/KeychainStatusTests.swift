@@ -25,7 +25,7 @@ struct KeychainStatusTests {
         #expect(row.status.description == row.description)
     }
 
-    @Test func `an error says what was tried, where, and what the status means`() {
+    @Test func `an error names the call, the location and the meaning of the status`() {
         let error = TokenStoreError.keychain(.interactionNotAllowed, "read", .own.inGroup("shared.group"))
         #expect(
             error.reason == "could not read the Keychain item org.example.articles/anna in shared.group: it is locked "

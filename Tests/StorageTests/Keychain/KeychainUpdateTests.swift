@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A shared item is read, decided on and written in one step")
+@Suite("An update of a shared item is atomic")
 struct KeychainUpdateTests {
     private typealias Found = Result<StoredSession, TokenStoreError>
 
@@ -37,7 +37,7 @@ struct KeychainUpdateTests {
         .sharedOnModel(lockFile: lockFile)
     }
 
-    /// What an update is given, in order.
+    /// The arguments of the updates, in order.
     private func found(by store: SharedKeychainTokenStore, storing new: StoredSession? = nil) async throws -> [Found] {
         let found = Locked<[Found]>([])
         try await store.update { content in
@@ -47,7 +47,7 @@ struct KeychainUpdateTests {
         return found.withLock { $0 }
     }
 
-    @Test func `of the updates of many processes none is lost`() async throws {
+    @Test func `no update of many processes is lost`() async throws {
         try await process().save(.numbered(0))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 1...40 {
@@ -78,7 +78,7 @@ struct KeychainUpdateTests {
         #expect(try await process().read() == .ended(ended))
     }
 
-    @Test func `the note of an ended session takes the place of the tokens in the item`() async throws {
+    @Test func `the note of an ended session replaces the tokens in the item`() async throws {
         try await process().save(.numbered(1))
         try await process().update { [ended] _ in .ended(ended) }
         #expect(try await process().read() == .ended(ended))
@@ -90,7 +90,7 @@ struct KeychainUpdateTests {
         #expect(error?.code == .superseded)
     }
 
-    @Test func `a corrupt item is a failure to the change, and is written over`() async throws {
+    @Test func `a corrupt item is a failure to the change, and is replaced`() async throws {
         for new in [StoredSession.active(.numbered(2)), .ended(ended), .empty] {
             model.insert(.garbage, at: .own)
             let untouched = try await found(by: process())
@@ -123,7 +123,7 @@ struct KeychainUpdateTests {
         #expect(model.data(at: .own) == .ofLaterVersion)
     }
 
-    @Test func `not found is no answer to a change before protected data is available`() async throws {
+    @Test func `not found is unavailable to a change before protected data is available`() async throws {
         let isAvailable = Flag(false)
         let store = process { isAvailable.isSet }
         let error = await storeError {
@@ -139,7 +139,7 @@ struct KeychainUpdateTests {
         #expect(try await found(by: store, storing: .active(.numbered(2))) == [.success(.active(.numbered(1)))])
     }
 
-    @Test func `a device unlocked during the question has its session given to the change`() async throws {
+    @Test func `a device that is unlocked during the update passes its session to the change`() async throws {
         try await process().save(.numbered(1))
         model.set(.beforeFirstUnlockAndHidden)
         let store = process { [model] in
@@ -149,7 +149,7 @@ struct KeychainUpdateTests {
         #expect(try await found(by: store) == [.success(.active(.numbered(1)))])
     }
 
-    @Test func `what was before is moved first, so that every change is given the same session`() async throws {
+    @Test func `a predecessor is moved first, so that every change gets the same session`() async throws {
         model.insert(Data("access-0".utf8), at: .access)
         model.insert(Data("refresh-0".utf8), at: .refresh)
         let store = process([.separateTokens(access: .access, refresh: .refresh)])
@@ -160,8 +160,7 @@ struct KeychainUpdateTests {
     }
 
     @Test(arguments: [true, false])
-    func `an end that is cut short leaves the session or its end, and nothing older`(answersTheLast: Bool) async throws
-    {
+    func `an interrupted end leaves the session or its note, and nothing older`(answersTheLast: Bool) async throws {
         for calls in 0... {
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(5).stored, at: .own)
@@ -177,7 +176,7 @@ struct KeychainUpdateTests {
         }
     }
 
-    @Test func `a write is reported to every process, with the item already changed`() async throws {
+    @Test func `a write is reported to every process after the item has changed`() async throws {
         var reports = process().changes.makeAsyncIterator()
         let contents: [StoredSession] = [.active(.numbered(1)), .ended(ended)]
         for content in contents {
@@ -190,7 +189,7 @@ struct KeychainUpdateTests {
         #expect(try await process().read() == .empty)
     }
 
-    @Test func `the name of the report is the same in every process, and shows no account`() {
+    @Test func `the name of the notification is the same in every process, and shows no account`() {
         let name = ChangeName.of(.own)
         #expect(name == "latchkey.tokens-changed.cdb0585228a5b963")
         let others = [KeychainLocation.older, .access, .own.inGroup("shared.group")].map(ChangeName.of)

@@ -4,16 +4,16 @@ import Foundation
 
 @testable import Storage
 
-/// The Keychain as its documentation has it, in memory. `ModelKeychainTests` say what it does, row by row.
+/// A Keychain in memory that behaves as documented. `ModelKeychainTests` has its rules.
 ///
-/// It is a model: what it shows is that the store is right if the Keychain is as documented.
+/// Tests over it show that the store is correct if the Keychain behaves as documented.
 final class ModelKeychain: KeychainItems {
     /// What the device's user has done.
     enum Protection: Sendable, CaseIterable {
         /// Nothing since the device started. No item can be read.
         case beforeFirstUnlock
 
-        /// As before, and items are not even found: iOS, when it starts an application ahead of time.
+        /// As before, and items are not found, as in an application that iOS has prewarmed.
         case beforeFirstUnlockAndHidden
 
         /// Unlocked once, and locked now.
@@ -48,13 +48,13 @@ final class ModelKeychain: KeychainItems {
         self.hasFileBasedKeychain = hasFileBasedKeychain
     }
 
-    // MARK: What a test does
+    // MARK: For tests
 
     var items: [Item] { state.withLock { $0.items } }
 
     func set(_ protection: Protection) { state.withLock { $0.protection = protection } }
 
-    /// Puts an item where somebody else has put it.
+    /// Adds an item as another program.
     func insert(_ item: Item) { state.withLock { $0.items.append(item) } }
 
     func insert(_ data: Data, at location: KeychainLocation) {
@@ -62,7 +62,7 @@ final class ModelKeychain: KeychainItems {
         insert(Item(location: location.inGroup(group), accessibility: .afterFirstUnlockThisDeviceOnly, data: data))
     }
 
-    /// Replaces what is in the items at a place, as a flipped bit or another program does.
+    /// Replaces the data of the items at a location, as a flipped bit or another program does.
     func overwrite(_ data: Data, at location: KeychainLocation) {
         state.withLock { state in
             for index in state.items.indices where location.covers(state.items[index].location) {
@@ -71,10 +71,10 @@ final class ModelKeychain: KeychainItems {
         }
     }
 
-    /// Makes the items at a place impossible to decrypt.
+    /// Makes the items at a location impossible to decrypt.
     func damage(_ location: KeychainLocation) { state.withLock { _ = $0.damaged.insert(location) } }
 
-    /// What is at a place, in whichever group.
+    /// The items at a location, in any group.
     func data(at location: KeychainLocation) -> Data? { items.first { location.covers($0.location) }?.data }
 
     // MARK: The four calls
@@ -139,7 +139,7 @@ final class ModelKeychain: KeychainItems {
         hasFileBasedKeychain && location.keychain == .fileBased
     }
 
-    /// The place in the words of a device that may have one Keychain only, if the program is entitled to it.
+    /// The location on a device that may have one Keychain only, if the program is entitled to it.
     private func checked(_ location: KeychainLocation) throws(KeychainStatus) -> KeychainLocation {
         if isFileBased(location) { return location }
         guard !groups.isEmpty else { throw .missingEntitlement }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The model Keychain answers as the Keychain is documented to")
+@Suite("The model Keychain behaves as the Keychain is documented")
 struct ModelKeychainTests {
     private static let values = KeychainValues(data: .one, accessibility: .afterFirstUnlockThisDeviceOnly)
     private static let whenUnlocked = KeychainValues(data: .one, accessibility: .whenUnlockedThisDeviceOnly)
@@ -30,7 +30,7 @@ struct ModelKeychainTests {
     }
 
     @Test(arguments: KeychainCall.allCases)
-    func `what is not there is not found, and can only be added`(call: KeychainCall) {
+    func `an item that does not exist is not found, and can only be added`(call: KeychainCall) {
         #expect(ModelKeychain().status(of: call) == (call == .add ? nil : .itemNotFound))
     }
 
@@ -45,12 +45,12 @@ struct ModelKeychainTests {
     }
 
     @Test(arguments: KeychainCall.allCases)
-    func `a group needs an entitlement, and so does the data-protection Keychain`(call: KeychainCall) {
+    func `a group and the data-protection Keychain need an entitlement`(call: KeychainCall) {
         #expect(ModelKeychain(groups: ["own.group"]).status(of: call, at: .foreign) == .missingEntitlement)
         #expect(ModelKeychain(groups: []).status(of: call) == .missingEntitlement)
     }
 
-    @Test func `update and delete take all that match`() throws {
+    @Test func `an update and a delete affect all items that match`() throws {
         let model = ModelKeychain()
         try model.add(KeychainQuery(location: .own), Self.values)
         try model.add(KeychainQuery(location: .own.inGroup("shared.group")), Self.values)
@@ -116,14 +116,14 @@ struct ModelKeychainTests {
         }
     }
 
-    @Test func `the file-based Keychain has no groups, and is not under the lock of the device`() throws {
+    @Test func `the file-based Keychain has no groups, and does not depend on the device's lock`() throws {
         let model = ModelKeychain(groups: [], hasFileBasedKeychain: true)
         try model.add(KeychainQuery(location: .fileBased), KeychainValues(data: .one, accessibility: nil))
         model.set(.beforeFirstUnlock)
         #expect(try model.copyMatching(.reading(.fileBased)) == [KeychainItem(accessGroup: nil, data: .one)])
     }
 
-    @Test func `only a search may say what it wants, and a Mac's older Keychain not the data of all`() throws {
+    @Test func `only a search may have a limit, and an older Keychain does not return the data of all items`() throws {
         let model = ModelKeychain(hasFileBasedKeychain: true)
         let limited = [KeychainQuery(location: .own, limit: .one), KeychainQuery(location: .own, returnsData: true)]
         for query in limited {

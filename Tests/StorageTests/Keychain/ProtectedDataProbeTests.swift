@@ -2,7 +2,7 @@ import Foundation
 import Storage
 import Testing
 
-@Suite("A file says whether protected data is available")
+@Suite("A file shows whether protected data is available")
 struct ProtectedDataProbeTests {
     private let folder: TemporaryFolder
     private let file: URL
@@ -12,7 +12,7 @@ struct ProtectedDataProbeTests {
         file = folder.url.appendingPathComponent("unlocked")
     }
 
-    @Test func `a file that is missing is made, and can be read from then on`() async throws {
+    @Test func `a missing file is created, and can be read afterwards`() async throws {
         #expect(await ProtectedDataProbe(file: file).isProtectedDataAvailable())
         let made = try Data(contentsOf: file)
         #expect(!made.isEmpty)
@@ -20,13 +20,13 @@ struct ProtectedDataProbeTests {
         #expect(try Data(contentsOf: file) == made)
     }
 
-    @Test func `a file that is there and cannot be read says no, and is not replaced`() async throws {
+    @Test func `a file that cannot be read means unavailable, and is not replaced`() async throws {
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
         #expect(await !ProtectedDataProbe(file: file).isProtectedDataAvailable())
         #expect(try folder.url.names == ["unlocked"])
     }
 
-    @Test func `a file that cannot be made says no`() async throws {
+    @Test func `a file that cannot be created means unavailable`() async throws {
         let nowhere = folder.fresh().appendingPathComponent("unlocked")
         #expect(await !ProtectedDataProbe(file: nowhere).isProtectedDataAvailable())
     }

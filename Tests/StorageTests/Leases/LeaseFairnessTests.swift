@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("ST9: waiters for a lease of a file get it in the order in which they came", .timeLimit(.minutes(10)))
+@Suite("Waiters for the lease of a file get it in the order of their arrival", .timeLimit(.minutes(10)))
 struct LeaseFairnessTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -18,9 +18,8 @@ struct LeaseFairnessTests {
         store = FileTokenStore(folder: folder)
     }
 
-    @Test("Of 16 processes that take the lease in turn, none is overtaken by all others three times")
-    func turns() async throws {
-        let processes = try (0..<16).map { _ in try SpawnedProcess(torture: "contend", folder, 12) }
+    @Test func `no process is overtaken three times by all 15 others`() async throws {
+        let processes = try (0..<16).map { _ in try SpawnedProcess(peer: "contend", folder, 12) }
         var longest = 0
         for process in processes {
             longest = max(longest, Int(await process.remainingLines().first ?? "") ?? 0)
@@ -39,10 +38,9 @@ struct LeaseFairnessTests {
         FileHandle.standardError.write(Data("torture-storage: \(line)".utf8))
     }
 
-    @Test("A waiter that is stopped does not keep the lease from the others, and gets it when it goes on")
-    func stoppedWaiter() async throws {
+    @Test func `a stopped waiter does not block the others, and gets the lease when it continues`() async throws {
         let lease = try await store.lease(waitingAtMost: .zero)
-        let process = try SpawnedProcess(torture: "wait", folder)
+        let process = try SpawnedProcess(peer: "wait", folder)
         var lines = process.lines.makeAsyncIterator()
         #expect(await lines.next() == "waiting")
         while try isQueueEmpty() { await Task.yield() }
@@ -53,10 +51,9 @@ struct LeaseFairnessTests {
         #expect(await lines.next() == "leased")
     }
 
-    @Test("A waiter that dies, gives up or is cancelled leaves the queue")
-    func leaving() async throws {
+    @Test func `a waiter that dies, times out or is cancelled leaves the queue`() async throws {
         let lease = try await store.lease(waitingAtMost: .zero)
-        let process = try SpawnedProcess(torture: "wait", folder)
+        let process = try SpawnedProcess(peer: "wait", folder)
         while try isQueueEmpty() { await Task.yield() }
         process.kill()
         _ = await process.end()
@@ -71,8 +68,7 @@ struct LeaseFairnessTests {
         await lease.release()
     }
 
-    @Test("Tickets are ordered by the time they were drawn, and a dropped one makes room")
-    func tickets() throws {
+    @Test func `tickets are ordered by their time, and a deallocated one leaves the queue`() throws {
         var tickets = try (0..<5).map { _ in try #require(try ticket()) }
         #expect(tickets.map { $0.waitersAhead(atMost: 9) } == [0, 1, 2, 3, 4])
         #expect(tickets.map { $0.waitersAhead(atMost: 2) } == [0, 1, 2, 2, 2])

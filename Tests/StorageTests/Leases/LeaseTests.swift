@@ -10,8 +10,7 @@ import Testing
 struct LeaseTests {
     private let clock = ManualTimeSource()
 
-    @Test("Waiters of the memory store have it in the order in which they came")
-    func fairness() async throws {
+    @Test func `waiters of the memory store get the lease in the order of their arrival`() async throws {
         let store = MemoryTokenStore(clock: clock)
         let order = Locked<[Int]>([])
         let first = try await store.lease(waitingAtMost: .zero)
@@ -31,23 +30,21 @@ struct LeaseTests {
         #expect(order.withLock { $0 } == [1, 2, 3, 4, 5])
     }
 
-    @Test("A waiter of the memory store gives up exactly when its limit has passed, and those behind it do not")
-    func memoryLimit() async throws {
+    @Test func `a waiter of the memory store times out at its own limit`() async throws {
         let store = MemoryTokenStore(clock: clock)
         let first = try await store.lease(waitingAtMost: .zero)
-        let impatient = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
+        let shorter = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
         await clock.sleepers(atLeast: 1)
-        let patient = Task { await (try await store.lease(waitingAtMost: .seconds(6))).release() }
+        let longer = Task { await (try await store.lease(waitingAtMost: .seconds(6))).release() }
         await clock.sleepers(atLeast: 2)
         clock.advance(by: .seconds(5))
-        let error = await #expect(throws: TokenStoreError.self) { try await impatient.value }
+        let error = await #expect(throws: TokenStoreError.self) { try await shorter.value }
         #expect(error?.code == .busy)
         await first.release()
-        try await patient.value
+        try await longer.value
     }
 
-    @Test("A lease that is dropped is released, of the memory store as of the file store")
-    func dropped() async throws {
+    @Test func `a lease that is deallocated is released`() async throws {
         let temporary = try TemporaryFolder()
         let stores: [any SharedTokenStore] = [MemoryTokenStore(), FileTokenStore(folder: temporary.fresh())]
         for store in stores {
@@ -56,8 +53,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("A waiter of the file store asks less and less often, and gives up exactly when its limit has passed")
-    func pollingPauses() async throws {
+    @Test func `the pauses of a waiter of the file store grow, and it times out at its limit`() async throws {
         let asked = Locked<[Duration]>([])
         let start = clock.uptime
         let wait = Task { [clock] in
@@ -77,8 +73,7 @@ struct LeaseTests {
         #expect(asked.withLock { $0 } == [0, 2, 6, 14, 30, 62, 112, 162, 200].map { .milliseconds($0) })
     }
 
-    @Test("A waiter of the file store has it at its next asking after the release")
-    func pollingSuccess() async throws {
+    @Test func `a waiter of the file store gets the lease at its first attempt after the release`() async throws {
         let temporary = try TemporaryFolder()
         let store = FileTokenStore(folder: temporary.fresh(), clock: clock)
         try await store.save(.numbered(1))
@@ -92,8 +87,7 @@ struct LeaseTests {
         await second.release()
     }
 
-    @Test("A lease of a file proves that no earlier holder on this host still calls, and says nothing of other hosts")
-    func earlierHolders() async throws {
+    @Test func `the lease of a file excludes earlier holders on this host, not on other hosts`() async throws {
         let temporary = try TemporaryFolder()
         let file = FileTokenStore(folder: temporary.fresh())
         try await file.save(.numbered(1))
@@ -109,8 +103,7 @@ struct LeaseTests {
         #expect(memory.mayStillCall(ProcessIdentity(host: here.host, process: "1-another")))
     }
 
-    @Test("Accounts have leases of their own")
-    func accounts() async throws {
+    @Test func `accounts have leases of their own`() async throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.fresh()
         try folder.makePrivateFolder()

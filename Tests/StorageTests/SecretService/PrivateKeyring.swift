@@ -14,7 +14,7 @@ final class PrivateKeyring: Sendable {
     private static let sender = "/usr/bin/dbus-send"
     private static let daemon = "/usr/bin/gnome-keyring-daemon"
 
-    /// Nothing is started by a message: the service is there when the test starts it, and not otherwise.
+    /// The bus starts no service on demand: the test does.
     private static let configuration = """
         <busconfig><type>session</type><listen>unix:path=PATH</listen><auth>EXTERNAL</auth>
         <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
@@ -23,7 +23,7 @@ final class PrivateKeyring: Sendable {
 
     let bus: SpawnedProcess
 
-    /// For processes that are to use this bus and keyring.
+    /// The environment of processes that use this bus and keyring.
     let environment: [String: String]
 
     /// A folder for lock files.
@@ -51,7 +51,7 @@ final class PrivateKeyring: Sendable {
             "XDG_DATA_HOME": temporary.url.appendingPathComponent("data").path,
             "XDG_RUNTIME_DIR": temporary.url.appendingPathComponent("run").path,
             "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(socket)",
-            "TORTURE_STORE": "keyring",
+            "STORE": "keyring",
         ]
         let arguments = ["--config-file=\(configuration.path)", "--nofork", "--print-address"]
         bus = try SpawnedProcess(Self.bus, arguments, environment: environment)
@@ -76,7 +76,7 @@ final class PrivateKeyring: Sendable {
         let arguments = ["--foreground", "--components=secrets"] + (isUnlocked ? ["--unlock"] : [])
         let keyring = try SpawnedProcess(Self.daemon, arguments, environment: environment)
         running.withLock { $0 = keyring }
-        if isUnlocked { try keyring.say("password") }
+        if isUnlocked { try keyring.write("password") }
         try keyring.finishInput()
         while let event = await events.next(), !event.contains("NameOwnerChanged") {}
     }
@@ -107,31 +107,10 @@ final class PrivateKeyring: Sendable {
         _ = await keyring?.end()
     }
 
-    /// Starts a process that uses this keyring and does as it is told.
-    func talker(_ changes: [String: String] = [:]) throws -> Talker {
+    /// Starts a process that uses this keyring.
+    func dialogue(_ changes: [String: String] = [:]) throws -> StorageDialogue {
         let environment = environment.merging(changes) { $1 }
-        return Talker(try SpawnedProcess(torture: "talk", locks, environment: environment))
-    }
-}
-
-/// A process that does as it is told, one thing after the other.
-final class Talker: Sendable {
-    let process: SpawnedProcess
-
-    init(_ process: SpawnedProcess) {
-        self.process = process
-    }
-
-    deinit { process.kill() }
-
-    /// Tells it something, and waits for its answer. `nil`: it is dead.
-    func tell(_ line: String) async throws -> String? {
-        try process.say(line + "\n")
-        return await answer()
-    }
-
-    func answer() async -> String? {
-        await process.lines.first { _ in true }
+        return StorageDialogue(try SpawnedProcess(peer: "dialogue", locks, environment: environment))
     }
 }
 #endif

@@ -9,210 +9,197 @@ import ProcessTesting
     .enabled(if: PrivateKeyring.isInstalled, "dbus-daemon and gnome-keyring-daemon are not installed")
 )
 struct SecretServiceTokenStoreTests {
-    @Test("Unlocked, it is a token store and can be shared by processes")
-    func contract() async throws {
+    @Test func `the store keeps the contracts while the keyring is unlocked`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        #expect(try await keyring.talker().tell("contract") == "kept")
+        #expect(try await keyring.dialogue().send("contract") == "kept")
     }
 
-    @Test("Every process of the user sees what is stored, and finds it again after a restart of the keyring")
-    func persistence() async throws {
+    @Test func `every process of the user reads the tokens, also after a restart of the keyring`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        #expect(try await keyring.talker().tell("save") == "0")
-        #expect(try await keyring.talker().tell("load") == "0")
+        #expect(try await keyring.dialogue().send("save") == "0")
+        #expect(try await keyring.dialogue().send("load") == "0")
         await keyring.kill()
         try await keyring.start()
-        #expect(try await keyring.talker().tell("load") == "0")
+        #expect(try await keyring.dialogue().send("load") == "0")
     }
 
-    @Test("G14: locked, it is `unavailable` for every call and never none, whether something is stored or not")
-    func locked() async throws {
+    @Test func `G14: a locked keyring is unavailable for every call and never none`() async throws {
         for commands in [["save"], ["load"]] {
             let keyring = try await PrivateKeyring()
             try await keyring.start()
-            let talker = try keyring.talker()
-            for command in commands { _ = try await talker.tell(command) }
+            let process = try keyring.dialogue()
+            for command in commands { _ = try await process.send(command) }
             try await keyring.lock()
             for command in ["load", "save", "delete", "overwrite"] {
-                let answer = try await talker.tell(command)
-                #expect(answer?.hasPrefix("unavailable: the keyring is locked") == true, "\(command): \(answer ?? "")")
+                let response = try await process.send(command)
+                #expect(
+                    response?.hasPrefix("unavailable: the keyring is locked") == true, "\(command): \(response ?? "")")
             }
         }
     }
 
-    @Test("G14: locked from its start, it is `unavailable`; unlocked, it has what it had")
-    func lockedFromStart() async throws {
+    @Test func `G14: a keyring that starts locked is unavailable until it is unlocked`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        #expect(try await keyring.talker().tell("save") == "0")
+        #expect(try await keyring.dialogue().send("save") == "0")
         await keyring.kill()
         try await keyring.start(isUnlocked: false)
-        #expect(try await keyring.talker().tell("load")?.hasPrefix("unavailable: the keyring is locked") == true)
+        #expect(try await keyring.dialogue().send("load")?.hasPrefix("unavailable: the keyring is locked") == true)
         await keyring.kill()
         try await keyring.start()
-        #expect(try await keyring.talker().tell("load") == "0")
+        #expect(try await keyring.dialogue().send("load") == "0")
     }
 
-    @Test("G14: without a service, a bus or the library it is `unavailable`, and says which")
-    func absent() async throws {
+    @Test func `G14: without a service, a bus or the library the store is unavailable, and the error says which`()
+        async throws
+    {
         let keyring = try await PrivateKeyring()
         let nowhere = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus"]
         let broken = keyring.locks.appendingPathComponent("libsecret-1.so.0")
         try broken.writePrivately(Data("no library".utf8))
         let absences = [
-            ([:], "the Secret Service did not answer"), (nowhere, "the Secret Service did not answer"),
+            ([:], "the Secret Service failed"), (nowhere, "the Secret Service failed"),
             (["LD_LIBRARY_PATH": keyring.locks.path], "libsecret-1.so.0 is not installed"),
         ]
         for (changes, words) in absences {
-            let talker = try keyring.talker(changes)
+            let process = try keyring.dialogue(changes)
             for command in ["load", "overwrite", "delete"] {
-                let answer = try await talker.tell(command)
-                #expect(answer?.hasPrefix("unavailable: \(words)") == true, "\(command): \(answer ?? "")")
+                let response = try await process.send(command)
+                #expect(response?.hasPrefix("unavailable: \(words)") == true, "\(command): \(response ?? "")")
             }
         }
     }
 
-    @Test("Killed between two calls, it is `unavailable`; started anew, the same process goes on with it")
-    func killed() async throws {
+    @Test func `a keyring that is killed between calls is unavailable until it restarts`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        let talker = try keyring.talker()
-        #expect(try await talker.tell("save") == "0")
+        let process = try keyring.dialogue()
+        #expect(try await process.send("save") == "0")
         await keyring.kill()
-        #expect(try await talker.tell("load")?.hasPrefix("unavailable") == true)
+        #expect(try await process.send("load")?.hasPrefix("unavailable") == true)
         try await keyring.start()
-        #expect(try await talker.tell("load") == "0")
+        #expect(try await process.send("load") == "0")
         await keyring.kill()
         try await keyring.start()
-        #expect(try await talker.tell("save") == "1")
+        #expect(try await process.send("save") == "1")
     }
 
-    @Test("Killed in the middle of a call, it is `unavailable`")
-    func killedInCall() async throws {
+    @Test func `a keyring that is killed during a call is unavailable`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        let talker = try keyring.talker()
-        #expect(try await talker.tell("save") == "0")
+        let process = try keyring.dialogue()
+        #expect(try await process.send("save") == "0")
         keyring.stop()
-        try talker.process.say("load\n")
+        try process.process.write("load\n")
         await keyring.kill()
-        #expect(await talker.answer()?.hasPrefix("unavailable") == true)
+        #expect(await process.response()?.hasPrefix("unavailable") == true)
     }
 
-    @Test("A service that hangs is `unavailable` when the limit has passed, and answers again when it does")
-    func hung() async throws {
+    @Test func `a service that hangs is unavailable after the limit, until it responds again`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        #expect(try await keyring.talker().tell("save") == "0")
-        let talker = try keyring.talker(["TORTURE_ANSWER_LIMIT": "2"])
+        #expect(try await keyring.dialogue().send("save") == "0")
+        let process = try keyring.dialogue(["CALL_LIMIT": "2"])
         keyring.stop()
-        #expect(try await talker.tell("load")?.hasPrefix("unavailable") == true)
+        #expect(try await process.send("load")?.hasPrefix("unavailable") == true)
         keyring.signal(SIGCONT)
-        // The call that was given up may take a moment to end, and fails new ones until then.
-        var answer = try await talker.tell("load")
-        while answer?.hasPrefix("unavailable") == true { answer = try await talker.tell("load") }
-        #expect(answer == "0")
+        // New calls fail until the call that has passed its limit has ended.
+        var response = try await process.send("load")
+        while response?.hasPrefix("unavailable") == true { response = try await process.send("load") }
+        #expect(response == "0")
     }
 
-    @Test("ST3: without a default keyring every call says so, and a load never says none")
-    func noDefaultKeyring() async throws {
+    @Test func `without a default keyring every call fails, and a load never returns none`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start(isUnlocked: false)
-        let talker = try keyring.talker()
+        let process = try keyring.dialogue()
         for command in ["load", "overwrite", "delete"] {
-            let answer = try await talker.tell(command)
-            let isExpected = answer?.hasPrefix("unavailable: there is no default keyring") == true
-            #expect(isExpected, "\(command): \(answer ?? "")")
+            let response = try await process.send(command)
+            let isExpected = response?.hasPrefix("unavailable: there is no default keyring") == true
+            #expect(isExpected, "\(command): \(response ?? "")")
         }
     }
 
-    @Test("ST9: a service that hangs keeps six accounts waiting for one limit, and not one after the other")
-    func hungForManyAccounts() async throws {
+    @Test func `six accounts wait for a service that hangs at the same time, for one limit`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        let talker = try keyring.talker(["TORTURE_ANSWER_LIMIT": "2"])
+        let process = try keyring.dialogue(["CALL_LIMIT": "2"])
         keyring.stop()
-        let answer = try #require(try await talker.tell("load-six"))
-        let parts = answer.split(separator: " ")
-        #expect(parts.first == "unavailable", "\(answer)")
+        let response = try #require(try await process.send("load-six"))
+        let parts = response.split(separator: " ")
+        #expect(parts.first == "unavailable", "\(response)")
         // One limit is 2 s; six in a row are 12 s.
         let seconds = try #require(parts.last.flatMap { Double($0) })
-        #expect(seconds < 8, "\(answer)")
+        #expect(seconds < 8, "\(response)")
     }
 
-    @Test("When the bus goes away the process lives on, and is told `unavailable`")
-    func busKilled() async throws {
+    @Test func `when the bus is closed the process continues, and the store is unavailable`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        let talker = try keyring.talker()
-        #expect(try await talker.tell("save") == "0")
+        let process = try keyring.dialogue()
+        #expect(try await process.send("save") == "0")
         keyring.bus.kill()
         _ = await keyring.bus.end()
         for _ in 1...2 {
-            #expect(try await talker.tell("load")?.hasPrefix("unavailable") == true)
-            #expect(try await talker.tell("iterate") == "done")
+            #expect(try await process.send("load")?.hasPrefix("unavailable") == true)
+            #expect(try await process.send("iterate") == "done")
         }
     }
 
-    @Test("An item that is no session is corrupt until a save replaces it or a delete removes it")
-    func corrupt() async throws {
+    @Test func `an item that is not a session is corrupt until it is replaced or deleted`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        let talker = try keyring.talker()
-        #expect(try await talker.tell("spoil") == "done")
-        for _ in 1...2 { #expect(try await talker.tell("load")?.hasPrefix("corrupt") == true) }
-        #expect(try await talker.tell("overwrite") == "done")
-        #expect(try await talker.tell("load") == "100")
-        #expect(try await talker.tell("spoil") == "done")
-        #expect(try await talker.tell("delete") == "done")
-        #expect(try await talker.tell("load") == "none")
+        let process = try keyring.dialogue()
+        #expect(try await process.send("spoil") == "done")
+        for _ in 1...2 { #expect(try await process.send("load")?.hasPrefix("corrupt") == true) }
+        #expect(try await process.send("overwrite") == "done")
+        #expect(try await process.send("load") == "100")
+        #expect(try await process.send("spoil") == "done")
+        #expect(try await process.send("delete") == "done")
+        #expect(try await process.send("load") == "none")
     }
 
-    @Test("ST4: an item with a flipped bit in a token is corrupt, and the next save replaces it")
-    func flippedBit() async throws {
+    @Test func `an item with a flipped bit in a token is corrupt, and the next save replaces it`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        let talker = try keyring.talker()
-        #expect(try await talker.tell("save") == "0")
-        #expect(try await talker.tell("flip") == "done")
-        #expect(try await talker.tell("load")?.hasPrefix("corrupt") == true)
-        #expect(try await talker.tell("overwrite") == "done")
-        #expect(try await talker.tell("load") == "100")
+        let process = try keyring.dialogue()
+        #expect(try await process.send("save") == "0")
+        #expect(try await process.send("flip") == "done")
+        #expect(try await process.send("load")?.hasPrefix("corrupt") == true)
+        #expect(try await process.send("overwrite") == "done")
+        #expect(try await process.send("load") == "100")
     }
 
-    @Test("Threads of many accounts talk to the service at once, and lose nothing")
-    func manyAccounts() async throws {
+    @Test func `many accounts use the service at once without losing an update`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        #expect(try await keyring.talker().tell("busy-accounts") == "30")
+        #expect(try await keyring.dialogue().send("busy-accounts") == "30")
     }
 
-    @Test("A process is told of what another one writes, from the first sign-in on")
-    func changes() async throws {
+    @Test func `a process is notified of the writes of another one, from the first sign-in on`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        let watcher = try keyring.talker()
-        let writer = try keyring.talker()
+        let watcher = try keyring.dialogue()
+        let writer = try keyring.dialogue()
         for generation in ["0", "100"] {
-            #expect(try await watcher.tell("await-session") == "watching")
-            #expect(try await writer.tell(generation == "0" ? "save" : "overwrite") != nil)
-            #expect(await watcher.answer() == generation)
-            #expect(try await writer.tell("end") == "done")
+            #expect(try await watcher.send("await-session") == "watching")
+            #expect(try await writer.send(generation == "0" ? "save" : "overwrite") != nil)
+            #expect(await watcher.response() == generation)
+            #expect(try await writer.send("end") == "done")
         }
     }
 
-    @Test("G13: processes that refresh one shared session in turn never use a refresh token twice")
-    func rotation() async throws {
+    @Test func `G13: processes that refresh one shared session in turn never use a refresh token twice`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start()
-        #expect(try await keyring.talker().tell("save") == "0")
+        #expect(try await keyring.dialogue().send("save") == "0")
         let processes = try (0..<3).map { _ in
-            try SpawnedProcess(torture: "rotate", keyring.locks, 10, environment: keyring.environment)
+            try SpawnedProcess(peer: "rotate", keyring.locks, 10, environment: keyring.environment)
         }
         for process in processes { #expect(await process.remainingLines() == ["refreshed 10"]) }
-        #expect(try await keyring.talker().tell("load") == "30")
+        #expect(try await keyring.dialogue().send("load") == "30")
     }
 }
 #endif

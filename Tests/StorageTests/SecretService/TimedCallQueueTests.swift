@@ -6,21 +6,19 @@ import Testing
 
 @testable import Storage
 
-@Suite("Calls to a service that can hang")
+@Suite("Calls of a service that may hang")
 struct TimedCallQueueTests {
     private let clock = ManualTimeSource()
     private let limit = Duration.seconds(20)
 
-    @Test("A call that ends in time returns its value, and the next one is made after it")
-    func inOrder() async throws {
+    @Test func `a call that ends in time returns its value, and the next one is made after it`() async throws {
         let queue = TimedCallQueue(label: "test", clock: clock)
         for number in 1...3 {
             #expect(try await queue.run(within: limit) { () throws(TokenStoreError) in number } == number)
         }
     }
 
-    @Test("An error of the call is the caller's")
-    func failing() async {
+    @Test func `an error of the call is thrown to the caller`() async {
         let queue = TimedCallQueue(label: "test", clock: clock)
         let error = await storeError {
             try await queue.run(within: limit) { () throws(TokenStoreError) in
@@ -30,8 +28,7 @@ struct TimedCallQueueTests {
         #expect(error?.code == .corrupt)
     }
 
-    @Test("ST9: a call that hangs and the one behind it are answered within one limit, and the second is never made")
-    func hanging() async throws {
+    @Test func `a call that hangs and the one behind it end at one limit, and the second is never made`() async throws {
         let queue = TimedCallQueue(label: "test", clock: clock)
         let service = HangingService()
         let wasMade = Flag(false)
@@ -49,8 +46,8 @@ struct TimedCallQueueTests {
         #expect(!wasMade.isSet)
     }
 
-    @Test("While an overdue call has not ended, new calls fail at once; after its end they are made")
-    func overdue() async throws {
+    @Test func `while an overdue call has not ended, new calls fail at once; after its end they are made`() async throws
+    {
         let queue = TimedCallQueue(label: "test", clock: clock)
         let service = HangingService()
         let first = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
@@ -67,8 +64,7 @@ struct TimedCallQueueTests {
         try await afterEarlierCalls(of: queue)
     }
 
-    @Test("A call whose task is cancelled runs to its end, and its caller is given the result")
-    func cancelled() async throws {
+    @Test func `a call whose task is cancelled runs to its end, and returns its result`() async throws {
         let queue = TimedCallQueue(label: "test", clock: clock)
         let service = HangingService()
         let call = Task {
@@ -83,8 +79,7 @@ struct TimedCallQueueTests {
         #expect(try await call.value == 1)
     }
 
-    @Test("The queue of one account does not wait for that of another")
-    func accounts() async throws {
+    @Test func `the queue of one account does not wait for that of another`() async throws {
         let service = HangingService()
         let hung = TimedCallQueue(label: "test", clock: clock)
         let call = Task { try await hung.run(within: limit) { () throws(TokenStoreError) in service.call() } }
@@ -95,7 +90,7 @@ struct TimedCallQueueTests {
         try await call.value
     }
 
-    /// Waits until a queue makes calls again: until the end of the one that hung.
+    /// Waits until the call that hung has ended, and the queue makes calls again.
     private func afterEarlierCalls(of queue: TimedCallQueue) async throws {
         while await storeError(of: { try await queue.run(within: limit) { () throws(TokenStoreError) in } }) != nil {
             await Task.yield()

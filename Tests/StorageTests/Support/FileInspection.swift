@@ -4,7 +4,7 @@ import Foundation
 @testable import Storage
 
 extension URL {
-    /// The permissions of a file or folder, in the way they are usually written.
+    /// The permissions of a file or folder in octal.
     var permissions: String {
         get throws {
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -21,14 +21,14 @@ extension URL {
         get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
     }
 
-    /// Writes a file that a store would accept, but for what is in it.
+    /// Writes a file with the mode that a store accepts.
     func writePrivately(_ data: Data) throws {
         try deletingLastPathComponent().makePrivateFolder()
         try data.write(to: self)
         try setPermissions(0o600)
     }
 
-    /// Makes a folder that a store would accept, if it is not there.
+    /// Creates a folder with the mode that a store accepts, if it does not exist.
     func makePrivateFolder() throws {
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         try FileManager.default.createDirectory(at: self, withIntermediateDirectories: true, attributes: attributes)
@@ -49,7 +49,7 @@ extension TokenBundle {
     }
 }
 
-/// The code and the reason of what a call throws.
+/// The code and the reason of the error that a call throws.
 func storeError(of call: () async throws -> Void) async -> (code: TokenStoreError.Code, reason: String)? {
     do {
         try await call()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one test, removed with everything in it when the test lets go of it.
+/// A folder for one test. It is removed when the object is deallocated.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -11,7 +11,7 @@ final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// A folder in it that is not there yet.
+    /// A folder in it that does not exist yet.
     func fresh() -> URL {
         url.appendingPathComponent(UUID().uuidString)
     }

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Another process: what it says, line by line, and how it ends.
+/// Another process, with its standard input and output.
 ///
-/// It is started with `posix_spawn` and inherits nothing but what it is given. Foundation's `Process` takes a process
-/// for alive until its children are dead too, lets a child inherit what belongs to another one started at the same
-/// time, and has crashed when many were started at once.
+/// It is started with `posix_spawn` and inherits only its arguments and environment. Foundation's `Process` does not end
+/// before its children do, lets a child inherit descriptors of another one that is started at the same time, and has
+/// crashed when many were started at once.
 package final class SpawnedProcess: Sendable {
-    /// How a process ended: by a signal, or by itself with a status.
+    /// How a process ended.
     package enum End: Sendable, Equatable {
         case signal(Int32)
         case status(Int32)
@@ -17,18 +17,18 @@ package final class SpawnedProcess: Sendable {
         package let number: Int32
     }
 
-    /// What it says on standard output.
+    /// The lines of its standard output.
     package let lines: AsyncStream<String>
 
     package let identifier: pid_t
 
-    /// The other end of its standard input, which ends with this object.
+    /// The other end of its standard input. It is closed with this object.
     private let input: FileHandle
     private let outcome: Task<End?, Never>
 
-    /// One at a time: a pipe is not safe from other children before its flags are set.
+    /// Processes are started one at a time: another child would inherit a pipe whose flags are not set yet.
     private static let starting: NSLock = {
-        signal(SIGPIPE, SIG_IGN)  // to write to one that is dead is an error, and not our end
+        signal(SIGPIPE, SIG_IGN)  // a write to a process that has ended is an error
         return NSLock()
     }()
 
@@ -56,7 +56,7 @@ package final class SpawnedProcess: Sendable {
         self.lines = lines
         let (ends, ending) = AsyncStream<End>.makeStream()
         outcome = Task { await ends.first { _ in true } }
-        // A thread of its own: it blocks until the process says something or ends.
+        // A thread of its own: reading blocks.
         Thread.detachNewThread { [identifier] in
             Self.readLines(from: myOutput, to: continuation)
             var status: Int32 = 0
@@ -68,7 +68,7 @@ package final class SpawnedProcess: Sendable {
     }
 
     /// Writes to its standard input.
-    package func say(_ text: String) throws {
+    package func write(_ text: String) throws {
         try input.write(contentsOf: Data(text.utf8))
     }
 
@@ -77,36 +77,39 @@ package final class SpawnedProcess: Sendable {
         try input.close()
     }
 
-    /// Sends it a signal: by default the one that ends it at once, wherever it is.
+    /// Sends it a signal, by default SIGKILL.
     package func kill(_ signal: Int32 = SIGKILL) {
         Foundation.kill(identifier, signal)
     }
 
-    /// Stops it, and returns when all its threads have stopped: the signal alone lets them run for a while.
+    /// Stops it, and returns when all its threads have stopped. (The signal alone lets them run for a while.)
     package func stop() {
         kill(SIGSTOP)
         var information = siginfo_t()
-        // WNOWAIT: the thread that waits for its end still finds it.
+        // WNOWAIT leaves its state to the thread that waits for its end.
         while waitid(P_PID, id_t(identifier), &information, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR {}
     }
 
-    /// Waits until it has ended and nobody else holds its standard output.
+    /// Waits until it has ended and no other process has its standard output open.
     package func end() async -> End? {
         await outcome.value
     }
 
-    /// Waits until it has ended, and returns all it has said that nobody has read yet.
+    /// Waits until it has ended, and returns the lines that were not read yet.
     package func remainingLines() async -> [String] {
         var all: [String] = []
         for await line in lines { all.append(line) }
         return all
     }
 
-    /// The folder of the executables that are built beside the tests.
+    /// The folder of the executables that are built with the tests.
     package static var buildFolder: URL {
         let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
         return bundle?.deletingLastPathComponent() ?? Bundle.main.bundleURL
     }
+
+    /// The executable for the tests of several processes, with its kinds as first argument.
+    package static var peer: String { buildFolder.appendingPathComponent("Peer").path }
 
     private static func makePipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
@@ -138,7 +141,7 @@ package final class SpawnedProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         #if canImport(Glibc)
-        // One that is not open does no harm.
+        // Closing a descriptor that is not open does no harm.
         for number in 3..<Int32(1_024) { posix_spawn_file_actions_addclose(&actions, number) }
         #else
         posix_spawn_file_actions_addinherit_np(&actions, 2)

@@ -2,12 +2,12 @@
 struct ExplorationBounds: Hashable, Sendable {
     /// What is counted down.
     enum Resource: Int, CaseIterable, Sendable {
-        /// A user wants a refresh.
+        /// A user requests a refresh.
         case refresh
         /// A request is sent with the current token, and refused later.
         case request
-        /// A process looks at the store, or is notified of a change in it.
-        case look
+        /// A process is notified of a change of the store, and checks it.
+        case check
         case signIn
         case signOut
         /// A pause of the machine, or of a caller, ends.
@@ -73,14 +73,14 @@ extension ExplorationBounds: CustomStringConvertible {
     }
 }
 
-/// What the walk takes for granted of store and server, and how the two may be broken.
+/// The behaviour of store and server in a walk, and how the two may be faulty.
 struct ExplorationModel: Hashable, Sendable {
     enum Flaw: Hashable, Sendable {
         /// The store gives the lease although another process holds it.
         case leaseIsGivenTwice
         /// The server says that it honours keys, and does not.
         case serverForgetsKeys
-        /// A write does not look at what is stored.
+        /// A write replaces any content.
         case writesOverEverything
         /// The mark that a call may be under way is lost.
         case marksAreLost

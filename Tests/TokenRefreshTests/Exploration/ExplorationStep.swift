@@ -5,10 +5,10 @@ import AuthInterface
 /// One thing that happens. A number names a process, or a call under way.
 enum ExplorationStep: Hashable {
     // Users and requests.
-    case wantsRefresh(Int)
+    case requestsRefresh(Int)
     case sendsRequest(Int)
     case isRefused(Int)
-    case triesAgain(Int)
+    case retries(Int)
     case signsIn(Int)
     case signsOut(Int)
 
@@ -20,7 +20,7 @@ enum ExplorationStep: Hashable {
     case leaseIsGiven(Int, AttemptID)
     case leaseIsRefused(Int, AttemptID)
     case leaseIsCut(Int)
-    case hearsOfChange(Int)
+    case isNotifiedOfChange(Int)
 
     // The server.
     case serverProcesses(call: Int)
@@ -34,7 +34,7 @@ enum ExplorationStep: Hashable {
     case restarts(Int)
     case suspensionIsNear(Int)
     case isSuspended(Int)
-    case goesOn(Int)
+    case continues(Int)
 }
 
 extension RefreshTimer {
@@ -49,7 +49,7 @@ extension RefreshTimer {
         case .storeRetry: (5, 0)
         case .reload: (6, 0)
         case .loadDeadline: (7, 0)
-        case .lookDeadline: (8, 0)
+        case .checkDeadline: (8, 0)
         }
     }
 }

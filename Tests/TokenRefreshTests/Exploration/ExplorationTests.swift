@@ -14,8 +14,8 @@ import Testing
         ExplorationBounds(
             faults: 1, [.refresh: 2, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .limit: 1, .failure: 1, .suspension: 1]
         ),
-        ExplorationBounds(faults: 0, [.request: 1, .look: 1, .signIn: 1]),
-        ExplorationBounds(faults: 0, [.refresh: 1, .look: 1, .signOut: 1]),
+        ExplorationBounds(faults: 0, [.request: 1, .check: 1, .signIn: 1]),
+        ExplorationBounds(faults: 0, [.refresh: 1, .check: 1, .signOut: 1]),
         ExplorationBounds(faults: 2, [.refresh: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
         ExplorationBounds(faults: 1, [.refresh: 2, .signOut: 1, .failure: 1, .limit: 1]),
         ExplorationBounds(faults: 3, [.refresh: 1, .pause: 1, .suspension: 1, .failure: 1, .lost: 1]),
@@ -35,21 +35,24 @@ import Testing
         ),
         ExplorationBounds(
             faults: 1,
-            [.refresh: 2, .look: 1, .signOut: 1, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .failure: 1, .suspension: 1]
+            [
+                .refresh: 2, .check: 1, .signOut: 1, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .failure: 1,
+                .suspension: 1,
+            ]
         ),
         ExplorationBounds(
-            faults: 1, [.refresh: 1, .request: 1, .look: 1, .signIn: 1, .pause: 1, .crash: 1, .slow: 1, .failure: 1]
+            faults: 1, [.refresh: 1, .request: 1, .check: 1, .signIn: 1, .pause: 1, .crash: 1, .slow: 1, .failure: 1]
         ),
-        ExplorationBounds(faults: 0, [.refresh: 1, .look: 1, .signIn: 1, .signOut: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .look: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
+        ExplorationBounds(faults: 0, [.refresh: 1, .check: 1, .signIn: 1, .signOut: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .check: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
         ExplorationBounds(faults: 2, [.refresh: 2, .signOut: 1, .pause: 1, .failure: 1, .slow: 1, .limit: 1]),
         ExplorationBounds(
             faults: 3, [.refresh: 2, .pause: 2, .suspension: 1, .failure: 1, .misreport: 1, .lost: 1, .slow: 1]
         ),
     ]
 
-    @Test("Rules 1 to 6: every law holds in every state, whatever happens in whatever order", arguments: [false, true])
-    func lawsHold(honoursKeys: Bool) {
+    @Test(arguments: [false, true])
+    func `Every law holds in every state of every interleaving`(honoursKeys: Bool) {
         var walks = Self.small
         if let text = Self.environment["BOUNDS"], !text.isEmpty {
             walks = [ExplorationBounds(faults: 0, [:])]
@@ -74,9 +77,8 @@ import Testing
         if let summary = report.summary { Issue.record("\(summary)") }
     }
 
-    @Test(
-        "A world whose store or server breaks its promise is found, with a shortest story", arguments: BrokenWorld.all)
-    func brokenWorldsAreFound(world: BrokenWorld) throws {
+    @Test(arguments: BrokenWorld.all)
+    func `A faulty store or server is found, with a shortest counterexample`(world: BrokenWorld) throws {
         let report = Explorer(model: world.model, bounds: world.bounds).run()
         let summary = try #require(report.summary, "no law is broken in \(report.states) states")
         #expect(summary.law == world.law, "\(summary)")
@@ -84,14 +86,13 @@ import Testing
         #expect(summary.lines.last == world.lastLine, "\(summary)")
     }
 
-    @Test("The same world and its mirror image are one state")
-    func mirrorImages() {
+    @Test func `A world and its mirror image are one state`() {
         let bounds = ExplorationBounds(faults: 0, [.refresh: 2, .signOut: 1])
         var first = ExploredWorld(ExplorationModel(), bounds)
         var second = first
         for slot in [0, 1] {
-            first.take(.wantsRefresh(slot))
-            second.take(.wantsRefresh(1 - slot))
+            first.take(.requestsRefresh(slot))
+            second.take(.requestsRefresh(1 - slot))
             #expect(first.fingerprint == second.fingerprint)
         }
         first.take(.signsOut(0))
@@ -115,7 +116,7 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
             bounds: ExplorationBounds(faults: 0, [.refresh: 2]),
             law: .oneCall,
             length: 12,
-            lastLine: "p1 is told the outcome of its intent for r0: calls with r0"
+            lastLine: "p1 gets the result of its intent for r0: calls with r0"
         ),
         BrokenWorld(
             model: ExplorationModel(honoursKeys: true, flaw: .serverForgetsKeys),
@@ -136,21 +137,21 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
             bounds: ExplorationBounds(faults: 1, [.refresh: 2, .suspension: 1]),
             law: .oneCall,
             length: 15,
-            lastLine: "p1 is told the outcome of its intent for r0: calls with r0"
+            lastLine: "p1 gets the result of its intent for r0: calls with r0"
         ),
         BrokenWorld(
             model: ExplorationModel(flaw: .cutLeaseIsProof),
             bounds: ExplorationBounds(faults: 1, [.refresh: 2, .cut: 1]),
             law: .oneCall,
             length: 13,
-            lastLine: "p1 is told the outcome of its intent for r0: calls with r0"
+            lastLine: "p1 gets the result of its intent for r0: calls with r0"
         ),
         BrokenWorld(
             model: ExplorationModel(flaw: .intentsAreLost),
             bounds: ExplorationBounds(faults: 0, [.refresh: 1]),
             law: .intent,
             length: 6,
-            lastLine: "p0 is told the outcome of its intent for r0: calls with r0"
+            lastLine: "p0 gets the result of its intent for r0: calls with r0"
         ),
     ]
 }

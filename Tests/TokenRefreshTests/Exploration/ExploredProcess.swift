@@ -25,14 +25,14 @@ struct ExploredProcess: Hashable, Sendable {
     }
 
     struct Caller: Hashable {
-        enum Wish: Hashable {
+        enum Purpose: Hashable {
             case refresh, restore
             case replacement(SessionToken, SessionToken.Handout)
             case signIn(SessionID)
             case signOut(SessionID)
         }
 
-        let wish: Wish
+        let purpose: Purpose
     }
 
     var machine: RefreshStateMachine
@@ -44,7 +44,7 @@ struct ExploredProcess: Hashable, Sendable {
     var callers: [WaiterID: Caller] = [:]
     /// The token of a request that is under way.
     var request: SessionToken?
-    /// When a caller that has failed asks again.
+    /// When a caller that has failed retries.
     var retryAt: Duration?
     /// The sessions that were ended here.
     var left: Set<SessionID> = []
@@ -79,7 +79,7 @@ struct ExploredProcess: Hashable, Sendable {
         return WaiterID(number: number)
     }
 
-    var hasRefreshCaller: Bool { callers.values.contains { $0.wish == .refresh } }
+    var hasRefreshCaller: Bool { callers.values.contains { $0.purpose == .refresh } }
 }
 
 /// A process that does not change any more, shared by all worlds in which it is in this state.

@@ -5,8 +5,8 @@ import Foundation
 
 /// What a machine decides, done as the engine's shell does it, and held against the laws.
 extension ExploredWorld {
-    /// Gives an event to a machine.
-    mutating func tell(_ slot: Int, _ event: RefreshEvent, as caller: ExploredProcess.Caller? = nil) {
+    /// Sends an event to a machine.
+    mutating func send(_ slot: Int, _ event: RefreshEvent, as caller: ExploredProcess.Caller? = nil) {
         var process = processes[slot].process
         if let caller { process.callers[process.nextCaller] = caller }
         var published = process.machine.published
@@ -38,13 +38,13 @@ extension ExploredWorld {
                 calls[index].isCancelled = true
             }
         case .revoke(let bundle, _):
-            if server.isLive(bundle.session), !over.contains(bundle.session) {
+            if server.isLive(bundle.session), !endedByUser.contains(bundle.session) {
                 breaks(.health, "tokens of a session in use are revoked")
             }
             server.revoke(bundle.session)
         case .startTimer(let timer, let deadline): process.timers[timer] = deadline
         case .stopTimer(let timer): process.timers[timer] = nil
-        case .answer(let waiter, let answer): answered(waiter, answer, slot, &process)
+        case .respond(let waiter, let response): noteResponse(waiter, response, slot, &process)
         case .publish(let state):
             check(state, after: published, slot, process)
             published = state
@@ -105,20 +105,20 @@ extension ExploredWorld {
         }
     }
 
-    // MARK: The laws of answers and states
+    // MARK: The laws of responses and states
 
-    private mutating func answered(
+    private mutating func noteResponse(
         _ waiter: WaiterID,
-        _ answer: RefreshResponse,
+        _ response: RefreshResponse,
         _ slot: Int,
         _ process: inout ExploredProcess
     ) {
         guard let caller = process.callers.removeValue(forKey: waiter) else {
-            return breaks(.answers, "p\(slot) answers a caller who does not wait")
+            return breaks(.responses, "p\(slot) responses a caller who does not wait")
         }
-        switch (answer, caller.wish) {
+        switch (response, caller.purpose) {
         case (.token(let token), .replacement(let refused, _)) where token.session != refused.session:
-            breaks(.sessions, "p\(slot) gives a request of \(refused.session) a token of \(token.session)")
+            breaks(.sessions, "p\(slot) returns to a request of \(refused.session) a token of \(token.session)")
         case (.failed(let error), .refresh):
             process.retryAt = error.retryAfter.map { now + $0 }
         case (.done, .signOut(let session)) where store.bundle?.session == session:
@@ -136,7 +136,7 @@ extension ExploredWorld {
         switch (state, published) {
         case (.signedIn(let session), _) where process.left.contains(session):
             breaks(.signOutIsFinal, "p\(slot) is signed in to \(session) again, which was signed out there")
-        case (.signedOut(.byUser), .signedIn(let session)) where !over.contains(session):
+        case (.signedOut(.byUser), .signedIn(let session)) where !endedByUser.contains(session):
             breaks(.health, "p\(slot) says that the user has ended \(session)")
         case (.signedOut(.never), .signedIn(let session)):
             breaks(.health, "p\(slot) forgets \(session)")

@@ -48,7 +48,8 @@ extension ExploredWorld {
             breaks(.spared, "p\(slot) deletes \(old.session), which another process has signed in")
         case (.empty, .active(let old)):
             breaks(.spared, "p\(slot) empties the store, which held \(old.session)")
-        case (.active(let bundle), .active(let old)) where bundle.session != old.session: over.insert(old.session)
+        case (.active(let bundle), .active(let old)) where bundle.session != old.session:
+            endedByUser.insert(old.session)
         default: break
         }
         store = new
@@ -66,8 +67,8 @@ extension ExploredWorld {
         let work = processes[slot].process.work[index]
         change(slot) { _ = $0.work.remove(at: index) }
         switch work.kind {
-        case .read(let purpose): tell(slot, .read(purpose, .failure(error), ownerMayCall: false))
-        case .write(let version, _): tell(slot, .wrote(version: version, .failed(error)))
+        case .read(let purpose): send(slot, .read(purpose, .failure(error), ownerMayCall: false))
+        case .write(let version, _): send(slot, .wrote(version: version, .failed(error)))
         }
     }
 
@@ -76,8 +77,8 @@ extension ExploredWorld {
         change(slot) { _ = $0.work.remove(at: index) }
         switch (work.kind, work.result) {
         case (.read(let purpose), .content(let content, let mayCall)):
-            tell(slot, .read(purpose, .success(content), ownerMayCall: mayCall))
-        case (.write(let version, _), .outcome(let outcome)): tell(slot, .wrote(version: version, outcome))
+            send(slot, .read(purpose, .success(content), ownerMayCall: mayCall))
+        case (.write(let version, _), .outcome(let outcome)): send(slot, .wrote(version: version, outcome))
         default: break
         }
     }
@@ -87,12 +88,12 @@ extension ExploredWorld {
     mutating func serverProcesses(_ index: Int) {
         let call = calls[index]
         let session = call.base.session
-        let (verdict, text) = server.process(call.number, of: session, key: call.key)
+        let (response, text) = server.process(call.number, of: session, key: call.key)
         decisions?.append(text)
-        calls[index].stage = .processed(verdict)
+        calls[index].stage = .processed(response)
         if call.slot == nil { calls.remove(at: index) }
         // A session that a user has ended is no loss.
-        guard verdict == .rejected, server.families[session]?.status == .revokedByReuse, !over.contains(session)
+        guard response == .rejected, server.families[session]?.status == .revokedByReuse, !endedByUser.contains(session)
         else { return }
         if causes.isEmpty {
             breaks(.reuse, "the server revokes \(session) for re-use, and no response was lost")
@@ -103,14 +104,14 @@ extension ExploredWorld {
 
     mutating func respond(_ index: Int) {
         let call = calls.remove(at: index)
-        guard let slot = call.slot, case .processed(let verdict) = call.stage else { return }
-        switch verdict {
+        guard let slot = call.slot, case .processed(let response) = call.stage else { return }
+        switch response {
         case .tokens(let number):
             let tokens = Self.tokens(number, of: call.base.session)
-            tell(slot, .responded(call.id, base: call.base, .success(tokens)))
+            send(slot, .responded(call.id, base: call.base, .success(tokens)))
         case .rejected:
             let error = TokenRefreshError(.rejected, status: 400)
-            tell(slot, .responded(call.id, base: call.base, .failure(error)))
+            send(slot, .responded(call.id, base: call.base, .failure(error)))
         }
     }
 
@@ -120,6 +121,6 @@ extension ExploredWorld {
         guard let slot = call.slot else { return }
         calls[index].slot = nil
         if call.stage != .sent { calls.remove(at: index) }
-        tell(slot, .responded(call.id, base: call.base, .failure(.unavailable)))
+        send(slot, .responded(call.id, base: call.base, .failure(.unavailable)))
     }
 }

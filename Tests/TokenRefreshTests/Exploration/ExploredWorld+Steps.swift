@@ -12,7 +12,7 @@ extension ExploredWorld {
             switch process.condition {
             case .dead: steps.append(.restarts(slot))
             case .suspended:
-                steps.append(.goesOn(slot))
+                steps.append(.continues(slot))
                 if bounds.has(.crash) { steps.append(.crashes(slot)) }
             case .running, .suspending:
                 add(storeSteps: slot, process, to: &steps)
@@ -55,7 +55,7 @@ extension ExploredWorld {
     private func add(userSteps slot: Int, _ process: ExploredProcess, to steps: inout [ExplorationStep]) {
         let isSignedIn = process.machine.current != nil
         if isSignedIn, !process.hasRefreshCaller, process.retryAt == nil, bounds.has(.refresh) {
-            steps.append(.wantsRefresh(slot))
+            steps.append(.requestsRefresh(slot))
         }
         if process.request != nil {
             steps.append(.isRefused(slot))
@@ -64,7 +64,7 @@ extension ExploredWorld {
         }
         if bounds.has(.signIn) { steps.append(.signsIn(slot)) }
         if isSignedIn, bounds.has(.signOut) { steps.append(.signsOut(slot)) }
-        if bounds.has(.look) { steps.append(.hearsOfChange(slot)) }
+        if bounds.has(.check) { steps.append(.isNotifiedOfChange(slot)) }
     }
 
     private func add(lifeSteps slot: Int, _ process: ExploredProcess, to steps: inout [ExplorationStep]) {
@@ -88,7 +88,7 @@ extension ExploredWorld {
                 steps.append(.timer(slot, timer))
             }
             if let at = process.retryAt, at <= max(next, now), bounds.has(.pause), process.machine.current != nil {
-                steps.append(.triesAgain(slot))
+                steps.append(.retries(slot))
             }
         }
     }
@@ -100,7 +100,7 @@ extension ExploredWorld {
         case .deadline: hasCall(slot) ? .slow : .pause
         case .callLimit: .limit
         case .abandonment: nil
-        case .writeDeadline, .loadDeadline, .lookDeadline: .slow
+        case .writeDeadline, .loadDeadline, .checkDeadline: .slow
         case .cooldown, .storeRetry, .reload: .pause
         }
     }

@@ -6,10 +6,10 @@ import AuthInterface
 extension ExploredWorld {
     mutating func take(_ step: ExplorationStep) {
         switch step {
-        case .wantsRefresh(let slot):
+        case .requestsRefresh(let slot):
             bounds.spend(.refresh)
             ask(slot, .refresh)
-        case .triesAgain(let slot):
+        case .retries(let slot):
             bounds.spend(.pause)
             now = max(now, processes[slot].process.retryAt ?? now)
             ask(slot, .refresh)
@@ -20,9 +20,9 @@ extension ExploredWorld {
         case .isRefused(let slot): refuse(slot)
         case .signsIn(let slot): signIn(slot)
         case .signsOut(let slot): signOut(slot)
-        case .hearsOfChange(let slot):
-            bounds.spend(.look)
-            tell(slot, .storeChanged)
+        case .isNotifiedOfChange(let slot):
+            bounds.spend(.check)
+            send(slot, .storeChanged)
         case .storeWorks(let slot, let work): storeWorks(slot, work)
         case .storeFails(let slot, let work):
             bounds.spend(.failure)
@@ -34,11 +34,11 @@ extension ExploredWorld {
         case .leaseIsGiven(let slot, let attempt):
             leases.append(Lease(slot: slot, attempt: attempt))
             change(slot) { $0.leasing.removeAll { $0 == attempt } }
-            tell(slot, .leased(attempt))
+            send(slot, .leased(attempt))
         case .leaseIsRefused(let slot, let attempt):
             bounds.spend(.failure)
             change(slot) { $0.leasing.removeAll { $0 == attempt } }
-            tell(slot, .leaseFailed(attempt, TokenStoreError(.busy, reason: "busy")))
+            send(slot, .leaseFailed(attempt, TokenStoreError(.busy, reason: "busy")))
         case .leaseIsCut(let slot):
             bounds.spend(.cut)
             leases.removeAll { $0.slot == slot }
@@ -66,26 +66,26 @@ extension ExploredWorld {
         case .suspensionIsNear(let slot):
             bounds.spend(.suspension)
             change(slot) { $0.condition = .suspending }
-            tell(slot, .suspensionNear)
+            send(slot, .suspensionNear)
         case .isSuspended(let slot): change(slot) { $0.condition = .suspended }
-        case .goesOn(let slot): change(slot) { $0.condition = .running }
+        case .continues(let slot): change(slot) { $0.condition = .running }
         default: break
         }
     }
 
     // MARK: Users
 
-    private mutating func ask(_ slot: Int, _ wish: Wish) {
+    private mutating func ask(_ slot: Int, _ request: CallerRequest) {
         change(slot) { $0.retryAt = nil }
-        tell(slot, .asked(wish, processes[slot].process.nextCaller), as: .init(wish: .refresh))
+        send(slot, .requested(request, processes[slot].process.nextCaller), as: .init(purpose: .refresh))
     }
 
     private mutating func refuse(_ slot: Int) {
         guard let token = processes[slot].process.request else { return }
         change(slot) { $0.request = nil }
         let refusal = TokenRefusal(of: token)
-        let caller = ExploredProcess.Caller(wish: .replacement(token, token.handout))
-        tell(slot, .asked(.replacement(refusal), processes[slot].process.nextCaller), as: caller)
+        let caller = ExploredProcess.Caller(purpose: .replacement(token, token.handout))
+        send(slot, .requested(.replacement(refusal), processes[slot].process.nextCaller), as: caller)
     }
 
     private mutating func signIn(_ slot: Int) {
@@ -93,18 +93,18 @@ extension ExploredWorld {
         signIns += 1
         let session = SessionID(rawValue: "s\(signIns)")
         server.open(session)
-        if let old = processes[slot].process.machine.current?.bundle.session { over.insert(old) }
+        if let old = processes[slot].process.machine.current?.bundle.session { endedByUser.insert(old) }
         let tokens = Self.tokens(0, of: session)
         change(slot) { $0.known.insert(session) }
-        tell(slot, .signIn(tokens, session, processes[slot].process.nextCaller), as: .init(wish: .signIn(session)))
+        send(slot, .signIn(tokens, session, processes[slot].process.nextCaller), as: .init(purpose: .signIn(session)))
     }
 
     private mutating func signOut(_ slot: Int) {
         bounds.spend(.signOut)
         guard let session = processes[slot].process.machine.current?.bundle.session else { return }
-        over.insert(session)
+        endedByUser.insert(session)
         change(slot) { $0.left.insert(session) }
-        tell(slot, .signOut(.byUser, processes[slot].process.nextCaller), as: .init(wish: .signOut(session)))
+        send(slot, .signOut(.byUser, processes[slot].process.nextCaller), as: .init(purpose: .signOut(session)))
     }
 
     // MARK: Time and processes
@@ -114,7 +114,7 @@ extension ExploredWorld {
         if case .callLimit = timer { causes.insert(.limit) }
         now = max(now, processes[slot].process.timers[timer] ?? now)
         change(slot) { $0.timers[timer] = nil }
-        tell(slot, .timerFired(timer))
+        send(slot, .timerFired(timer))
     }
 
     /// The kernel releases the locks of the process; what it had under way at the store is not done any more.
@@ -135,7 +135,7 @@ extension ExploredWorld {
         processes[slot] = ProcessSnapshot(
             ExploredProcess(incarnation: incarnation, honoursKeys: model.honoursKeys)
         )
-        tell(slot, .asked(.restore, WaiterID(number: 1)), as: .init(wish: .restore))
+        send(slot, .requested(.restore, WaiterID(number: 1)), as: .init(purpose: .restore))
     }
 
     mutating func excuseCalls(of slot: Int) {

@@ -9,7 +9,7 @@ struct ExploredWorld {
     struct Call {
         enum Stage: Hashable {
             case sent
-            case processed(RotatingServer.Verdict)
+            case processed(RotatingServer.Response)
         }
 
         /// The process that waits for the response. `nil`: none does.
@@ -64,13 +64,13 @@ struct ExploredWorld {
     /// Sessions whose end was in the store.
     var ended: Set<SessionID> = []
     /// Sessions that a user has ended, by signing out or by signing in again.
-    var over: Set<SessionID> = []
+    var endedByUser: Set<SessionID> = []
     /// Owners whose lease was cut.
     var lapsed: Set<ProcessIdentity> = []
     var signIns = 0
 
     var violation: (law: ProtocolLaw, text: String)?
-    /// What the machines decided in the last step, for a reader; `nil`: nobody reads.
+    /// The decisions of the machines in the last step; `nil`: they are not collected.
     var decisions: [String]?
 
     static let start = Date(timeIntervalSince1970: 1_800_000_000)
@@ -91,7 +91,7 @@ struct ExploredWorld {
         store = .active(bundle)
         everStored = ["s0.r0"]
         for slot in 0...1 {
-            tell(slot, .asked(.restore, WaiterID(number: 1)), as: .init(wish: .restore))
+            send(slot, .requested(.restore, WaiterID(number: 1)), as: .init(purpose: .restore))
             take(.storeWorks(slot, work: 0))
             take(.storeResponds(slot, work: 0))
         }
@@ -159,7 +159,7 @@ struct ExploredWorld {
         hasher.combine(everStored)
         hasher.combine(excused)
         hasher.combine(ended)
-        hasher.combine(over)
+        hasher.combine(endedByUser)
         return hasher.finalize()
     }
 

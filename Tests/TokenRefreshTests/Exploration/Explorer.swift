@@ -9,7 +9,7 @@ struct Explorer {
         var depth = 0
         /// Whether the walk ended before all states were visited.
         var isCutShort = false
-        var summary: ExplorationStory?
+        var summary: Counterexample?
     }
 
     let model: ExplorationModel
@@ -41,7 +41,7 @@ struct Explorer {
                     report.steps += 1
                     if new.violation != nil {
                         report.states = origins.count
-                        report.summary = story(of: Origin(parent: id, step: UInt16(index)), origins)
+                        report.summary = counterexample(of: Origin(parent: id, step: UInt16(index)), origins)
                         return report
                     }
                     guard seen.insert(new.fingerprint).inserted else { continue }
@@ -71,7 +71,7 @@ struct Explorer {
     }
 
     /// Walks a history again, and writes it down.
-    private func story(of last: Origin, _ origins: [Origin]) -> ExplorationStory {
+    private func counterexample(of last: Origin, _ origins: [Origin]) -> Counterexample {
         var choices = [last.step]
         var parent = last.parent
         while parent > 0 {
@@ -82,13 +82,13 @@ struct Explorer {
         var lines: [String] = []
         for choice in choices.reversed() {
             let step = world.steps()[Int(choice)]
-            let text = step.story(in: world)
+            let text = step.summary(in: world)
             world.decisions = []
             world.take(step)
             let decisions = world.decisions ?? []
             lines.append(decisions.isEmpty ? text : text + ": " + decisions.joined(separator: ", "))
         }
-        let violation = world.violation ?? (.answers, "the history does not repeat itself")
-        return ExplorationStory(law: violation.law, text: violation.text, lines: lines)
+        let violation = world.violation ?? (.responses, "the history does not repeat itself")
+        return Counterexample(law: violation.law, text: violation.text, lines: lines)
     }
 }

@@ -6,12 +6,12 @@ enum ProtocolLaw: String, Sendable {
     case intent = "no call without an intent in the store for a stored refresh token"
     case oneCall = "one live call per refresh token"
     case lease = "a call for a stored refresh token is made under the lease"
-    case sessions = "no token of another session is given"
+    case sessions = "no token of another session is returned"
     case health = "a healthy session is not ended"
     case spared = "a sign-out deletes no sign-in of another process"
-    case waiting = "a caller who waits, waits for something"
+    case waiting = "a caller waits only while work is under way"
     case leaseEnds = "a lease that protects nothing is released"
-    case answers = "a caller is answered once"
+    case responses = "a caller gets one response"
 }
 
 /// Why a family may have been revoked for re-use.

@@ -2,17 +2,17 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// An authorization server that rotates refresh tokens and takes the second use of one for theft.
+/// An authorization server that rotates refresh tokens and counts the second use of one as theft.
 struct RotatingServer {
     enum Status: Hashable {
         case live
         /// A refresh token was used twice.
         case revokedByReuse
-        /// The application asked for it.
+        /// The application revoked it.
         case revokedOnRequest
     }
 
-    enum Verdict: Hashable {
+    enum Response: Hashable {
         /// The tokens of this number.
         case tokens(Int)
         case rejected
@@ -38,7 +38,7 @@ struct RotatingServer {
     func isLive(_ session: SessionID) -> Bool { families[session]?.status == .live }
 
     /// Processes a refresh (rule 6).
-    mutating func process(_ number: Int, of session: SessionID, key: String) -> (Verdict, text: String) {
+    mutating func process(_ number: Int, of session: SessionID, key: String) -> (Response, text: String) {
         guard var family = families[session], family.status == .live else { return (.rejected, "rejects it: revoked") }
         defer { families[session] = family }
         let use = Family.Use(number: number, key: key)

@@ -5,48 +5,43 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G3, G10, G19: what the clock says, and what it must not be asked.
+/// G3, G10, G19: expiry, its windows, and clocks that are wrong.
 @Suite struct ExpiryTests {
-    @Test("G3: far from its expiry a token is given and nothing else happens")
-    func fresh() {
+    @Test func `G3: far from its expiry a token is returned and no work starts`() {
         var script = MachineScript.signedIn()
         _ = script.pass(.seconds(3_539))
         #expect(script.ask(1) == ["1: ada g0"])
         #expect(script.machine.readyToken(at: script.uptime)?.generation == 0)
     }
 
-    @Test("G3: in the ahead window requests use the token they have while one refresh runs in the background")
-    func ahead() {
+    @Test func `G3: in the ahead window requests use the current token while one refresh runs in the background`() {
         var script = MachineScript.signedIn()
         _ = script.pass(.seconds(3_540))
         #expect(script.machine.readyToken(at: script.uptime) == nil)
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         #expect(script.ask(2) == ["2: ada g0"])
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         #expect(script.ask(3) == ["3: ada g1"])
     }
 
-    @Test("G3: in the leeway requests wait")
-    func leeway() {
+    @Test func `G3: in the leeway requests wait`() {
         var script = MachineScript.signedIn()
         _ = script.pass(.seconds(3_595))
         #expect(script.ask(1) == ["call g0"])
     }
 
-    @Test("G3: a token that is still valid is used when its refresh is unavailable, then and in the pause")
-    func stillValid() {
+    @Test func `G3: a token that is still valid is used when its refresh is unavailable, then and in the pause`() {
         var script = MachineScript.signedIn()
         _ = script.pass(.seconds(3_596))
         #expect(script.ask(1) == ["call g0"])
-        #expect(script.answer(TokenRefreshError(.unavailable, retryAfter: .seconds(100))) == ["1: ada g0"])
+        #expect(script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(100))) == ["1: ada g0"])
         #expect(script.ask(2) == ["2: ada g0"])
         _ = script.pass(.seconds(10))
         #expect(script.ask(3) == ["3: refreshUnavailable"])
     }
 
-    @Test("G3: both windows shrink with a short lifetime, so that a new token is never refreshed at once")
-    func shortLifetime() {
+    @Test func `G3: both windows shrink with a short lifetime, so that a new token is never refreshed at once`() {
         for lifetime in [1, 3, 10, 60] {
             var script = MachineScript.signedIn(lifetime: .seconds(lifetime))
             #expect(script.ask(1) == ["1: ada g0"])
@@ -54,8 +49,7 @@ import Testing
         }
     }
 
-    @Test("G10: a token refused while just refreshed causes no refresh until its pause ends")
-    func loopBreaker() {
+    @Test func `G10: a token refused while just refreshed causes no refresh until its pause ends`() {
         var script = MachineScript.refreshedOnce()
         #expect(script.refused(1, generation: 1) == ["1: unauthorized"])
         for waiter in 2...20 { #expect(script.refused(waiter, generation: 1) == ["\(waiter): unauthorized"]) }
@@ -66,13 +60,12 @@ import Testing
         #expect(script.refused(23, generation: 1) == ["call g1"])
     }
 
-    @Test("G10: when the next token fares the same the pause doubles")
-    func loopBreakerGrows() {
+    @Test func `G10: when the next token is refused too the pause doubles`() {
         var script = MachineScript.refreshedOnce()
         _ = script.refused(1, generation: 1)
         _ = script.pass(.seconds(10))
         _ = script.refused(2, generation: 1)
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         #expect(script.refused(3, generation: 2) == ["3: unauthorized"])
         _ = script.pass(.seconds(19))
@@ -81,8 +74,7 @@ import Testing
         #expect(script.refused(5, generation: 2) == ["call g2"])
     }
 
-    @Test("G10: a token that has been in use for a while is refreshed when it is refused, as is that of a login")
-    func provenToken() {
+    @Test func `G10: a token that is not fresh, or is of a sign-in, is refreshed when it is refused`() {
         var script = MachineScript.refreshedOnce()
         _ = script.pass(.seconds(10))
         #expect(script.refused(1, generation: 1) == ["call g1"])
@@ -90,8 +82,8 @@ import Testing
         #expect(login.refused(1, generation: 0) == ["call g0"])
     }
 
-    @Test("G19: setting the wall clock by days in either direction causes no refresh", arguments: [-30, -1, 1, 30])
-    func wallClockSet(days: Int) {
+    @Test(arguments: [-30, -1, 1, 30])
+    func `G19: setting the wall clock by days in either direction causes no refresh`(days: Int) {
         var script = MachineScript.signedIn()
         script.date += Double(days) * 86_400
         #expect(script.ask(1) == ["1: ada g0"])
@@ -100,8 +92,7 @@ import Testing
         #expect(script.machine.readyToken(at: script.uptime) != nil)
     }
 
-    @Test("G19: a new token that looks expired to the device's clock is used until it is refused")
-    func looksExpired() {
+    @Test func `G19: a new token that looks expired to the device's clock is used until it is refused`() {
         let past = Date(timeIntervalSince1970: 1_700_000_000)
         let odd: [TokenRefreshResult] = [
             TokenRefreshResult(accessToken: "a", expiresIn: .seconds(-5)),
@@ -112,7 +103,7 @@ import Testing
         ]
         for tokens in odd {
             var script = MachineScript()
-            _ = script.tell(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
+            _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
             _ = script.wrote()
             #expect(script.ask(2) == ["2: ada g0"])
             _ = script.pass(.seconds(100_000))
@@ -120,8 +111,7 @@ import Testing
         }
     }
 
-    @Test("G19: the lifetime of a JWT is counted between two instants of the server's clock")
-    func jwtLifetime() {
+    @Test func `G19: the lifetime of a JWT is counted between two instants of the server's clock`() {
         let wrongClock = Date(timeIntervalSince1970: 2_000_000_000)
         let issued = 1_800_000_000.0
         let token = String.jwt(exp: issued + 900, iat: issued)
@@ -137,8 +127,7 @@ import Testing
         #expect(TokenLifetime(of: said, receivedAt: wrongClock, limit: limit).duration == .seconds(60))
     }
 
-    @Test("T11: a token that is no JWT, or a strange one, has no claims and does no harm")
-    func strangeTokens() {
+    @Test func `A token that is not a valid JWT has no claims`() {
         let strange = [
             "", ".", "..", "...", "a.b.c", "a.!!!.c", "a.e30.c", "\(String.jwt(exp: -1))", ".bnVsbA.",
             String(repeating: "a", count: 100_000), "a.\(Data("{\"exp\":\"soon\"}".utf8).base64EncodedString()).c",
@@ -150,8 +139,7 @@ import Testing
         #expect(JSONWebTokenClaims(.jwt(exp: 5))?.expiresAt == Date(timeIntervalSince1970: 5))
     }
 
-    @Test("G19: the expiry of a stored token is read with the server's clock once that is known")
-    func restoredOnAWrongClock() {
+    @Test func `G19: the expiry of a stored token is read with the server's clock once that is known`() {
         var script = MachineScript()
         let serverNow = script.date
         // The device's clock was set back by two days while the app was away; the token expired an hour ago.
@@ -159,16 +147,15 @@ import Testing
         _ = script.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: serverNow - 3_600, clockSkew: 0.5)
         #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "1: ada g4"])
-        _ = script.tell(.serverDateNoted(serverNow))
+        _ = script.send(.serverDateNoted(serverNow))
         #expect(script.ask(2) == ["call g4"])
     }
 
-    @Test("G19: the stored expiry is an instant of the server's clock, whoever told the time and however long ago")
-    func storedOnTheServersClock() throws {
+    @Test func `G19: the stored expiry is an instant of the server's clock, whichever response gave the date`() throws {
         for isSet in [false, true] {
             var script = MachineScript()
             let ahead = 2 * 86_400.0
-            _ = script.tell(.serverDateNoted(script.date + ahead))
+            _ = script.send(.serverDateNoted(script.date + ahead))
             _ = script.pass(.seconds(100))
             let serverNow = script.date + ahead
             if isSet { script.date -= 5 * 86_400 }
@@ -179,10 +166,9 @@ import Testing
         }
     }
 
-    @Test("G19: setting the wall clock after the server has told the time makes no adopted token look expired")
-    func adoptedAfterTheClockWasSet() {
+    @Test func `G19: setting the wall clock after a server date expires no adopted token`() {
         var script = MachineScript.signedIn(isShared: true)
-        _ = script.tell(.serverDateNoted(script.date))
+        _ = script.send(.serverDateNoted(script.date))
         let expiresAt = script.date + 3_600
         script.date += 2 * 86_400
         _ = script.refused(1, generation: 0)
@@ -190,15 +176,14 @@ import Testing
         #expect(script.reread(.stored("ada", 1, expiresAt: expiresAt, clockSkew: 0.5)) == ["1: ada g1", "release"])
     }
 
-    @Test("G19: a clock set forward while the app was away costs one refresh and no more")
-    func restoredOnAFastClock() {
+    @Test func `G19: a clock set forward while the app was away costs one refresh and no more`() {
         var script = MachineScript()
         let expiresAt = script.date + 3_600
         script.date += 2 * 86_400
         _ = script.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: expiresAt)
         #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "call g4"])
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         for waiter in 2...50 { #expect(script.ask(waiter) == ["\(waiter): ada g5"]) }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// T11, G3, G19: how long a token is valid, and what is believed of it.
+/// G3, G19: the lifetime of a token, and the limits of plausible values.
 @Suite struct LifetimeRuleTests {
     private let date = Date(timeIntervalSince1970: 1_800_000_000)
     private let year = Duration.seconds(366 * 86_400)
@@ -36,68 +36,58 @@ import Testing
         )
     }
 
-    @Test("T11: what the server says beside the token comes before the token's own claims")
-    func saidFirst() {
+    @Test func `The response's lifetime comes before the token's own claims`() {
         let claims = token(#"{"iat":1799999000,"exp":1800000900}"#)
         #expect(lifetime(TokenRefreshResult(accessToken: claims, expiresAt: date + 100)) == .seconds(100))
         #expect(lifetime(TokenRefreshResult(accessToken: claims, expiresIn: .seconds(30))) == .seconds(30))
         #expect(lifetime(TokenRefreshResult(accessToken: claims)) == .seconds(1_900))
     }
 
-    @Test("T11: a lifetime comes before an absolute expiry")
-    func lifetimeFirst() {
+    @Test func `A lifetime comes before an absolute expiry`() {
         let both = TokenRefreshResult(accessToken: "access", expiresIn: .seconds(30), expiresAt: date + 100)
         #expect(lifetime(both) == .seconds(30))
     }
 
-    @Test("T11: the date of the response comes before the token's own instant of issue")
-    func serverDateFirst() {
+    @Test func `The date of the response comes before the token's own instant of issue`() {
         let claims = token(#"{"iat":1799999000,"exp":1800000900}"#)
         #expect(lifetime(TokenRefreshResult(accessToken: claims, serverDate: date + 800)) == .seconds(100))
     }
 
-    @Test("T11: a lifetime beyond the longest one is not believed")
-    func tooLong() {
+    @Test func `A lifetime above the maximum is ignored`() {
         let result = TokenRefreshResult(accessToken: "access", expiresIn: .seconds(101))
         #expect(lifetime(result, limit: .seconds(100)) == nil)
         #expect(lifetime(result, limit: .seconds(101)) == .seconds(101))
     }
 
-    @Test("T11: claims are read in the alphabet of base64url")
-    func alphabet() {
+    @Test func `Claims are read in the alphabet of base64url`() {
         let claims = token(#"{"exp":1800000100,"a":"???>>>~~~ÿÿÿ"}"#)
         #expect(claims.contains("-") || claims.contains("_"))
         #expect(JSONWebTokenClaims(claims)?.expiresAt == date + 100)
     }
 
-    @Test("G26: a text of more than 64 KB is not decoded")
-    func longToken() {
+    @Test func `G26: a text of more than 64 KB is not decoded`() {
         let short = token(#"{"exp":1800000100}"#)
         let padding = String(repeating: "x", count: JSONWebTokenClaims.maximumLength - short.utf8.count)
         #expect(JSONWebTokenClaims(short + padding)?.expiresAt != nil)
         #expect(JSONWebTokenClaims(short + padding + "x") == nil)
     }
 
-    @Test("G19: a stored expiry that no clock can show is not believed")
-    func implausible() {
+    @Test func `G19: an implausible stored expiry is ignored`() {
         let old = TokenBundle(accessToken: "access", refreshToken: "refresh", expiresAt: .distantPast)
         #expect(expiry(old) == .unknown)
     }
 
-    @Test("G19: a clock that was set back does not lengthen a stored token's life")
-    func clockSetBack() {
+    @Test func `G19: a clock that was set back does not lengthen a stored token's life`() {
         #expect(expiry(bundle(expiresIn: 5_000, receivedAgo: -4_900)).end == .seconds(100))
     }
 
-    @Test("G3: the longest lifetime also limits the windows of a stored token")
-    func windowsAreLimited() {
+    @Test func `G3: the longest lifetime also limits the windows of a stored token`() {
         let expiry = expiry(bundle(expiresIn: 1_000, receivedAgo: 0), limit: .seconds(100))
         #expect(expiry.end == .seconds(100))
         #expect(expiry.aheadFrom == .seconds(75))
     }
 
-    @Test("G19: the latest date that the server has told is the one that counts")
-    func latestDate() {
+    @Test func `G19: the latest date of the server counts`() {
         var clock = ServerClock()
         let start = Instant(uptime: .zero, date: date)
         clock.note(date + 50, at: start)

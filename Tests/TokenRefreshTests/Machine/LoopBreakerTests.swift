@@ -5,80 +5,74 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G10: an endpoint that refuses every token costs its own callers, and no others.
+/// G10: an endpoint that refuses every token affects its own callers only.
 @Suite struct LoopBreakerTests {
     private func refusal(_ script: MachineScript, _ generation: Int, by endpoint: String) -> TokenRefusal {
         TokenRefusal(of: script.token(generation), endpoint: endpoint)
     }
 
-    @Test("The refusing endpoint pays; another one that is refused too causes one refresh in the same cool-down")
-    func secondOpinion() {
+    @Test func `The refusing endpoint causes no refresh; a refusal by another one causes one in the same cool-down`() {
         var script = MachineScript.refreshedOnce()
         #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == ["1: unauthorized"])
         #expect(script.refused(2, refusal(script, 1, by: "GET /broken")) == ["2: unauthorized"])
         // The token itself was revoked: the next endpoint is refused as well.
         #expect(script.refused(3, refusal(script, 1, by: "GET /articles")) == ["call g1"])
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.wrote() == ["3: ada g2"])
         #expect(script.refused(4, refusal(script, 2, by: "GET /broken")) == ["4: unauthorized"], "still pays")
         #expect(script.ask(5) == ["5: ada g2"])
     }
 
-    @Test("A server that refuses everything causes one refresh a cool-down, for however many endpoints")
-    func everythingRefused() {
+    @Test func `A server that refuses everything causes one refresh a cool-down, for any number of endpoints`() {
         var script = MachineScript.refreshedOnce()
         var calls = 0
         for number in 1...200 {
             let generation = script.machine.current?.bundle.generation ?? 0
-            let told = script.refused(number, refusal(script, generation, by: "GET /\(number)"))
-            guard told.contains(where: { $0.hasPrefix("call") }) else { continue }
+            let actions = script.refused(number, refusal(script, generation, by: "GET /\(number)"))
+            guard actions.contains(where: { $0.hasPrefix("call") }) else { continue }
             calls += 1
-            _ = script.answer()
+            _ = script.respond()
             _ = script.wrote()
         }
         #expect(calls == 1)
     }
 
-    @Test("A token given in place of a refused one proves a loop when it is refused, in any process")
-    func replacementRefused() {
+    @Test func `A replacement that is refused proves a loop, in any process`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
-        // Another process has refreshed: nothing tells this one when.
+        // Another process has refreshed, at a time that is not known here.
         #expect(script.reread(.stored("ada", 1)).first == "1: ada g1")
         var token = script.token(1)
         token.handout.replacedAt = script.uptime
-        #expect(script.refused(2, TokenRefusal(of: token)) == ["look"])
-        #expect(script.looked(.active(.stored("ada", 1))) == ["2: unauthorized"])
+        #expect(script.refused(2, TokenRefusal(of: token)) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 1))) == ["2: unauthorized"])
         _ = script.pass(.seconds(10))
         #expect(script.refused(3, generation: 1) == ["lease"])
     }
 
-    @Test("A token that another process has just refreshed is fresh here, too; one that it refreshed long ago is not")
-    func adoptedTokens() {
+    @Test func `A token that another process has just refreshed is fresh; one that it refreshed long ago is not`() {
         for (age, isFresh) in [(2.0, true), (60, false), (-30, false)] {
             var script = MachineScript.signedIn(isShared: true)
             let adopted = TokenBundle(
                 accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
                 generation: 1, receivedAt: script.date - age
             )
-            _ = script.tell(.storeChanged)
-            _ = script.looked(.active(adopted))
-            #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == [isFresh ? "look" : "lease"], "\(age)")
+            _ = script.send(.storeChanged)
+            _ = script.checked(.active(adopted))
+            #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == [isFresh ? "check" : "lease"], "\(age)")
         }
     }
 
-    @Test("The shared store is asked first: a token that another process has stored since is given")
-    func newerInStore() {
+    @Test func `The shared store is read first: a newer token of another process is returned`() {
         var script = MachineScript.refreshedOnce(isShared: true)
-        #expect(script.refused(1, generation: 1) == ["look"])
-        #expect(script.refused(2, generation: 1) == [], "the look under way may have seen an older state")
-        #expect(script.looked(.active(.stored("ada", 2))) == ["1: ada g2", "look"])
-        #expect(script.looked(.active(.stored("ada", 2))) == ["2: ada g2"])
+        #expect(script.refused(1, generation: 1) == ["check"])
+        #expect(script.refused(2, generation: 1) == [], "the check under way may have seen an older state")
+        #expect(script.checked(.active(.stored("ada", 2))) == ["1: ada g2", "check"])
+        #expect(script.checked(.active(.stored("ada", 2))) == ["2: ada g2"])
     }
 
-    @Test("The endpoints that are remembered are bounded")
-    func bounded() {
+    @Test func `The number of remembered endpoints is bounded`() {
         var breaker = LoopBreaker()
         for number in 0..<1_000 {
             _ = breaker.refused(

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// A machine, two clocks and a way to write races down: an event in, what the machine decided out, as text.
+/// A machine, two clocks, and methods that send events; each returns the machine's decisions as text.
 ///
 /// ```
 /// var script = MachineScript.signedIn()
@@ -17,13 +17,13 @@ struct MachineScript {
     var timers: [RefreshTimer: Duration] = [:]
     /// What the machine reported so far.
     var events: [SessionEvent] = []
-    /// Whether a record of a pending refresh is stored as soon as the machine wants it, and not shown.
+    /// Whether an intent is stored as soon as the machine writes it, and left out of the texts.
     var recordsIntents = true
     private var lastCall: (id: AttemptID, base: TokenBundle)?
     private(set) var lastRequest: TokenRefreshRequest?
     private var lastAttempt: AttemptID?
     private var lastWrite = 0
-    /// What the store was last asked to hold.
+    /// The content of the last write.
     private(set) var lastContent: StoreContent?
 
     init(
@@ -50,9 +50,9 @@ struct MachineScript {
         return script
     }
 
-    // MARK: What others do
+    // MARK: Requests
 
-    mutating func tell(_ event: RefreshEvent) -> [String] {
+    mutating func send(_ event: RefreshEvent) -> [String] {
         let actions = machine.handle(event, at: Instant(uptime: uptime, date: date))
         for action in actions { note(action) }
         var texts: [String] = []
@@ -66,19 +66,19 @@ struct MachineScript {
                 texts.append(text)
             }
         }
-        for version in intents { texts += tell(.wrote(version: version, .written(replaced: nil))) }
+        for version in intents { texts += send(.wrote(version: version, .written(replaced: nil))) }
         return texts
     }
 
     mutating func ask(_ waiter: Int) -> [String] {
-        tell(.asked(.token, WaiterID(number: waiter)))
+        send(.requested(.token, WaiterID(number: waiter)))
     }
 
     mutating func refresh(_ waiter: Int) -> [String] {
-        tell(.asked(.refresh, WaiterID(number: waiter)))
+        send(.requested(.refresh, WaiterID(number: waiter)))
     }
 
-    /// The token of a generation, as the machine hands it out now.
+    /// The token of a generation, as the machine returns it now.
     func token(_ generation: Int, of user: String = "ada") -> SessionToken {
         if let ready = machine.readyToken(at: uptime), ready.generation == generation, ready.session.rawValue == user {
             return ready
@@ -92,11 +92,11 @@ struct MachineScript {
     }
 
     mutating func refused(_ waiter: Int, _ refusal: TokenRefusal) -> [String] {
-        tell(.asked(.replacement(refusal), WaiterID(number: waiter)))
+        send(.requested(.replacement(refusal), WaiterID(number: waiter)))
     }
 
     mutating func cancel(_ waiter: Int) -> [String] {
-        tell(.waiterCancelled(WaiterID(number: waiter)))
+        send(.waiterCancelled(WaiterID(number: waiter)))
     }
 
     mutating func signIn(
@@ -110,79 +110,79 @@ struct MachineScript {
             refreshToken: refreshToken ?? (user == "ada" ? nil : "refresh-\(user)-0"),
             expiresIn: lifetime
         )
-        return tell(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+        return send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
     }
 
     mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser) -> [String] {
-        tell(.signOut(reason, WaiterID(number: waiter)))
+        send(.signOut(reason, WaiterID(number: waiter)))
     }
 
-    // MARK: What the outside answers
+    // MARK: Responses
 
-    /// The handler answers the last call with the next generation, or with a verdict.
-    mutating func answer(
-        _ verdict: TokenRefreshError? = nil,
+    /// The handler responds to the last call with the next generation, or with an error.
+    mutating func respond(
+        _ error: TokenRefreshError? = nil,
         lifetime: Duration? = .seconds(3_600),
         accessToken: String? = nil,
         call: (id: AttemptID, base: TokenBundle)? = nil
     ) -> [String] {
-        guard let call = call ?? lastCall else { return ["no call to answer"] }
-        if let verdict { return tell(.responded(call.id, base: call.base, .failure(verdict))) }
+        guard let call = call ?? lastCall else { return ["no call to response"] }
+        if let error { return send(.responded(call.id, base: call.base, .failure(error))) }
         let name = "\(call.base.session.rawValue)-\(call.base.generation + 1)"
         let result = TokenRefreshResult(
             accessToken: accessToken ?? "access-\(name)",
             refreshToken: "refresh-\(name)",
             expiresIn: lifetime
         )
-        return tell(.responded(call.id, base: call.base, .success(result)))
+        return send(.responded(call.id, base: call.base, .success(result)))
     }
 
-    /// The call that is on its way, to be answered later than others.
+    /// The last call, to be responded to later than others.
     var call: (id: AttemptID, base: TokenBundle)? { lastCall }
 
     mutating func leased() -> [String] {
-        lastAttempt.map { tell(.leased($0)) } ?? ["nobody waits for the lease"]
+        lastAttempt.map { send(.leased($0)) } ?? ["no request for the lease"]
     }
 
     mutating func leaseFailed() -> [String] {
-        let busy = TokenStoreError(.busy, reason: "somebody else has it")
-        return lastAttempt.map { tell(.leaseFailed($0, busy)) } ?? ["nobody waits for the lease"]
+        let busy = TokenStoreError(.busy, reason: "another process has it")
+        return lastAttempt.map { send(.leaseFailed($0, busy)) } ?? ["no request for the lease"]
     }
 
     /// The store is read for the attempt under way.
     mutating func reread(_ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false) -> [String] {
-        lastAttempt.map { tell(.read(.attempt($0), result, ownerMayCall: ownerMayCall)) } ?? ["nobody reads"]
+        lastAttempt.map { send(.read(.attempt($0), result, ownerMayCall: ownerMayCall)) } ?? ["no read"]
     }
 
     mutating func reread(_ bundle: TokenBundle, ownerMayCall: Bool = false) -> [String] {
         reread(.success(.active(bundle)), ownerMayCall: ownerMayCall)
     }
 
-    /// The store is read for the first time, or looked at.
+    /// The first read of the store, or a check of it, has ended.
     mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) -> [String] {
-        tell(.read(.load, result, ownerMayCall: false))
+        send(.read(.load, result, ownerMayCall: false))
     }
 
-    mutating func looked(_ content: StoredSession) -> [String] {
-        tell(.read(.look, .success(content), ownerMayCall: false))
+    mutating func checked(_ content: StoredSession) -> [String] {
+        send(.read(.check, .success(content), ownerMayCall: false))
     }
 
     mutating func wrote(_ outcome: WriteOutcome = .written(replaced: nil)) -> [String] {
-        tell(.wrote(version: lastWrite, outcome))
+        send(.wrote(version: lastWrite, outcome))
     }
 
     mutating func storeFails() -> [String] {
         wrote(.failed(.locked))
     }
 
-    /// Time passes on both clocks; alarms that are due ring in order.
+    /// Time passes on both clocks; timers that are due fire in order.
     mutating func pass(_ duration: Duration) -> [String] {
         let end = uptime + duration
         var texts: [String] = []
         while let next = timers.filter({ $0.value <= end }).min(by: { $0.value < $1.value }) {
             move(to: max(next.value, uptime))
             timers[next.key] = nil
-            texts += tell(.timerFired(next.key))
+            texts += send(.timerFired(next.key))
         }
         move(to: end)
         return texts
@@ -232,56 +232,4 @@ extension TokenBundle {
 
 extension TokenStoreError {
     static let locked = TokenStoreError(.unavailable, reason: "locked")
-}
-
-extension RefreshAction {
-    /// What a reader of a table needs to see. Alarms and reports are kept beside it.
-    fileprivate var text: String? {
-        switch self {
-        case .read(.load): "load"
-        case .read(.attempt): "reread"
-        case .read(.look): "look"
-        case .lease: "lease"
-        case .write(_, .bundle(let bundle, _)):
-            switch bundle.pendingRefresh?.isAbandoned {
-            case false: "intent \(bundle.session.rawValue) g\(bundle.generation)"
-            case true: "mark \(bundle.session.rawValue) g\(bundle.generation)"
-            case nil: "save \(bundle.session.rawValue) g\(bundle.generation)"
-            }
-        case .write(_, .ended): "delete"
-        case .release: "release"
-        case .call(_, let base, _): "call g\(base.generation)"
-        case .cancelCall: "cancel call"
-        case .revoke(let bundle, false): "revoke \(bundle.session.rawValue) g\(bundle.generation)"
-        case .revoke(let bundle, true): "revoke only \(bundle.session.rawValue) g\(bundle.generation)"
-        case .answer(let waiter, let answer): "\(waiter.number): \(answer.text)"
-        case .publish(let state): state.text
-        case .startTimer, .stopTimer, .report: nil
-        }
-    }
-}
-
-extension RefreshResponse {
-    fileprivate var text: String {
-        switch self {
-        case .token(let token): "\(token.session.rawValue) g\(token.generation)"
-        case .state(let state): state.text
-        case .done: "done"
-        case .failed(let error): error.code.rawValue
-        case .cancelled: "cancelled"
-        }
-    }
-}
-
-extension SessionState {
-    fileprivate var text: String {
-        switch self {
-        case .unknown: "unknown"
-        case .signedIn(let session): "signed in \(session.rawValue)"
-        case .signedOut(.never): "signedOut never"
-        case .signedOut(.byUser): "signedOut byUser"
-        case .signedOut(.expired): "signedOut expired"
-        case .signedOut(.application(let text)): "signedOut \(text)"
-        }
-    }
 }

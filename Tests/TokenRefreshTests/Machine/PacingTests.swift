@@ -18,11 +18,10 @@ import Testing
         script.timers[timer].map { $0 - script.uptime }
     }
 
-    @Test("G11: retries of a failed write wait longer each time, and start again after a success")
-    func writes() {
+    @Test func `G11: retries of a failed write wait longer each time, and start again after a success`() {
         var script = MachineScript.signedIn(policy: policy)
         _ = script.refresh(1)
-        _ = script.answer()
+        _ = script.respond()
         for seconds in [1, 2, 4, 8] {
             _ = script.storeFails()
             #expect(pause(of: .storeRetry, script) == .seconds(seconds))
@@ -30,13 +29,12 @@ import Testing
         }
         _ = script.wrote()
         _ = script.refresh(2)
-        _ = script.answer()
+        _ = script.respond()
         _ = script.storeFails()
         #expect(pause(of: .storeRetry, script) == .seconds(1))
     }
 
-    @Test("G14: a store that cannot be read is read again after a pause that grows")
-    func reads() {
+    @Test func `G14: a store that cannot be read is read again after a pause that grows`() {
         var script = MachineScript(policy: policy)
         #expect(script.ask(1) == ["load"])
         for seconds in [1, 2, 4] {
@@ -46,36 +44,33 @@ import Testing
         }
     }
 
-    @Test("G6: pauses between failed refreshes grow, and start again after a success")
-    func refreshes() {
+    @Test func `G6: pauses between failed refreshes grow, and start again after a success`() {
         var script = MachineScript.signedIn(policy: policy)
         var waiter = 1
         for seconds in [1, 2, 4] {
             _ = script.refresh(waiter)
-            _ = script.answer(.unavailable)
+            _ = script.respond(.unavailable)
             #expect(script.refresh(waiter + 1) == (seconds > 2 ? ["\(waiter + 1): refreshUnavailable"] : []))
             _ = script.cancel(waiter + 1)
             _ = script.pass(.seconds(seconds))
             waiter += 2
         }
         _ = script.refresh(100)
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         #expect(script.refresh(101) == ["call g1"])
-        _ = script.answer(.unavailable)
+        _ = script.respond(.unavailable)
         _ = script.refresh(102)
         #expect(script.pass(.seconds(1)) == ["call g1"])
     }
 
-    @Test("G8: a call is never cancelled before the deadline of those who wait for it")
-    func longestCall() {
+    @Test func `G8: a call is never cancelled before the deadline of its waiters`() {
         var policy = TokenRefreshPolicy()
         policy.callLimit = .seconds(5)
         #expect(policy.longestCall == policy.deadline)
     }
 
-    @Test("G10: the cool-down of an endpoint doubles up to eight times its length, and starts again later")
-    func endpoint() {
+    @Test func `G10: the cool-down of an endpoint doubles up to eight times its length, and starts again later`() {
         var loops = LoopBreaker()
         var uptime = Duration.seconds(1_000)
         for factor in [1, 2, 4, 8, 8] {
@@ -88,8 +83,7 @@ import Testing
         #expect(outcome == .unauthorized(retryAfter: .seconds(10), isNew: true))
     }
 
-    @Test("G10: another endpoint may find out once a cool-down whether the token itself was revoked")
-    func secondOpinion() {
+    @Test func `G10: a refusal by another endpoint causes one refresh in each cool-down`() {
         var loops = LoopBreaker()
         let start = Duration.seconds(1_000)
         func refused(_ endpoint: String, isReplacement: Bool = false, after seconds: Int = 0) -> Bool {

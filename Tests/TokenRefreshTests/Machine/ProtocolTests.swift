@@ -19,61 +19,57 @@ import Testing
         )
     }
 
-    @Test("G27: the intent is stored before the call, with the key that the call carries")
-    func intentFirst() throws {
+    @Test func `G27: the intent is stored before the call, with the key that the call carries`() throws {
         for isShared in [false, true] {
             var script = MachineScript.signedIn(isShared: isShared)
             script.recordsIntents = false
-            var told = script.refused(1, generation: 0)
+            var actions = script.refused(1, generation: 0)
             if isShared {
                 _ = script.leased()
-                told = script.reread(.stored("ada", 0))
+                actions = script.reread(.stored("ada", 0))
             }
-            #expect(told == ["intent ada g0"])
+            #expect(actions == ["intent ada g0"])
             let recorded = try #require(script.lastContent?.bundle?.pendingRefresh)
             #expect(script.wrote() == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == recorded.idempotencyKey)
             #expect(recorded.idempotencyKey.count == 32)
-            #expect(script.answer() == ["save ada g1"])
+            #expect(script.respond() == ["save ada g1"])
             #expect(script.lastContent?.bundle?.pendingRefresh == nil)
         }
     }
 
-    @Test("G27: when the intent cannot be stored no call is made, and the session stays")
-    func notWritable() {
+    @Test func `G27: when the intent cannot be stored no call is made, and the session stays`() {
         for hangs in [false, true] {
             var script = MachineScript.signedIn(isShared: true)
             script.recordsIntents = false
             for waiter in 1...20 { _ = script.refused(waiter, generation: 0) }
             _ = script.leased()
             _ = script.reread(.stored("ada", 0))
-            let told = hangs ? script.pass(.seconds(10)) : script.storeFails()
-            #expect(told.prefix(20) == (1...20).map { "\($0): storeUnavailable" }[...])
-            #expect(!told.contains { $0.hasPrefix("call") })
+            let actions = hangs ? script.pass(.seconds(10)) : script.storeFails()
+            #expect(actions.prefix(20) == (1...20).map { "\($0): storeUnavailable" }[...])
+            #expect(!actions.contains { $0.hasPrefix("call") })
             #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
         }
     }
 
-    @Test("G12: one key until a response has been applied, and a new one after that")
-    func oneKey() {
+    @Test func `G12: one key until a response has been applied, and a new one after that`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         let key = script.lastRequest?.idempotencyKey
         for _ in 1...3 {
-            _ = script.answer(.unavailable)
+            _ = script.respond(.unavailable)
             _ = script.pass(.seconds(60))
             #expect(script.refused(2, generation: 0) == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == key)
         }
-        _ = script.answer()
+        _ = script.respond()
         _ = script.wrote()
         _ = script.pass(.seconds(60))
         #expect(script.refused(3, generation: 1) == ["call g1"])
         #expect(script.lastRequest?.idempotencyKey != key)
     }
 
-    @Test("G12: a restart replays at once, with the stored key")
-    func keyOutlivesTheProcess() {
+    @Test func `G12: a restart replays at once, with the stored key`() {
         for isShared in [false, true] {
             var script = MachineScript(isShared: isShared)
             let stored = TokenBundle.stored("ada", 0, expiresAt: script.date - 1)
@@ -89,29 +85,27 @@ import Testing
         }
     }
 
-    @Test("G12: where the server forgives it, a lost response is asked for once more at once, and only once")
-    func immediateReplay() {
+    @Test func `G12: where the server tolerates it, a call whose response is lost is replayed once at once`() {
         for tolerance in [ReplayTolerance.sameKey, .within(.seconds(10))] {
             var script = MachineScript.signedIn(tolerance: tolerance)
             _ = script.refused(1, generation: 0)
             let key = script.lastRequest?.idempotencyKey
-            #expect(script.answer(.unavailable) == ["call g0"])
+            #expect(script.respond(.unavailable) == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == key)
-            #expect(script.answer(.unavailable) == ["1: refreshUnavailable"])
+            #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         }
         for error in [TokenRefreshError(.unavailable, status: 503), .init(.ambiguous), .init(.ambiguous, status: 401)] {
             var script = MachineScript.signedIn(tolerance: .sameKey)
             _ = script.refused(1, generation: 0)
-            #expect(script.answer(error) == ["1: refreshUnavailable"], "the server has answered: \(error)")
+            #expect(script.respond(error) == ["1: refreshUnavailable"], "the server has answered: \(error)")
         }
         var late = MachineScript.signedIn(tolerance: .within(.seconds(10)))
         _ = late.refused(1, generation: 0)
         _ = late.pass(.seconds(10))
-        #expect(late.answer(.unavailable) == ["1: refreshUnavailable"])
+        #expect(late.respond(.unavailable) == ["1: refreshUnavailable"])
     }
 
-    @Test("Rule 4: an owner that may still be calling is waited for, unless the server forgives a second call")
-    func ownerMayCall() {
+    @Test func `Rule 4: the call of a live owner is waited for, unless the server tolerates a second call`() {
         for (tolerance, isAbandoned) in [(ReplayTolerance.none, true), (.within(.seconds(5)), true), (.none, false)] {
             var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
             let stored = TokenBundle.stored("ada", 0).with(
@@ -135,18 +129,17 @@ import Testing
                 pendingRefresh: intent(age: 20, isAbandoned: isAbandoned, script))
             _ = script.refused(1, generation: 0)
             _ = script.leased()
-            var told = script.reread(stored, ownerMayCall: mayCall)
+            var actions = script.reread(stored, ownerMayCall: mayCall)
             if mayCall {
-                #expect(told == ["mark ada g0"], "the record says that two calls may be under way")
-                told = script.wrote()
+                #expect(actions == ["mark ada g0"], "the record says that two calls may be under way")
+                actions = script.wrote()
             }
-            #expect(told == ["call g0"])
+            #expect(actions == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == "key-1")
         }
     }
 
-    @Test("Rule 4: the wait for another process's intent ends by the monotonic clock, whatever its date says")
-    func intentFromTheFuture() {
+    @Test func `Rule 4: the wait for another process's intent ends by the monotonic clock, not by its date`() {
         var script = MachineScript.signedIn(isShared: true)
         let stored = TokenBundle.stored("ada", 0).with(
             pendingRefresh: intent(age: -30 * 86_400, isAbandoned: true, script))
@@ -159,20 +152,18 @@ import Testing
         #expect(script.reread(stored) == ["call g0"])
     }
 
-    @Test("G8: a process that is about to be suspended marks its intent and releases the lease; its response is kept")
-    func suspension() {
+    @Test func `G8: before a suspension the intent is marked and the lease released; the response is kept`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        #expect(script.tell(.suspensionNear) == ["mark ada g0"])
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.wrote() == ["release"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == ["1: ada g1"])
     }
 
-    @Test("Rule 3: a save is refused over the note of its session's end, another session, and a generation as new")
-    func refusedSaves() {
+    @Test func `Rule 3: a save is refused over its session's tombstone, another session, and an equal generation`() {
         let new = StoreContent.bundle(.stored("ada", 2), over: .older)
         let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
         let otherTokens = TokenBundle(
@@ -190,13 +181,12 @@ import Testing
         #expect(new.replacement(for: .failure(corrupt)) != nil)
     }
 
-    @Test("Rule 5: tokens that the note of an ended session keeps out of the store are revoked")
-    func refusedTokensAreRevoked() {
+    @Test func `Rule 5: tokens that a tombstone keeps out of the store are revoked`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.answer()
+        _ = script.respond()
         let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: script.date)
         #expect(
             script.wrote(.superseded(by: .ended(ended)))
@@ -204,71 +194,28 @@ import Testing
         )
     }
 
-    @Test("A look at the store shows a sign-in, a switch and a sign-out of another process")
-    func changesElsewhere() {
+    @Test func `A check of the store finds a sign-in, a switch and a sign-out of another process`() {
         var script = MachineScript.signedIn(isShared: true)
-        #expect(script.tell(.storeChanged) == ["look"])
-        #expect(script.looked(.active(.stored("ada", 1))) == [])
+        #expect(script.send(.storeChanged) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 1))) == [])
         #expect(script.ask(1) == ["1: ada g1"])
-        _ = script.tell(.storeChanged)
-        #expect(script.looked(.active(.stored("bob", 0))) == ["signed in bob"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
         let ended = EndedSession(session: SessionID(rawValue: "bob"), reason: .byUser, date: script.date)
-        _ = script.tell(.storeChanged)
-        #expect(script.looked(.ended(ended)) == ["signedOut byUser"])
-        _ = script.tell(.storeChanged)
-        #expect(script.looked(.active(.stored("cleo", 2))) == ["signed in cleo"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.ended(ended)) == ["signedOut byUser"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(.stored("cleo", 2))) == ["signed in cleo"])
         #expect(script.ask(2) == ["2: cleo g2"])
     }
 
-    @Test("The note of an ended session counts for 30 days")
-    func oldNotes() {
+    @Test func `A tombstone counts for 30 days`() {
         for (days, text) in [(29.0, "signedOut byUser"), (31.0, "signedOut never")] {
             var script = MachineScript(isShared: true)
-            _ = script.tell(.asked(.restore, WaiterID(number: 1)))
+            _ = script.send(.requested(.restore, WaiterID(number: 1)))
             let date = script.date - days * 86_400
             let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: date)
             #expect(script.loaded(.success(.ended(ended))) == [text, "1: \(text)"])
         }
-    }
-}
-
-/// G4: what an ambiguous refusal, such as a bare 401, counts as.
-@Suite struct AmbiguityTests {
-    private func script(_ rule: AmbiguityRule) -> MachineScript {
-        var policy = TokenRefreshPolicy()
-        policy.ambiguity = rule
-        var script = MachineScript.signedIn(policy: policy)
-        _ = script.refused(1, generation: 0)
-        return script
-    }
-
-    private let bare = TokenRefreshError(.ambiguous, status: 401)
-
-    @Test("G4: a repeated ambiguous refusal is a rejection by default; one with another response between is not")
-    func repeated() {
-        var script = script(.repeated)
-        #expect(script.answer(bare) == ["1: refreshUnavailable"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refused(2, generation: 0) == ["call g0"])
-        #expect(script.answer(TokenRefreshError(.unavailable, status: 503)) == ["2: refreshUnavailable"])
-        for waiter in 3...4 {
-            _ = script.pass(.seconds(60))
-            #expect(script.refused(waiter, generation: 0) == ["call g0"])
-            #expect(script.answer(bare) == (waiter == 3 ? ["3: refreshUnavailable"] : ["reread"]))
-        }
-        #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
-    }
-
-    @Test("G4: by policy an ambiguous refusal is a rejection at once, or never")
-    func byPolicy() {
-        var always = script(.always)
-        #expect(always.answer(bare) == ["reread"])
-        var never = script(.never)
-        for waiter in 2...6 {
-            _ = never.answer(bare)
-            _ = never.pass(.seconds(60))
-            #expect(never.refused(waiter, generation: 0) == ["call g0"])
-        }
-        #expect(never.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 }

@@ -4,29 +4,28 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G4, G5, G9, G12, G22, G23: when a session ends, and what of it must not outlive it.
+/// G4, G5, G9, G12, G22, G23: when a session ends, and what must end with it.
 @Suite struct SessionTests {
     static let unavailable: [TokenRefreshError] = [
         .unavailable,
         TokenRefreshError(.unavailable, retryAfter: .seconds(3)),
         .verdict(of: CancellationError()),
         .verdict(of: URLError(.notConnectedToInternet)),
-        TokenRefreshError(.init(rawValue: "somebody's own code")),
+        TokenRefreshError(.init(rawValue: "application-defined")),
     ]
 
-    @Test("G4: whatever is not a rejection leaves the session alone", arguments: unavailable)
-    func unavailableKeepsSession(error: TokenRefreshError) {
+    @Test(arguments: unavailable)
+    func `G4: a failure that is not a rejection does not end the session`(error: TokenRefreshError) {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        #expect(script.answer(error) == ["1: refreshUnavailable"])
+        #expect(script.respond(error) == ["1: refreshUnavailable"])
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
-    @Test("G5: a rejection ends the session once, for however many waiters, and later requests ask nobody")
-    func oneEnding() {
+    @Test func `G5: a rejection ends the session once for all waiters, and later requests cause no call`() {
         var script = MachineScript.signedIn()
         for waiter in 1...100 { _ = script.refused(waiter, generation: 0) }
-        #expect(script.answer(.rejected) == ["reread"])
+        #expect(script.respond(.rejected) == ["reread"])
         let ending = script.reread(.stored("ada", 0))
         #expect(ending.filter { $0.hasPrefix("signedOut") } == ["signedOut expired"])
         #expect(ending.filter { $0.hasSuffix("sessionEnded") }.count == 100)
@@ -35,8 +34,7 @@ import Testing
         #expect(script.refused(106, generation: 0) == ["106: sessionEnded"])
     }
 
-    @Test("G9: an answer that comes after the logout is dropped, nothing is stored, and its tokens are revoked")
-    func logoutDuringRefresh() {
+    @Test func `G9: a response after the sign-out is dropped, nothing is stored, and its tokens are revoked`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         #expect(
@@ -45,15 +43,14 @@ import Testing
             ]
         )
         #expect(script.wrote() == ["2: done"])
-        #expect(script.answer() == ["revoke ada g1"])
+        #expect(script.respond() == ["revoke ada g1"])
         #expect(script.ask(3) == ["3: notSignedIn"])
     }
 
-    @Test("G9: a logout while the new tokens are being stored deletes them again, and revokes the newest")
-    func logoutWhileStoring() {
+    @Test func `G9: a sign-out while new tokens are being stored deletes them, and revokes the newest`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(
             script.signOut(2) == ["1: sessionEnded", "signedOut byUser", "revoke ada g1"]
         )
@@ -61,39 +58,35 @@ import Testing
         #expect(script.wrote() == ["2: done"])
     }
 
-    @Test("G9: the failure of the last user's refresh does not sign the next user out")
-    func rejectionAfterSwitch() {
+    @Test func `G9: the failure of the last user's refresh does not sign the next user out`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         #expect(script.signIn(2, as: "bob") == ["1: sessionEnded", "save bob g0", "revoke only ada g0"])
-        #expect(script.answer(.rejected) == [])
+        #expect(script.respond(.rejected) == [])
         #expect(script.wrote() == ["signed in bob", "2: done"])
         #expect(script.ask(3) == ["3: bob g0"])
     }
 
-    @Test("G9: the success of the last user's refresh does not bring the last user back")
-    func successAfterSwitch() {
+    @Test func `G9: the success of the last user's refresh does not bring the last user back`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         _ = script.signIn(2, as: "bob")
-        #expect(script.answer() == ["revoke only ada g1"])
+        #expect(script.respond() == ["revoke only ada g1"])
         _ = script.wrote()
         #expect(script.ask(3) == ["3: bob g0"])
     }
 
-    @Test("G12: a refresh whose answer was lost is tried again with the same refresh token")
-    func replay() {
+    @Test func `G12: a refresh whose response was lost is tried again with the same refresh token`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer(.unavailable)
+        _ = script.respond(.unavailable)
         #expect(script.call?.base.refreshToken == "refresh-ada-0")
         _ = script.pass(.seconds(1))
         #expect(script.refused(2, generation: 0) == ["call g0"])
         #expect(script.call?.base.refreshToken == "refresh-ada-0")
     }
 
-    @Test("G22: without a refresh token there is a clear error at once, and no call")
-    func noRefreshToken() {
+    @Test func `G22: without a refresh token there is a clear error at once, and no call`() {
         var script = MachineScript.signedIn(refreshToken: nil)
         #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
         _ = script.pass(.seconds(3_600))
@@ -102,8 +95,7 @@ import Testing
         #expect(script.ask(3) == ["3: notSignedIn"])
     }
 
-    @Test("G22: without a refresh token a session ends when the server says that the token is invalid, and not before")
-    func invalidWithoutRefreshToken() {
+    @Test func `G22: without a refresh token a session ends only when the server says that the token is invalid`() {
         var script = MachineScript.signedIn(refreshToken: nil)
         #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
         var refusal = TokenRefusal(of: script.token(0), saysTokenIsInvalid: true, status: 401)
@@ -113,8 +105,7 @@ import Testing
         #expect(ending.status == 401 && ending.requestID == "r-1")
     }
 
-    @Test("G22: a wrong local clock alone ends no session without a refresh token")
-    func wrongClockWithoutRefreshToken() {
+    @Test func `G22: a wrong local clock alone ends no session without a refresh token`() {
         var script = MachineScript()
         _ = script.ask(1)
         let bundle = TokenBundle(
@@ -122,18 +113,16 @@ import Testing
             session: SessionID(rawValue: "ada"), receivedAt: script.date - 3_660
         )
         #expect(script.loaded(.success(.active(bundle))) == ["signed in ada", "1: ada g0"])
-        _ = script.tell(.serverDateNoted(script.date))
+        _ = script.send(.serverDateNoted(script.date))
         #expect(script.ask(2).contains("signedOut expired"), "the server's clock says so, too")
     }
 
-    @Test("G22: an empty refresh token is none")
-    func emptyRefreshToken() {
+    @Test func `G22: an empty refresh token counts as none`() {
         var script = MachineScript.signedIn(refreshToken: "")
         #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
     }
 
-    @Test("G23: a request of the user who left is not sent again as the user who came")
-    func foreignRefusal() {
+    @Test func `G23: a request of the previous user is not sent again as the next user`() {
         var script = MachineScript.signedIn()
         _ = script.signIn(1, as: "bob")
         _ = script.wrote()
@@ -142,22 +131,20 @@ import Testing
         #expect(script.refused(4, generation: 0, of: "bob") == ["4: sessionEnded"])
     }
 
-    @Test("A login whose access token no header field can carry is refused, and the session there was stays")
-    func invalidLogin() {
+    @Test func `A sign-in whose access token no header field can carry fails, and the current session stays`() {
         for bad in ["", "two words", "line\r\nbreak", "nul\0", "naïve"] {
             var script = MachineScript.signedIn()
             let tokens = TokenRefreshResult(accessToken: bad)
-            #expect(script.tell(.signIn(tokens, SessionID(), WaiterID(number: 1))) == ["1: invalidTokens"])
+            #expect(script.send(.signIn(tokens, SessionID(), WaiterID(number: 1))) == ["1: invalidTokens"])
             #expect(script.ask(2) == ["2: ada g0"])
         }
     }
 
-    @Test("An unusable access token is a failure, and a new refresh token that came with it is kept and stored")
-    func unusableAccessToken() {
+    @Test func `An unusable access token is a failure, and a new refresh token that came with it is kept and stored`() {
         for bad in ["", "two words", "line\r\nbreak"] {
             var script = MachineScript.signedIn()
             _ = script.refused(1, generation: 0)
-            #expect(script.answer(accessToken: bad) == ["save ada g1"])
+            #expect(script.respond(accessToken: bad) == ["save ada g1"])
             #expect(script.wrote() == ["1: refreshUnavailable"])
             _ = script.pass(.seconds(2))
             #expect(script.ask(2) == ["call g1"])
@@ -165,8 +152,7 @@ import Testing
         }
     }
 
-    @Test("A logout before the store has answered holds, whatever the store then says")
-    func logoutBeforeRestore() {
+    @Test func `A sign-out before the first read has ended holds, whatever the read finds`() {
         var script = MachineScript()
         #expect(script.ask(1) == ["load"])
         #expect(
@@ -177,8 +163,7 @@ import Testing
         #expect(script.ask(3) == ["3: notSignedIn"])
     }
 
-    @Test("A second logout while the first one's deletion is on its way waits for it")
-    func secondLogout() {
+    @Test func `A second sign-out waits for the deletion of the first`() {
         var script = MachineScript.signedIn()
         _ = script.signOut(1)
         #expect(script.signOut(2) == [])

@@ -4,19 +4,17 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G1, G2, G6 to G8: one refresh, whoever asks, however it ends.
+/// G1, G2, G6 to G8: one refresh for all requests, and its possible ends.
 @Suite struct SingleFlightTests {
-    @Test("G1: however many requests are refused together, one call is made and all go on with its result")
-    func singleFlight() {
+    @Test func `G1: any number of requests refused together cause one call, and all continue with its result`() {
         var script = MachineScript.signedIn()
         #expect(script.refused(1, generation: 0) == ["call g0"])
         for waiter in 2...10_000 { #expect(script.refused(waiter, generation: 0) == []) }
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == (1...10_000).map { "\($0): ada g1" })
     }
 
-    @Test("G1: requests that find the token expired join the refresh a refusal has started")
-    func askersJoin() {
+    @Test func `G1: requests that find the token expired join the refresh a refusal has started`() {
         var script = MachineScript.signedIn(lifetime: .seconds(100))
         #expect(script.refused(1, generation: 0) == ["call g0"])
         _ = script.pass(.seconds(20))
@@ -25,50 +23,45 @@ import Testing
         _ = expired.pass(.seconds(100))
         #expect(expired.ask(1) == ["call g0"])
         #expect(expired.ask(2) == [])
-        _ = expired.answer()
+        _ = expired.respond()
         #expect(expired.wrote() == ["1: ada g1", "2: ada g1"])
     }
 
-    @Test("G2: a refusal that arrives after the refresh is done is answered with the new token, without a refresh")
-    func lateRefusal() {
+    @Test func `G2: a refusal that arrives after the refresh gets the new token, without a refresh`() {
         var script = MachineScript.refreshedOnce()
         for waiter in 10...29 { #expect(script.refused(waiter, generation: 0) == ["\(waiter): ada g1"]) }
     }
 
-    @Test("G2: a refusal that arrives while the new tokens are being stored waits for them")
-    func refusalWhileStoring() {
+    @Test func `G2: a refusal that arrives while the new tokens are being stored waits for them`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.refused(2, generation: 0) == [])
         #expect(script.wrote() == ["1: ada g1", "2: ada g1"])
     }
 
-    @Test("G6: all who wait share one failure, and those who come in the pause get it without another call")
-    func sharedFailure() {
+    @Test func `G6: all waiters share one failure, and requests in the pause get it without another call`() {
         var script = MachineScript.signedIn()
         for waiter in 1...100 { _ = script.refused(waiter, generation: 0) }
         let asked = TokenRefreshError(.unavailable, retryAfter: .seconds(20))
-        #expect(script.answer(asked) == (1...100).map { "\($0): refreshUnavailable" })
+        #expect(script.respond(asked) == (1...100).map { "\($0): refreshUnavailable" })
         #expect(script.refused(101, generation: 0) == ["101: refreshUnavailable"])
         #expect(script.pass(.seconds(20)) == [])
         #expect(script.refused(102, generation: 0) == ["call g0"])
     }
 
-    @Test("G6: a request that comes in a short pause waits for its end and is served by the next refresh")
-    func patience() {
+    @Test func `G6: a request in a short pause waits for its end and is served by the next refresh`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        #expect(script.answer(.unavailable) == ["1: refreshUnavailable"])
+        #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         #expect(script.refused(2, generation: 0) == [])
         #expect(script.refused(3, generation: 0) == [])
         #expect(script.pass(.seconds(1)) == ["call g0"])
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.wrote() == ["2: ada g1", "3: ada g1"])
     }
 
-    @Test("G6: pauses grow with each failure, are jittered, and never pass their limits")
-    func backoff() {
+    @Test func `G6: pauses grow with each failure, are jittered, and never pass their limits`() {
         var generator = SplitMix64(seed: 1)
         let backoff = Backoff(base: .milliseconds(500), limit: .seconds(60), floor: .milliseconds(100))
         for failures in [1, 2, 5, 8, 100, Int.max] {
@@ -80,31 +73,28 @@ import Testing
         }
     }
 
-    @Test("G6: a Retry-After beyond the limit is not believed")
-    func boundedRetryAfter() {
+    @Test func `G6: a Retry-After above the limit is bounded`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer(TokenRefreshError(.unavailable, retryAfter: .seconds(86_400)))
+        _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(86_400)))
         #expect(script.pass(.seconds(299)) == [])
         #expect(script.refused(2, generation: 0) == [])
         #expect(script.pass(.seconds(1)) == ["call g0"])
     }
 
-    @Test("G7: whoever leaves is told at once, and the others get the result; so does the store if all have left")
-    func cancellation() {
+    @Test func `G7: a cancelled waiter returns at once, and the others, or only the store, get the result`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         _ = script.refused(2, generation: 0)
         #expect(script.cancel(1) == ["1: cancelled"])
         #expect(script.cancel(1) == [])
         #expect(script.cancel(2) == ["2: cancelled"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == [])
         #expect(script.ask(3) == ["3: ada g1"])
     }
 
-    @Test("G8: a refresh that hangs fails its waiters at the deadline, and the session stays")
-    func deadline() {
+    @Test func `G8: a refresh that hangs fails its waiters at the deadline, and the session stays`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         #expect(script.pass(.milliseconds(29_999)) == [])
@@ -112,18 +102,16 @@ import Testing
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
-    @Test("G8: an answer after the deadline is kept if the session has not moved on")
-    func lateResponse() {
+    @Test func `G8: a response after the deadline is kept if the tokens have not changed since`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         _ = script.pass(.seconds(30))
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         _ = script.wrote()
         #expect(script.ask(2) == ["2: ada g1"])
     }
 
-    @Test("G8: while a call that missed its deadline is under way, valid tokens are given and no second call is made")
-    func noSecondCall() {
+    @Test func `G8: during a call that missed its deadline, valid tokens are returned and no second call is made`() {
         var script = MachineScript.signedIn(lifetime: .seconds(3_600))
         _ = script.refused(1, generation: 0)
         #expect(script.pass(.seconds(31)) == ["1: refreshUnavailable"])
@@ -131,13 +119,12 @@ import Testing
         #expect(script.refused(3, generation: 0) == ["3: refreshUnavailable"])
         #expect(script.pass(.seconds(60)) == [])
         #expect(script.refused(4, generation: 0) == ["4: refreshUnavailable"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == [])
         #expect(script.ask(5) == ["5: ada g1"])
     }
 
-    @Test("G8: at its last limit a call is cancelled, then abandoned and marked; the next one uses the same key")
-    func abandonment() {
+    @Test func `G8: at its second limit a call is cancelled, then abandoned; the next one uses the same key`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
@@ -153,18 +140,17 @@ import Testing
         #expect(marked?.pendingRefresh?.isAbandoned == true)
         #expect(script.reread(.success(.active(marked ?? .stored("ada", 0)))) == ["call g0"])
         #expect(script.lastRequest?.idempotencyKey == key)
-        #expect(script.answer(call: hung) == ["cancel call", "save ada g1"], "the late response is kept")
+        #expect(script.respond(call: hung) == ["cancel call", "save ada g1"], "the late response is kept")
         #expect(script.wrote() == ["2: ada g1"], "the second call keeps the lease until it ends")
-        #expect(script.answer(.rejected) == ["release"])
+        #expect(script.respond(.rejected) == ["release"])
         #expect(script.ask(3) == ["3: ada g1"])
     }
 
-    @Test("G8: a late rejection is acted upon, once the store has been read again")
-    func lateRejection() {
+    @Test func `G8: a late rejection counts, once the store has been read again`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
         _ = script.pass(.seconds(30))
-        #expect(script.answer(.rejected) == ["reread"])
+        #expect(script.respond(.rejected) == ["reread"])
         #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
     }
 }
@@ -178,7 +164,7 @@ extension MachineScript {
             _ = script.leased()
             _ = script.reread(.stored("ada", 0))
         }
-        _ = script.answer(lifetime: lifetime)
+        _ = script.respond(lifetime: lifetime)
         _ = script.wrote()
         return script
     }

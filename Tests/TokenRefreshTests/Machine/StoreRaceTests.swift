@@ -4,11 +4,9 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G3, G8, G9, G11 to G14: what may come between a wish and the store. Each of these broke a law of the simulation
-/// once.
+/// G3, G8, G9, G11 to G14: events between a request and its write. Each of these broke a law of the simulation once.
 @Suite struct StoreRaceTests {
-    @Test("G8: a login behind a write that hangs is done when its own deadline passes")
-    func loginBehindHungWrite() {
+    @Test func `G8: a sign-in behind a hung write ends when its own deadline passes`() {
         var script = MachineScript()
         _ = script.signIn(1, as: "bob")
         _ = script.pass(.seconds(4))
@@ -17,11 +15,10 @@ import Testing
         #expect(script.pass(.seconds(1)) == ["signed in cleo", "2: done"])
     }
 
-    @Test("G8: a logout behind a write that hangs says so when its own deadline passes, and so does the next one")
-    func logoutBehindHungWrite() {
+    @Test func `G8: a sign-out behind a hung write fails when its own deadline passes, and so does the next one`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer()
+        _ = script.respond()
         _ = script.pass(.seconds(10))
         _ = script.signOut(2)
         #expect(script.pass(.seconds(10)) == ["2: storeUnavailable"])
@@ -31,8 +28,7 @@ import Testing
         #expect(script.wrote() == [])
     }
 
-    @Test("A logout that is asked for again tries the deletion again at once")
-    func logoutRetriedAtOnce() {
+    @Test func `A repeated sign-out tries the deletion again at once`() {
         var script = MachineScript.signedIn()
         _ = script.signOut(1)
         _ = script.storeFails()
@@ -40,18 +36,16 @@ import Testing
         #expect(script.wrote() == ["2: done"])
     }
 
-    @Test("G3: a token that expires while it is being stored is not given to anybody, and there is a pause")
-    func expiredBeforeStored() {
+    @Test func `G3: a token that expires while it is being stored is not used, and a pause starts`() {
         var script = MachineScript.signedIn(lifetime: .seconds(5))
         _ = script.pass(.seconds(5))
         _ = script.ask(1)
-        #expect(script.answer(lifetime: .seconds(5)) == ["save ada g1"])
+        #expect(script.respond(lifetime: .seconds(5)) == ["save ada g1"])
         #expect(script.pass(.seconds(10)) == ["1: refreshUnavailable"])
         #expect(script.machine.status.lastFailure != nil)
     }
 
-    @Test("G9: the end of a sign-in that was never stored also removes the session that it was to replace")
-    func logoutOfUnstoredLogin() {
+    @Test func `G9: the end of a sign-in that was never stored also removes the session that it was to replace`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.signIn(1, as: "bob")
         _ = script.storeFails()
@@ -63,8 +57,7 @@ import Testing
         }
     }
 
-    @Test("G9: a sign-out removes no sign-in that another process has made since")
-    func logoutSparesOthers() {
+    @Test func `G9: a sign-out removes no sign-in that another process has made since`() {
         let ada = SessionID(rawValue: "ada")
         let content = StoreContent.ended(.byUser, at: Date(), of: .sessions(ada, replacing: []))
         #expect(content.replacement(for: .success(.active(.stored("bob", 0)))) == nil)
@@ -75,8 +68,7 @@ import Testing
         #expect(ended.session == ada && ended.reason == .byUser)
     }
 
-    @Test("G9: a login that is not stored yet does not give way to whoever was signed in before")
-    func unstoredLoginStays() {
+    @Test func `G9: a sign-in that is not stored yet is not replaced by the session before it`() {
         for isRejected in [false, true] {
             var script = MachineScript(isShared: true)
             _ = script.signIn(1, as: "bob")
@@ -86,37 +78,35 @@ import Testing
             script.recordsIntents = false
             #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"], "its call waits for no store")
             guard isRejected else { continue }
-            _ = script.answer(.rejected)
+            _ = script.respond(.rejected)
             let ending = script.reread(.stored("ada", 5))
             #expect(ending.contains("signedOut expired"))
         }
     }
 
-    @Test("G9: what could not be stored is not stored after another process has signed another user in, or out")
-    func staleWishes() {
+    @Test func `G9: a failed save is dropped after another process has signed another user in, or out`() {
         let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
         for found in [StoredSession.active(.stored("bob", 0)), .ended(ended)] {
             var script = MachineScript.signedIn(isShared: true)
             _ = script.refused(1, generation: 0)
             _ = script.leased()
             _ = script.reread(.stored("ada", 0))
-            _ = script.answer()
+            _ = script.respond()
             #expect(script.storeFails() == ["1: ada g1"], "the lease stays until the tokens are stored")
             #expect(script.pass(.seconds(1)) == ["save ada g1"])
-            let told = script.wrote(.superseded(by: found))
-            #expect(told.last == "release")
+            let actions = script.wrote(.superseded(by: found))
+            #expect(actions.last == "release")
             #expect(script.machine.current?.bundle.session == found.bundle?.session)
             #expect(script.pass(.seconds(300)) == [], "ada comes back")
         }
     }
 
-    @Test("Rule 2: a failed save keeps the lease until it has succeeded")
-    func failedSaveKeepsLease() {
+    @Test func `Rule 2: a failed save keeps the lease until it has succeeded`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         #expect(script.pass(.seconds(1)) == ["save ada g1"])
         #expect(script.storeFails() == [])
@@ -124,8 +114,7 @@ import Testing
         #expect(script.wrote() == ["release"])
     }
 
-    @Test("G9: once a login is stored, tokens that were waiting behind it replace nobody else's")
-    func narrowedPredecessor() {
+    @Test func `G9: once a sign-in is stored, its later tokens do not replace another session`() {
         var script = MachineScript(isShared: true)
         _ = script.signIn(1, as: "bob")
         _ = script.pass(.seconds(10))
@@ -133,15 +122,14 @@ import Testing
         _ = script.leased()
         _ = script.reread(.success(.empty))
         #expect(script.wrote() == ["call g0"], "the tokens may have been stored, so the intent is, too")
-        #expect(script.answer() == ["save bob g1"])
+        #expect(script.respond() == ["save bob g1"])
         guard case .bundle(_, over: .older)? = script.lastContent else {
             Issue.record("the write would replace a login of another process")
             return
         }
     }
 
-    @Test("G13: of two bundles of one generation the store's is the one in use, for late refusals too")
-    func tie() {
+    @Test func `G13: of two bundles of one generation the stored one is used, for late refusals too`() {
         let theirs = TokenBundle(
             accessToken: "access-ada-1b",
             refreshToken: "refresh-ada-1b",
@@ -152,7 +140,7 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.answer()
+        _ = script.respond()
         _ = script.storeFails()
         _ = script.pass(.seconds(1))
         _ = script.wrote(.superseded(by: .active(theirs)))
@@ -162,18 +150,17 @@ import Testing
         #expect(!script.machine.status.isRefreshing)
     }
 
-    @Test("G14: a refused refresh token ends nothing while the store cannot say whether it was the newest")
-    func rejectedAndUnreadable() {
+    @Test func `G14: a rejection ends nothing while the store cannot be read`() {
         for hangs in [false, true] {
             var script = MachineScript.signedIn()
             _ = script.refused(1, generation: 0)
-            #expect(script.answer(.rejected) == ["reread"])
-            let told = hangs ? script.pass(.seconds(30)) : script.reread(.failure(.locked))
-            #expect(told == ["1: storeUnavailable"])
+            #expect(script.respond(.rejected) == ["reread"])
+            let actions = hangs ? script.pass(.seconds(30)) : script.reread(.failure(.locked))
+            #expect(actions == ["1: storeUnavailable"])
             #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
             _ = script.pass(.seconds(2))
             _ = script.refused(2, generation: 0)
-            _ = script.answer(.rejected)
+            _ = script.respond(.rejected)
             #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
         }
     }

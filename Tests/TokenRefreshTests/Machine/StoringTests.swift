@@ -5,24 +5,22 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G11, G13, G14: the store, and whoever shares it.
+/// G11, G13, G14: the store, and the processes that share it.
 @Suite struct StoringTests {
-    @Test("G11: nobody gets the new tokens before they are stored")
-    func persistThenPublish() {
+    @Test func `G11: no request uses new tokens before they are stored`() {
         var script = MachineScript.signedIn(lifetime: .seconds(100))
         _ = script.pass(.seconds(100))
         _ = script.ask(1)
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.ask(2) == [])
         #expect(script.machine.readyToken(at: script.uptime) == nil)
         #expect(script.wrote() == ["1: ada g1", "2: ada g1"])
     }
 
-    @Test("G11: when storing fails the tokens are used from memory, an event says so, and storing is tried again")
-    func storingFails() {
+    @Test func `G11: tokens that cannot be stored are used from memory, an event reports it, and storing is retried`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         #expect(script.events.contains { if case .storeFailed = $0 { true } else { false } })
         #expect(script.pass(.seconds(1)) == ["save ada g1"])
@@ -32,17 +30,15 @@ import Testing
         #expect(script.pass(.seconds(1_000)) == [])
     }
 
-    @Test("G11: a store that hangs does not hang those who wait for the refresh")
-    func storingHangs() {
+    @Test func `G11: a store that hangs does not hang the waiters of the refresh`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.pass(.seconds(9)) == [])
         #expect(script.pass(.seconds(1)) == ["1: ada g1"])
     }
 
-    @Test("G11: nobody gets a login's tokens before they are stored")
-    func loginPersistsFirst() {
+    @Test func `G11: no request uses the tokens of a sign-in before they are stored`() {
         var script = MachineScript()
         #expect(script.signIn(1, as: "bob") == ["save bob g0"])
         #expect(script.ask(2) == [])
@@ -50,16 +46,14 @@ import Testing
         #expect(script.wrote() == ["signed in bob", "2: bob g0", "1: done"])
     }
 
-    @Test("G11: a login whose tokens cannot be stored holds, and storing is tried again")
-    func loginWithoutStore() {
+    @Test func `G11: a sign-in whose tokens cannot be stored holds, and storing is retried`() {
         var script = MachineScript()
         _ = script.signIn(1, as: "bob")
         #expect(script.storeFails() == ["signed in bob", "1: done"])
         #expect(script.pass(.seconds(1)) == ["save bob g0"])
     }
 
-    @Test("A logout that cannot delete the tokens holds, says so, and is tried again")
-    func logoutWithoutStore() {
+    @Test func `A sign-out that cannot delete the tokens holds, fails its caller, and is retried`() {
         var script = MachineScript.signedIn()
         _ = script.signOut(1)
         #expect(script.storeFails() == ["1: storeUnavailable"])
@@ -68,8 +62,7 @@ import Testing
         #expect(script.wrote() == [])
     }
 
-    @Test("G13: under the lease the store is read again, and a newer bundle is adopted without a call")
-    func adoption() {
+    @Test func `G13: under the lease the store is read again, and a newer bundle is adopted without a call`() {
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.refused(1, generation: 0) == ["lease"])
         #expect(script.leased() == ["reread"])
@@ -77,28 +70,25 @@ import Testing
         #expect(script.ask(2) == ["2: ada g1"])
     }
 
-    @Test("G13: an adopted bundle whose token has expired meanwhile is refreshed under the same lease")
-    func adoptionOfTheExpired() {
+    @Test func `G13: an adopted bundle whose token has expired meanwhile is refreshed under the same lease`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         #expect(script.reread(.stored("ada", 3, expiresAt: script.date - 1)) == ["call g3"])
-        #expect(script.answer() == ["save ada g4"])
+        #expect(script.respond() == ["save ada g4"])
         #expect(script.wrote() == ["1: ada g4", "release"])
     }
 
-    @Test("G13: what the store holds already is no news, and the call is made")
-    func nothingNewer() {
+    @Test func `G13: when the store holds the same generation the call is made`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         #expect(script.reread(.stored("ada", 0)) == ["call g0"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == ["1: ada g1", "release"])
     }
 
-    @Test("G13: on a rejection the store is read once more, and a newer bundle is adopted")
-    func rejectedButNewer() {
+    @Test func `G13: on a rejection the store is read once more, and a newer bundle is adopted`() {
         for isShared in [false, true] {
             var script = MachineScript.signedIn(isShared: isShared)
             _ = script.refused(1, generation: 0)
@@ -106,21 +96,19 @@ import Testing
                 _ = script.leased()
                 _ = script.reread(.stored("ada", 0))
             }
-            #expect(script.answer(.rejected) == ["reread"])
+            #expect(script.respond(.rejected) == ["reread"])
             #expect(script.reread(.stored("ada", 1)).contains("1: ada g1"))
         }
     }
 
-    @Test("G13: a lease that is not to be had in time is unavailable, and ends nothing")
-    func leaseBusy() {
+    @Test func `G13: a lease that is not available in time is unavailable, and ends nothing`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         #expect(script.leaseFailed() == ["1: refreshUnavailable"])
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
-    @Test("G13: another process has signed somebody else in; this one follows, and its requests end")
-    func replacedElsewhere() {
+    @Test func `G13: when another process has signed in another user, this one follows and its requests fail`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
@@ -128,8 +116,7 @@ import Testing
         #expect(script.ask(2) == ["2: bob g0"])
     }
 
-    @Test("G5, G13: another process has ended the session; this one follows, with the same reason")
-    func endedElsewhere() {
+    @Test func `G5, G13: when another process has ended the session, this one follows with the same reason`() {
         let reasons: [SignOutReason] = [
             .byUser, .expired(SessionEnding(status: 400)), .application("account disabled"),
         ]
@@ -138,25 +125,23 @@ import Testing
             _ = script.refused(1, generation: 0)
             _ = script.leased()
             let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: reason, date: script.date)
-            let told = script.reread(.success(.ended(ended)))
-            #expect(told.count == 3 && told.first?.hasPrefix("signedOut") == false, "\(told)")
+            let actions = script.reread(.success(.ended(ended)))
+            #expect(actions.count == 3 && actions.first?.hasPrefix("signedOut") == false, "\(actions)")
             #expect(script.machine.published == .signedOut(reason))
             #expect(script.machine.status.lastEnding == reason)
         }
     }
 
-    @Test("G13: a store that has lost the session gets it back: only the note of its end ends a session")
-    func lostContent() {
+    @Test func `G13: an empty store gets the session back: only a tombstone ends a session`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         #expect(script.reread(.success(.empty)) == ["call g0"])
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == ["1: ada g1", "release"])
     }
 
-    @Test("G13: an empty store is no logout while this process's own tokens are still on their way there")
-    func emptyBecauseBehind() {
+    @Test func `G13: an empty store is no sign-out while this process's tokens are not stored yet`() {
         var script = MachineScript(isShared: true)
         _ = script.signIn(1, as: "bob")
         _ = script.storeFails()
@@ -165,8 +150,7 @@ import Testing
         #expect(script.reread(.success(.empty)) == ["call g0"])
     }
 
-    @Test("G14: a shared store that cannot be read under the lease is unavailable, and the token is not spent")
-    func unreadableUnderLease() {
+    @Test func `G14: a shared store that cannot be read under the lease is unavailable, and the token is not spent`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
@@ -174,8 +158,7 @@ import Testing
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
-    @Test("G14: a store that cannot say leaves the state unknown, deletes nothing, and is asked again")
-    func unavailableAtStart() {
+    @Test func `G14: an unreadable store leaves the state unknown, deletes nothing, and is read again`() {
         var script = MachineScript()
         #expect(script.ask(1) == ["load"])
         #expect(script.ask(2) == [])
@@ -186,8 +169,7 @@ import Testing
         #expect(script.ask(3) == ["3: ada g2"])
     }
 
-    @Test("G14: a store that hangs at start fails those who wait, and its answer is taken when it comes")
-    func hangingAtStart() {
+    @Test func `G14: a store that hangs at start fails the waiters, and its late result is used`() {
         var script = MachineScript()
         _ = script.ask(1)
         #expect(script.pass(.seconds(10)) == ["1: storeUnavailable"])
@@ -196,17 +178,15 @@ import Testing
         #expect(script.loaded(.success(.active(.stored("ada", 2)))) == ["signed in ada", "2: ada g2"])
     }
 
-    @Test("A store that truly holds nothing means that nobody has signed in")
-    func emptyAtStart() {
+    @Test func `An empty store means that no user has signed in`() {
         var script = MachineScript()
-        #expect(script.tell(.asked(.restore, WaiterID(number: 1))) == ["load"])
+        #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["load"])
         let never = "signedOut never"
         #expect(script.loaded(.success(.empty)) == [never, "1: \(never)"])
         #expect(script.ask(2) == ["2: notSignedIn"])
     }
 
-    @Test("A stored bundle without a usable access token is refreshed; one without any token is corrupt")
-    func strangeBundles() {
+    @Test func `A stored bundle without a usable access token is refreshed; one without any token is corrupt`() {
         let session = SessionID(rawValue: "ada")
         var script = MachineScript()
         _ = script.ask(1)

@@ -81,7 +81,7 @@ import Testing
         #expect(script.reread(.stored("ada", 0)) == ["call g0"])
         _ = script.signOut(2)
         #expect(script.storeFails() == ["revoke ada g0", "2: storeUnavailable"])
-        #expect(script.answer(.unavailable) == ["release"])
+        #expect(script.respond(.unavailable) == ["release"])
     }
 
     @Test func `G8: a sign-out that cannot be stored keeps the lease no longer than a call may take`() {

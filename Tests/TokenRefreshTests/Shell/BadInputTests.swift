@@ -5,17 +5,14 @@ import Testing
 
 @testable import TokenRefresh
 
-/// Handlers and stores that answer what they should not: typed errors, no crash, no loop.
+/// G26: handlers and stores that return invalid values: typed errors, no crash, no loop.
 @Suite(.timeLimit(.minutes(10))) struct BadInputTests {
-    @Test(
-        "bad input: an access token no header field can carry is a failed refresh",
-        arguments: ["", " ", "two words", "line\nbreak", "\u{0}", "caf\u{e9}", "\r\nX-Admin: yes"]
-    )
-    func unusableToken(value: String) async throws {
+    @Test(arguments: ["", " ", "two words", "line\nbreak", "\u{0}", "caf\u{e9}", "\r\nX-Admin: yes"])
+    func `An access token that no header field can carry is a failed refresh`(value: String) async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let unusable = TokenRefreshResult(accessToken: value, refreshToken: "refresh-ada1-1")
-        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, answer: .tokens(unusable))
+        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, response: .tokens(unusable))
         gate.open()
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         #expect(bench.handler.calls.count == 1)
@@ -24,14 +21,13 @@ import Testing
         #expect(bench.engine.state == .signedIn(token.session))
     }
 
-    @Test(
-        "bad input: a lifetime that is negative, nothing or absurd is not believed, and causes no refresh",
-        arguments: [
-            Duration.seconds(-5), .zero, .seconds(Int64.min), .seconds(Int64.max), .seconds(400 * 86_400),
-            .nanoseconds(1), .milliseconds(1),
-        ]
-    )
-    func absurdLifetime(lifetime: Duration) async throws {
+    @Test(arguments: [
+        Duration.seconds(-5), .zero, .seconds(Int64.min), .seconds(Int64.max), .seconds(400 * 86_400),
+        .nanoseconds(1), .milliseconds(1),
+    ])
+    func `A lifetime that is negative, zero or absurd is ignored, and causes no refresh`(lifetime: Duration)
+        async throws
+    {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         bench.handler.enqueue(.tokens(.fixture(ordinal: 1, expiresIn: lifetime)))
@@ -40,8 +36,7 @@ import Testing
         #expect(bench.handler.calls.count == 1)
     }
 
-    @Test("bad input: the same tokens again are used once more, and then refused without a loop")
-    func sameTokenAgain() async throws {
+    @Test func `A server that returns the same tokens again causes no loop`() async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let same = ScriptedRefreshHandler.Response.tokens(.fixture(ordinal: 0))
@@ -52,11 +47,8 @@ import Testing
         #expect(bench.handler.calls.count == 1)
     }
 
-    @Test(
-        "bad input: a server date that is no date does not stop the process, and is not believed",
-        arguments: [1e300, -1e300, .infinity, -.infinity, .nan, 1e18, -1e18, 0]
-    )
-    func absurdServerDate(seconds: Double) async throws {
+    @Test(arguments: [1e300, -1e300, .infinity, -.infinity, .nan, 1e18, -1e18, 0])
+    func `An implausible server date does not stop the process, and is ignored`(seconds: Double) async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let jwt = String.jwt(exp: 1_800_000_900, iat: 1_800_000_000)
@@ -72,8 +64,7 @@ import Testing
         #expect(!stored.isEmpty, "and what is stored can be written down")
     }
 
-    @Test("bad input: a Retry-After that is negative or absurd bounds the pause all the same")
-    func absurdRetryAfter() async throws {
+    @Test func `A Retry-After that is negative or absurd leaves the pause bounded`() async throws {
         for asked in [Duration.seconds(-100), .seconds(Int64.max), .seconds(Int64.min)] {
             let bench = try await Bench.signedIn()
             let token = try await bench.engine.token()
@@ -84,8 +75,9 @@ import Testing
         }
     }
 
-    @Test("bad input: a stored bundle without a usable token is corrupt, not an empty store, and is left alone")
-    func corruptBundle() async throws {
+    @Test func `A stored bundle without a usable token is corrupt, not an empty store, and is not deleted`()
+        async throws
+    {
         let session = SessionID(rawValue: "ada1")
         for refreshToken in [nil, ""] {
             let corrupt = TokenBundle(accessToken: "", refreshToken: refreshToken, session: session)
@@ -97,19 +89,17 @@ import Testing
         }
     }
 
-    @Test("bad input: a stored bundle that can still buy a token does so, whatever its access token is")
-    func onlyRefreshable() async throws {
+    @Test func `A stored bundle with a refresh token is refreshed, whatever its access token is`() async throws {
         let stored = TokenBundle(accessToken: "\n", refreshToken: "refresh-ada1-3", session: .init(rawValue: "ada1"))
         let bench = Bench(holding: stored)
         #expect(Set(await bench.ask(times: 100).outcomes()) == ["ada1 g4"])
         #expect(bench.handler.calls.map(\.ordinal) == [3])
     }
 
-    @Test(
-        "bad input: a stored bundle with absurd numbers does not stop the process, and signs nobody out",
-        arguments: [Int.min, -1, Int.max - 1, Int.max], [0, .infinity, -.infinity, .nan, 1e300, -1e300]
-    )
-    func absurdNumbers(generation: Int, seconds: Double) async throws {
+    @Test(arguments: [Int.min, -1, Int.max - 1, Int.max], [0, .infinity, -.infinity, .nan, 1e300, -1e300])
+    func `A stored bundle with absurd numbers does not stop the process, and signs no user out`(
+        generation: Int, seconds: Double
+    ) async throws {
         let stored = TokenBundle(
             accessToken: "access-ada1-0",
             refreshToken: "refresh-ada1-0",
@@ -133,8 +123,7 @@ import Testing
         }
     }
 
-    @Test("bad input: a bundle in the shared store that no process can use is written over by one with valid tokens")
-    func corruptOnRereading() async throws {
+    @Test func `A shared bundle that no process can use is replaced by one with valid tokens`() async throws {
         let bench = try await Bench.signedIn(.shared)
         for (generation, session) in ["ada1", "eve1"].enumerated() {
             let corrupt = TokenBundle(
@@ -149,8 +138,7 @@ import Testing
         #expect(bench.server.reuses == 0)
     }
 
-    @Test("bad input: a store that always returns another user's bundle causes no loop and no call")
-    func anotherUsersBundle() async throws {
+    @Test func `A store that always returns another user's bundle causes no loop and no call`() async throws {
         let bench = try await Bench.signedIn(.shared)
         var token = try await bench.engine.token()
         for round in 1...10 {

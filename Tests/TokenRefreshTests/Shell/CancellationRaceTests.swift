@@ -5,10 +5,11 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G7: nobody owns the refresh.
+/// G7: a refresh belongs to no request.
 @Suite(.timeLimit(.minutes(10))) struct CancellationRaceTests {
-    @Test("G7: the starter of a refresh, once cancelled, returns at once; the refresh goes on for the others")
-    func starter() async throws {
+    @Test func `G7: the request that started a refresh returns at once when cancelled; the refresh continues`()
+        async throws
+    {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let gate = Gate()
@@ -24,8 +25,8 @@ import Testing
         #expect(bench.handler.calls.count == 1)
     }
 
-    @Test("G7: when all who waited have left, the tokens are stored and used", arguments: Bench.StoreKind.allCases)
-    func everybody(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G7: when all waiters are cancelled, the tokens are stored and used`(kind: Bench.StoreKind) async throws {
         let bench = try await Bench.signedIn(kind)
         let token = try await bench.engine.token()
         let gate = Gate()
@@ -42,8 +43,7 @@ import Testing
         #expect(bench.handler.calls.count == 1 && bench.server.reuses == 0)
     }
 
-    @Test("G7: a task that was cancelled before it asked is told so, and the refresh it began is kept")
-    func before() async throws {
+    @Test func `G7: a request of a cancelled task throws, and the refresh that it started is kept`() async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let start = Gate()
@@ -58,8 +58,7 @@ import Testing
         #expect(bench.store.base.bundle?.generation == 1)
     }
 
-    @Test("G7: requests that are cancelled as the answer arrives are each told once, one way or the other")
-    func atTheSameTime() async throws {
+    @Test func `G7: requests that are cancelled as the response arrives each return once`() async throws {
         let bench = try await Bench.signedIn()
         for round in 1...20 {
             let token = try await bench.engine.token()
@@ -76,8 +75,7 @@ import Testing
         #expect(bench.server.reuses == 0)
     }
 
-    @Test("G7: a cancelled restore returns at once, and what the store answers later is used")
-    func restore() async throws {
+    @Test func `G7: a cancelled restore returns at once, and the late result of the store is used`() async throws {
         let bench = Bench(holding: .fixture())
         let gate = Gate()
         bench.store.hold(.load, at: gate)
@@ -91,8 +89,7 @@ import Testing
         #expect(bench.store.calls(.load) == 1)
     }
 
-    @Test("G7: a cancelled login or logout returns at once and takes its course")
-    func loginAndLogout() async throws {
+    @Test func `G7: a cancelled sign-in or sign-out returns at once and is completed`() async throws {
         let bench = Bench()
         let gate = Gate()
         bench.store.hold(.save, at: gate)
@@ -116,8 +113,7 @@ import Testing
         await until { bench.store.base.bundle == nil }
     }
 
-    @Test("G7: a cancelled logout does not wait for a revocation that hangs")
-    func logoutWhileRevoking() async throws {
+    @Test func `G7: a cancelled sign-out does not wait for a revocation that hangs`() async throws {
         let bench = try await Bench.signedIn()
         let gate = Gate()
         bench.revocation.hold(at: gate)

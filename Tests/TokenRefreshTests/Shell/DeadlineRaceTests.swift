@@ -5,13 +5,12 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G8: nothing that hangs hangs the app.
+/// G8: a part that hangs delays the app up to its limit only.
 @Suite(.timeLimit(.minutes(10))) struct DeadlineRaceTests {
-    @Test(
-        "G8: a hung refresh fails its waiters at the deadline; its late answer is used and stored",
-        arguments: Bench.StoreKind.allCases
-    )
-    func hungRefresh(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G8: a hung refresh fails its waiters at the deadline; its late response is used and stored`(
+        kind: Bench.StoreKind
+    ) async throws {
         let bench = try await Bench.signedIn(kind)
         let token = try await bench.engine.token()
         let gate = Gate()
@@ -30,8 +29,9 @@ import Testing
         #expect(bench.handler.calls.count == 1 && bench.server.reuses == 0)
     }
 
-    @Test("G8: a shared store that is never free fails the waiters at the deadline, and nobody is signed out")
-    func hungLease() async throws {
+    @Test func `G8: a lease that is never available fails the waiters at the deadline, and signs no user out`()
+        async throws
+    {
         let bench = try await Bench.signedIn(.shared)
         let token = try await bench.engine.token()
         let gate = Gate()
@@ -46,8 +46,7 @@ import Testing
         #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
     }
 
-    @Test("G8: a handler that asks the engine something when it is cancelled does not lock it up")
-    func cancelledHandlerAsks() async throws {
+    @Test func `G8: a handler that calls the engine from its cancellation does not deadlock`() async throws {
         let gate = Gate()
         let handler = InquisitiveHandler(gate: gate)
         let clock = ManualTimeSource()
@@ -64,7 +63,7 @@ import Testing
         #expect(await first.outcome() == "refreshUnavailable")
         // At its last limit the call is cancelled. There was no second one meanwhile.
         clock.advance(by: .seconds(90))
-        await until { handler.answers.withLock { $0 } == [.signedIn(token.session)] }
+        await until { handler.responses.withLock { $0 } == [.signedIn(token.session)] }
         gate.open()
         await until { !engine.status.isRefreshing }
         clock.advance(by: .seconds(60))
@@ -73,8 +72,9 @@ import Testing
         handler.engine.withLock { $0 = nil }
     }
 
-    @Test("G8: a hung revocation holds up no logout for longer than the deadline, and no state at all")
-    func hungRevocation() async throws {
+    @Test func `G8: a hung revocation delays a sign-out until the deadline at most, and its state not at all`()
+        async throws
+    {
         let bench = try await Bench.signedIn()
         let gate = Gate()
         bench.revocation.hold(at: gate)
@@ -89,8 +89,7 @@ import Testing
         gate.open()
     }
 
-    @Test("G9: a revocation that fails is an event, and the logout holds")
-    func failedRevocation() async throws {
+    @Test func `G9: a revocation that fails is an event, and the sign-out holds`() async throws {
         let bench = try await Bench.signedIn()
         bench.revocation.fail(with: TokenRefreshError.unavailable)
         try await bench.engine.signOut()
@@ -99,8 +98,7 @@ import Testing
         #expect(bench.store.base.bundle == nil)
     }
 
-    @Test("G11: a store that hangs over a save holds up requests for its deadline, and logins and logouts no longer")
-    func hungSave() async throws {
+    @Test func `G11: a hung save delays requests, sign-ins and sign-outs for its deadline at most`() async throws {
         let bench = try await Bench.signedIn()
         let gate = Gate()
         bench.store.hold(.save, at: gate)
@@ -124,10 +122,10 @@ import Testing
     }
 }
 
-/// Asks the engine for its state when its call is cancelled, as a handler does that logs what it was about.
+/// Reads the engine's state when its call is cancelled, as a handler that logs does.
 private final class InquisitiveHandler: TokenRefreshHandler {
     let engine = Locked<TokenRefreshCoordinator?>(nil)
-    let answers = Locked<[SessionState]>([])
+    let responses = Locked<[SessionState]>([])
     private let gate: Gate
 
     init(gate: Gate) {
@@ -139,7 +137,7 @@ private final class InquisitiveHandler: TokenRefreshHandler {
             await gate.pass()
         } onCancel: {
             guard let state = engine.withLock({ $0 })?.state else { return }
-            answers.withLock { $0.append(state) }
+            responses.withLock { $0.append(state) }
         }
         try Task.checkCancellation()
         return .fixture(ordinal: 1)

@@ -5,8 +5,8 @@ import TokenRefresh
 
 /// The engine put through the races that other teams' code is put through.
 @Suite(.timeLimit(.minutes(10))) struct EngineRaceKitTests {
-    @Test("the engine holds in every race of the kit", arguments: Bench.StoreKind.allCases)
-    func everyRace(kind: Bench.StoreKind) async {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `The engine passes every race of the kit`(kind: Bench.StoreKind) async {
         let report = await RaceKit.run { scene in
             RaceSubject(
                 TokenRefreshCoordinator(

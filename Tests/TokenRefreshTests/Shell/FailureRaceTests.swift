@@ -5,14 +5,13 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G4, G5, G6, G10, G12: refreshes that bring nothing, and what they may cost.
+/// G4, G5, G6, G10, G12: failed refreshes, and their cost.
 @Suite(.timeLimit(.minutes(10))) struct FailureRaceTests {
-    @Test("G6: 1,000 requests share one failure; nobody tries again before the pause is over")
-    func sharedFailure() async throws {
+    @Test func `G6: 1,000 requests share one failure, and no call is made before the pause is over`() async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let trouble = TokenRefreshError(.unavailable, retryAfter: .seconds(20))
-        let (gate, requests) = await bench.startRefresh(of: token, requests: 1_000, answer: .failure(trouble))
+        let (gate, requests) = await bench.startRefresh(of: token, requests: 1_000, response: .failure(trouble))
         gate.open()
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         #expect(Set(await bench.refuse(token, times: 1_000).outcomes()) == ["refreshUnavailable"])
@@ -23,8 +22,7 @@ import Testing
         #expect(bench.handler.calls.count == 2)
     }
 
-    @Test("G6: requests in a short pause wait for its end by the clock, and then share one call")
-    func patience() async throws {
+    @Test func `G6: requests in a short pause wait for its end by the clock, and then share one call`() async throws {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
@@ -37,11 +35,10 @@ import Testing
         #expect(bench.handler.calls.count == 2)
     }
 
-    @Test(
-        "G5: 1,000 requests of a dead session cause one ending, and every observer sees it once",
-        arguments: Bench.StoreKind.allCases
-    )
-    func oneEnding(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G5: 1,000 requests of a rejected session cause one ending, and every observer sees it once`(
+        kind: Bench.StoreKind
+    ) async throws {
         let bench = try await Bench.signedIn(kind)
         let ada = try await bench.engine.token()
         let observers = (0..<8).map { _ in
@@ -49,7 +46,7 @@ import Testing
             return Task { await states.prefix(3).reduce(into: []) { $0.append($1) } }
         }
         let (gate, requests) = await bench.startRefresh(
-            of: ada, requests: 1_000, answer: .failure(TokenRefreshError.rejected)
+            of: ada, requests: 1_000, response: .failure(TokenRefreshError.rejected)
         )
         gate.open()
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
@@ -63,8 +60,7 @@ import Testing
         #expect(bench.handler.calls.count == 1)
     }
 
-    @Test("G4: whatever is thrown that is not the server's own no, nobody is signed out")
-    func verdicts() async throws {
+    @Test func `G4: an error that is not a rejection signs no user out`() async throws {
         struct Status: Error { let code: Int }
         let bench = try await Bench.signedIn(.shared)
         let token = try await bench.engine.token()
@@ -86,14 +82,15 @@ import Testing
         #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
     }
 
-    @Test("G10: a server that refuses what it has just issued causes no loop, for one request or for all")
-    func loopBreaker() async throws {
+    @Test func `G10: a server that refuses what it has just issued causes no loop, for one request or for all`()
+        async throws
+    {
         let bench = try await Bench.signedIn()
         let old = try await bench.engine.token()
         let fresh = try await bench.engine.replacement(for: old)
         #expect(Set(await bench.refuse(fresh, times: 1_000).outcomes()) == ["unauthorized"])
         for _ in 0..<20 { #expect(await bench.refuse(fresh).outcomes() == ["unauthorized"]) }
-        #expect(try await bench.ask(times: 100).tokens().allSatisfy { $0 == fresh }, "nobody else is punished")
+        #expect(try await bench.ask(times: 100).tokens().allSatisfy { $0 == fresh }, "other requests are not affected")
         #expect(bench.handler.calls.count == 1)
         bench.clock.advance(by: .seconds(10))
         #expect(try await bench.refuse(fresh, times: 1_000).tokens().allSatisfy { $0.name == "ada1 g2" })
@@ -101,8 +98,9 @@ import Testing
         #expect(bench.engine.state == .signedIn(old.session))
     }
 
-    @Test("G12: an answer that was lost after the rotation is asked for again with the same refresh token")
-    func lostResponse() async throws {
+    @Test func `G12: a response that is lost after the rotation is requested again with the same refresh token`()
+        async throws
+    {
         let bench = Bench(hasGraceWindow: true)
         let token = try await bench.signIn()
         bench.handler.enqueue(.rotateThenFail(TokenRefreshError.unavailable))
@@ -113,12 +111,13 @@ import Testing
         #expect(bench.store.base.bundle?.generation == 1)
     }
 
-    @Test("G12: where the server has no grace for that, there is one replay, one ending, and no further call")
-    func lostForGood() async throws {
+    @Test func `G12: where the server tolerates no replay, there is one replay, one ending, and no further call`()
+        async throws
+    {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let lost = ScriptedRefreshHandler.Response.rotateThenFail(TokenRefreshError.unavailable)
-        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, answer: lost)
+        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, response: lost)
         gate.open()
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         bench.clock.advance(by: .seconds(60))

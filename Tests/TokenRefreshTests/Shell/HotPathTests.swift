@@ -8,13 +8,12 @@ import Testing
 
 /// G18, G3: a valid token costs nothing.
 @Suite(.timeLimit(.minutes(10))) struct HotPathTests {
-    @Test("G18: a valid token asks neither the store nor the handler for anything, however often it is had")
-    func nothingIsAsked() async throws {
+    @Test func `G18: a valid token causes no call of the store or the handler`() async throws {
         let bench = try await Bench.signedIn(.shared)
         let reads = bench.store.calls(.load)
         let steps = bench.engine.core.withLock { $0.nextNumber() }
         for _ in 0..<100_000 { _ = try await bench.engine.token() }
-        #expect(bench.store.calls(.load) <= reads + 1, "at most one look, after the report of its own sign-in")
+        #expect(bench.store.calls(.load) <= reads + 1, "at most one check, after the report of its own sign-in")
         #expect(bench.store.calls(.save) == 1 && bench.store.calls(.record) == 0 && bench.store.calls(.delete) == 0)
         #expect(bench.handler.calls.isEmpty)
         #expect(bench.engine.core.withLock { $0.nextNumber() } == steps + 1, "the machine was not asked either")
@@ -36,8 +35,7 @@ import Testing
         }
     }
 
-    @Test("G18: a valid token suspends nobody; one that must be refreshed does")
-    func noSuspension() async throws {
+    @Test func `G18: a valid token does not suspend its caller; one that must be refreshed does`() async throws {
         let bench = try await Bench.signedIn()
         let witness = Witness()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -59,8 +57,7 @@ import Testing
         try await request.value
     }
 
-    @Test("G18: the hung refresh of one account, or its hung store, delays no other account")
-    func accountsAreApart() async throws {
+    @Test func `G18: the hung refresh of one account, or its hung store, delays no other account`() async throws {
         let ada = try await Bench.signedIn(.shared)
         let (gate, waiting) = await ada.startRefresh(of: try await ada.engine.token(), requests: 1_000)
         let eve = try await Bench.signedIn(.shared)
@@ -77,8 +74,7 @@ import Testing
         _ = try await (waiting + stuck).tokens()
     }
 
-    @Test("G3: in the ahead window requests go on with the token they have while one refresh runs behind them")
-    func ahead() async throws {
+    @Test func `G3: in the ahead window requests do not wait for the refresh in the background`() async throws {
         let bench = try await Bench.signedIn()
         let gate = Gate()
         bench.handler.enqueue(.held(at: gate, then: .rotate))
@@ -92,8 +88,8 @@ import Testing
         #expect(bench.handler.calls.count == 1)
     }
 
-    @Test("G19: a user who sets the clock by days, again and again, causes no refresh", arguments: [-3.0, 3.0])
-    func clockSet(days: Double) async throws {
+    @Test(arguments: [-3.0, 3.0])
+    func `G19: a user who sets the clock by days, again and again, causes no refresh`(days: Double) async throws {
         let bench = try await Bench.signedIn()
         for _ in 0..<100 {
             bench.clock.setDate(bench.clock.date + days * 86_400)
@@ -102,8 +98,7 @@ import Testing
         #expect(bench.handler.calls.isEmpty)
     }
 
-    @Test("G22: without a refresh token there is an error at once, and no call")
-    func noRefreshToken() async throws {
+    @Test func `G22: without a refresh token there is an error at once, and no call`() async throws {
         let bench = Bench()
         try await bench.engine.signIn(.fixture(isRotated: false))
         let token = try await bench.engine.token()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TokenRefresh
 
-/// What becomes of a refresh, and of the engine, when the app lets go.
+/// What happens to a refresh, and to the engine, when the app releases the engine.
 @Suite(.timeLimit(.minutes(10))) struct LifetimeTests {
-    /// An engine that a test can let go of, and its world.
+    /// An engine that a test can release, and its doubles.
     private final class Loose: Sendable {
         let clock = ManualTimeSource()
         let handler = ScriptedRefreshHandler()
@@ -33,7 +33,7 @@ import Testing
             return try await body(engine)
         }
 
-        /// Lets go of the engine and waits until it is gone.
+        /// Releases the engine and waits until it is deallocated.
         func letGo(while action: () -> Void = {}) async {
             weak let engine = engine.withLock { $0 }
             self.engine.withLock { $0 = nil }
@@ -42,11 +42,8 @@ import Testing
         }
     }
 
-    @Test(
-        "G7: an engine that is let go of while a refresh is under way still stores what it brings",
-        arguments: Bench.StoreKind.allCases
-    )
-    func whileRefreshing(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G7: an engine that is released during a refresh stores the new tokens`(kind: Bench.StoreKind) async throws {
         let loose = Loose(kind)
         let gate = Gate()
         loose.handler.enqueue(.rotateThenHold(at: gate))
@@ -61,11 +58,10 @@ import Testing
         await until { loose.store.base.bundle?.generation == 1 }
     }
 
-    @Test(
-        "G11: an engine that is let go of while it stores new tokens still stores them",
-        arguments: Bench.StoreKind.allCases
-    )
-    func whileStoring(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G11: an engine that is released while it stores new tokens completes the write`(kind: Bench.StoreKind)
+        async throws
+    {
         let loose = Loose(kind)
         let gate = Gate()
         loose.store.hold(.save, at: gate)
@@ -82,8 +78,8 @@ import Testing
         await until { loose.store.base.bundle?.generation == 1 }
     }
 
-    @Test("an engine that has done all it can do is gone when it is let go of", arguments: Bench.StoreKind.allCases)
-    func nothingIsLeft(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `An idle engine is deallocated when it is released`(kind: Bench.StoreKind) async throws {
         let loose = Loose(kind)
         let states = try await loose.with { engine in
             let states = engine.states
@@ -97,7 +93,7 @@ import Testing
         #expect(last == .signedOut(.byUser), "and its streams have ended")
     }
 
-    /// Goes through whatever starts a task: failures, pauses, retries, alarms, revocations.
+    /// Runs everything that starts a task: failures, pauses, retries, timers, revocations.
     private static func useUp(_ engine: TokenRefreshCoordinator, _ loose: Loose) async throws -> [Bench.Request] {
         let first = try await engine.token()
         loose.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
@@ -116,8 +112,7 @@ import Testing
         return [waiting, refused]
     }
 
-    @Test("an engine that nobody asked anything reads nothing and is gone when it is let go of")
-    func unused() async {
+    @Test func `An unused engine reads nothing and is deallocated when it is released`() async {
         let loose = Loose(.shared)
         await loose.letGo()
         #expect(loose.store.base.events == [])

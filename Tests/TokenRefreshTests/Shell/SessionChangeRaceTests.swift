@@ -4,13 +4,12 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G9, G23: users who leave and users who come while a refresh is under way.
+/// G9, G23: sign-outs and sign-ins during a refresh.
 @Suite(.timeLimit(.minutes(10))) struct SessionChangeRaceTests {
-    @Test(
-        "G9: after a logout during a refresh nobody is signed in, the store is empty and the orphan is revoked",
-        arguments: Bench.StoreKind.allCases
-    )
-    func logoutAtTheHandler(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G9: after a sign-out during a refresh the store is empty and the new tokens are revoked`(
+        kind: Bench.StoreKind
+    ) async throws {
         let (bench, gate, requests, _) = try await Bench.refreshing(kind)
         try await bench.engine.signOut()
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
@@ -23,11 +22,10 @@ import Testing
         #expect(await bench.ask().outcomes() == ["notSignedIn"])
     }
 
-    @Test(
-        "G9: after a login during a refresh the new user stays, in memory and in the store",
-        arguments: Bench.StoreKind.allCases
-    )
-    func loginAtTheHandler(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G9: after a sign-in during a refresh the new user stays, in memory and in the store`(kind: Bench.StoreKind)
+        async throws
+    {
         let (bench, gate, requests, _) = try await Bench.refreshing(kind)
         #expect(try await bench.signIn("bob").name == "bob1 g0")
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
@@ -39,8 +37,9 @@ import Testing
         #expect(bench.revocation.revoked == ["ada1 g0", "ada1 g1"], "the old tokens, and none of bob's")
     }
 
-    @Test("G9: while another user is signed in, nothing is revoked by a handler that might affect that user")
-    func nothingIsRevokedBesideAnother() async throws {
+    @Test func `G9: while another user is signed in, nothing is revoked by a handler that might affect that user`()
+        async throws
+    {
         let (bench, gate, _, _) = try await Bench.refreshing()
         bench.revocation.affectsAll()
         _ = try await bench.signIn("bob")
@@ -50,9 +49,10 @@ import Testing
         #expect(bench.revocation.revoked == ["bob1 g0"])
     }
 
-    @Test("G9: when the old user's refresh is rejected, the new user stays", arguments: Bench.StoreKind.allCases)
-    func rejectionAfterLogin(kind: Bench.StoreKind) async throws {
-        let (bench, gate, requests, _) = try await Bench.refreshing(kind, answer: .failure(TokenRefreshError.rejected))
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G9: when the previous user's refresh is rejected, the new user stays`(kind: Bench.StoreKind) async throws {
+        let (bench, gate, requests, _) = try await Bench.refreshing(
+            kind, response: .failure(TokenRefreshError.rejected))
         let bob = try await bench.signIn("bob")
         gate.open()
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
@@ -61,11 +61,10 @@ import Testing
         #expect(bench.store.base.bundle?.session == bob.session)
     }
 
-    @Test(
-        "G9: a logout while the new tokens are being stored leaves the store empty",
-        arguments: Bench.StoreKind.allCases, [StoreMoment.before, .after]
-    )
-    func logoutAtTheStore(kind: Bench.StoreKind, moment: StoreMoment) async throws {
+    @Test(arguments: Bench.StoreKind.allCases, [StoreOperation.Moment.before, .after])
+    func `G9: a sign-out while the new tokens are being stored leaves the store empty`(
+        kind: Bench.StoreKind, moment: StoreOperation.Moment
+    ) async throws {
         let bench = try await Bench.signedIn(kind)
         let gate = Gate()
         bench.store.hold(.save, at: gate, moment)
@@ -81,11 +80,10 @@ import Testing
         #expect(bench.revocation.revoked == ["ada1 g1"], "the newest, for the server has rotated")
     }
 
-    @Test(
-        "G9: a login while the last user's tokens are being stored leaves its own in the store",
-        arguments: Bench.StoreKind.allCases, [StoreMoment.before, .after]
-    )
-    func loginAtTheStore(kind: Bench.StoreKind, moment: StoreMoment) async throws {
+    @Test(arguments: Bench.StoreKind.allCases, [StoreOperation.Moment.before, .after])
+    func `G9: a sign-in while the last user's tokens are being stored leaves its own in the store`(
+        kind: Bench.StoreKind, moment: StoreOperation.Moment
+    ) async throws {
         let bench = try await Bench.signedIn(kind)
         let gate = Gate()
         bench.store.hold(.save, at: gate, moment)
@@ -101,8 +99,9 @@ import Testing
         #expect(bench.store.base.bundle?.token.name == "bob1 g0")
     }
 
-    @Test("G23: a request of the user who left is not given the next user's token, and causes no call")
-    func requestOfThePast() async throws {
+    @Test func `G23: a request of the previous user does not get the next user's token, and causes no call`()
+        async throws
+    {
         let bench = Bench()
         let ada = try await bench.signIn("ada")
         let bob = try await bench.signIn("bob")
@@ -114,11 +113,10 @@ import Testing
         #expect(bench.handler.calls.isEmpty)
     }
 
-    @Test(
-        "G9, G23: whoever comes and goes while requests are refused, each stays with its session",
-        arguments: Bench.StoreKind.allCases
-    )
-    func turmoil(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G9, G23: while users sign in and out, each refused request stays with its session`(kind: Bench.StoreKind)
+        async throws
+    {
         let bench = Bench(kind)
         for round in 1...30 {
             let token = try await bench.signIn("user")

@@ -6,10 +6,11 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G4, G12, G20, G24: what an application asks a session besides tokens.
+/// G4, G12, G20, G24: what an application needs of a session besides tokens.
 @Suite(.timeLimit(.minutes(10))) struct SessionNeedsTests {
-    @Test("G20: a handler that asks its own session for a token fails at once, and the session stays")
-    func handlerAsksItself() async throws {
+    @Test func `G20: a handler that asks its own session for a token fails at once, and the session stays`()
+        async throws
+    {
         let (engine, errors) = (Locked<TokenRefreshCoordinator?>(nil), Locked<[AuthenticationError.Code]>([]))
         let handler = AskingHandler(engine: engine, errors: errors)
         let coordinator = TokenRefreshCoordinator(
@@ -24,7 +25,7 @@ import Testing
         engine.withLock { $0 = nil }
     }
 
-    /// Asks the session that it refreshes for a better token, and for a refresh.
+    /// Requests a token, and a refresh, from the session that it refreshes.
     private struct AskingHandler: TokenRefreshHandler {
         let engine: Locked<TokenRefreshCoordinator?>
         let errors: Locked<[AuthenticationError.Code]>
@@ -47,8 +48,7 @@ import Testing
         }
     }
 
-    @Test("T4: a forced refresh is made whatever the expiry says, once for all callers, and returns the state")
-    func forcedRefresh() async throws {
+    @Test func `A forced refresh ignores the expiry, runs once for all callers, and returns the state`() async throws {
         let bench = try await Bench.signedIn(.shared)
         let gate = Gate()
         bench.handler.enqueue(.held(at: gate, then: .rotate))
@@ -61,8 +61,9 @@ import Testing
         #expect(try await bench.engine.token().name == "ada1 g1")
     }
 
-    @Test("F3: a forced refresh that is rejected returns the ended state; one that is unavailable throws")
-    func forcedRefreshFails() async throws {
+    @Test func `A forced refresh that is rejected returns the ended state; one that is unavailable throws`()
+        async throws
+    {
         let bench = try await Bench.signedIn()
         let session = bench.engine.state
         bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, status: 503)))
@@ -74,8 +75,7 @@ import Testing
         #expect(try await bench.engine.refresh() == .signedOut(.expired()), "and later ones say so, too")
     }
 
-    @Test("G12: settle waits for the refresh that runs in the background, and for its write")
-    func settle() async throws {
+    @Test func `G12: settle waits for the refresh that runs in the background, and for its write`() async throws {
         let bench = Bench(lifetime: .seconds(1_000))
         _ = try await bench.signIn()
         #expect(await bench.engine.settle(), "nothing is under way")
@@ -91,8 +91,7 @@ import Testing
         #expect(bench.store.base.bundle?.generation == 1)
     }
 
-    @Test("G12: settle gives up at its limit, and when its task is cancelled")
-    func settleHasALimit() async throws {
+    @Test func `G12: settle returns at its limit, and when its task is cancelled`() async throws {
         let (bench, gate, requests, _) = try await Bench.refreshing()
         let settled = Task { await bench.engine.settle(within: .seconds(5)) }
         await until { bench.engine.core.withLock { $0.waiters.count } == requests.count + 1 }
@@ -105,8 +104,9 @@ import Testing
         _ = try await requests.tokens()
     }
 
-    @Test("G24: why a session ended can be read from the state, the event and the status, without a secret")
-    func endingIsKnown() async throws {
+    @Test func `G24: why a session ended can be read from the state, the event and the status, without a secret`()
+        async throws
+    {
         for kind in Bench.StoreKind.allCases {
             let bench = try await Bench.signedIn(kind)
             let error = TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant", requestID: "r-9")
@@ -129,8 +129,7 @@ import Testing
         }
     }
 
-    @Test("An application can end a session with a reason of its own, which other processes see")
-    func ownReason() async throws {
+    @Test func `An application can end a session with a reason of its own, which other processes see`() async throws {
         let bench = try await Bench.signedIn(.shared)
         let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
         #expect(try await other.restore() == bench.engine.state)
@@ -139,8 +138,7 @@ import Testing
         await until { other.state == .signedOut(.application("account disabled")) }
     }
 
-    @Test("a sign-in, a switch and a sign-out of another process are seen without a request")
-    func changesElsewhere() async throws {
+    @Test func `A sign-in, a switch and a sign-out of another process are noticed without a request`() async throws {
         let bench = try await Bench.signedIn(.shared)
         let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
         #expect(try await other.restore() == bench.engine.state)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// One engine for each account, and no more than are wanted.
+/// One engine for each account, and no more than the limit.
 @Suite(.timeLimit(.minutes(10))) struct SessionRegistryTests {
     private final class Stores: Sendable {
         let made = Locked(0)
@@ -28,8 +28,7 @@ import Testing
         }
     }
 
-    @Test("All who ask for an account at once get one engine")
-    func oneEngine() async {
+    @Test func `Concurrent look-ups of an account return one engine`() async {
         let stores = Stores()
         let registry = stores.registry(limit: 10)
         let sessions = await withTaskGroup(of: ObjectIdentifier.self) { group in
@@ -40,8 +39,9 @@ import Testing
         #expect(stores.made.withLock { $0 } == 1)
     }
 
-    @Test("Engines beyond the limit are released, least recently used first, and their sessions are read again")
-    func eviction() async throws {
+    @Test func `Engines beyond the limit are released, least recently used first, and their sessions are read again`()
+        async throws
+    {
         let stores = Stores()
         let registry = stores.registry(limit: 100)
         for account in 0..<1_000 { #expect(try await registry[account].token().name == "user\(account) g0") }
@@ -53,8 +53,9 @@ import Testing
         #expect(stores.made.withLock { $0 } == made + 1)
     }
 
-    @Test("An engine that a caller holds, or that refreshes, is the one that everybody gets, released or not")
-    func heldEngine() async throws {
+    @Test func `An engine that a caller holds, or that refreshes, stays the account's engine after its release`()
+        async throws
+    {
         let (stores, gate) = (Stores(), Gate())
         let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
         let registry = stores.registry(limit: 1, handler: handler)

@@ -48,11 +48,10 @@ import Testing
         }
     }
 
-    @Test(
-        "G13: engines that refresh at once make one call; those who waited for the lock look again and adopt",
-        arguments: Place.allCases, [2, 8]
-    )
-    func atOnce(place: Place, count: Int) async throws {
+    @Test(arguments: Place.allCases, [2, 8])
+    func `G13: engines that refresh at once make one call; those that waited for the lease adopt its tokens`(
+        place: Place, count: Int
+    ) async throws {
         let fleet = try await Fleet(count, over: place)
         for engine in fleet.engines { #expect(try await engine.token().name == "ada1 g0") }
         let gate = Gate()
@@ -70,8 +69,8 @@ import Testing
         #expect(fleet.logs.allSatisfy { $0.count("signedOut") == 0 })
     }
 
-    @Test("G13: an engine that refreshes after another adopts its tokens without a call", arguments: Place.allCases)
-    func oneAfterTheOther(place: Place) async throws {
+    @Test(arguments: Place.allCases)
+    func `G13: an engine that refreshes after another adopts its tokens without a call`(place: Place) async throws {
         let fleet = try await Fleet(2, over: place)
         let old = try await fleet.engines[1].token()
         #expect(try await fleet.engines[0].replacement(for: fleet.engines[0].token()).name == "ada1 g1")
@@ -80,12 +79,13 @@ import Testing
         #expect(fleet.logs[1].count("adopted") == 1)
     }
 
-    @Test("G13: when the refresh token is refused because another process has spent it, its tokens are adopted")
-    func spentElsewhere() async throws {
+    @Test func `G13: when the refresh token is refused because another process has spent it, its tokens are adopted`()
+        async throws
+    {
         let bench = try await Bench.signedIn(.shared)
         let token = try await bench.engine.token()
         let (gate, requests) = await bench.startRefresh(of: token)
-        // Somebody who takes no lease: an older version of the app, say.
+        // A process that takes no lease, such as an older version of the app.
         let result = try bench.server.refresh("refresh-ada1-0")
         let newer = TokenBundle(
             accessToken: result.accessToken,
@@ -100,8 +100,8 @@ import Testing
         #expect(bench.store.base.bundle == newer)
     }
 
-    @Test("G13: a logout in one process ends the session in the other, without a call", arguments: Place.allCases)
-    func logoutElsewhere(place: Place) async throws {
+    @Test(arguments: Place.allCases)
+    func `G13: a sign-out in one process ends the session in the other, without a call`(place: Place) async throws {
         let fleet = try await Fleet(2, over: place)
         let token = try await fleet.engines[1].token()
         _ = try await fleet.engines[0].restore()
@@ -112,11 +112,10 @@ import Testing
         #expect(fleet.handler.calls.isEmpty)
     }
 
-    @Test(
-        "G13, G23: a login in one process is the session of the other, whose old requests fail",
-        arguments: Place.allCases
-    )
-    func loginElsewhere(place: Place) async throws {
+    @Test(arguments: Place.allCases)
+    func `G13, G23: a sign-in in one process replaces the session of the other, whose old requests fail`(place: Place)
+        async throws
+    {
         let fleet = try await Fleet(2, over: place)
         let token = try await fleet.engines[1].token()
         try await fleet.engines[0].signIn(fleet.handler.server.signIn("bob"))
@@ -127,7 +126,7 @@ import Testing
         #expect(fleet.handler.calls.isEmpty)
     }
 
-    /// A store that does not look shared to the engine, and is.
+    /// A shared store that does not conform to `SharedTokenStore`.
     private struct Unleased: TokenStore {
         let store: MemoryTokenStore
 
@@ -136,8 +135,7 @@ import Testing
         func delete() async throws { await store.delete() }
     }
 
-    @Test("G13: an engine that was overtaken goes on with what the store holds, and does not save over it for ever")
-    func overtaken() async throws {
+    @Test func `G13: an engine whose save is superseded uses the stored tokens, and stops saving`() async throws {
         let (memory, handler, log, gate) = (
             MemoryTokenStore(holding: .fixture()), ScriptedRefreshHandler(), EventLog(), Gate()
         )
@@ -154,8 +152,8 @@ import Testing
         #expect(log.count("adopted") == 1)
     }
 
-    @Test("G13: however engines take turns, no refresh token is spent twice and nobody is signed out")
-    func turns() async throws {
+    @Test func `G13: engines that refresh in any order spend no refresh token twice and sign no user out`() async throws
+    {
         let policy = {
             var policy = TokenRefreshPolicy(); policy.freshness = .zero; return policy
         }()

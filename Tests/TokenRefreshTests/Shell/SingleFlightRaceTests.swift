@@ -6,11 +6,10 @@ import Testing
 
 /// G1, G2: one refresh, with real tasks.
 @Suite(.timeLimit(.minutes(10))) struct SingleFlightRaceTests {
-    @Test(
-        "G1: 10,000 requests refused at once cause one call, and all go on with its token",
-        arguments: Bench.StoreKind.allCases
-    )
-    func tenThousandRefusals(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G1: 10,000 requests refused at once cause one call, and all continue with its token`(kind: Bench.StoreKind)
+        async throws
+    {
         let bench = Bench(kind)
         let token = try await bench.signIn()
         let (gate, requests) = await bench.startRefresh(of: token, requests: 10_000)
@@ -20,8 +19,7 @@ import Testing
         #expect(bench.store.base.bundle?.generation == 1)
     }
 
-    @Test("G1: requests that come while the call begins, goes on and ends share it, round after round")
-    func rounds() async throws {
+    @Test func `G1: requests at the start, during and at the end of a call share it`() async throws {
         let bench = try await Bench.signedIn(.shared)
         for round in 1...20 {
             let token = try await bench.engine.token()
@@ -34,8 +32,9 @@ import Testing
         #expect(bench.handler.mostAtOnce == 1 && bench.server.reuses == 0)
     }
 
-    @Test("G1: 1,000 requests that find the token expired, and as many that were refused, share one call")
-    func askersAndRefused() async throws {
+    @Test func `G1: 1,000 requests that find the token expired, and as many that were refused, share one call`()
+        async throws
+    {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         bench.clock.advance(by: .seconds(86_400))
@@ -48,8 +47,7 @@ import Testing
         #expect(bench.handler.calls.count == 1)
     }
 
-    @Test("G2: 1,000 refusals that arrive after the refresh are answered with its token, without another call")
-    func lateRefusals() async throws {
+    @Test func `G2: 1,000 refusals that arrive after the refresh get its token, without another call`() async throws {
         let (bench, gate, requests, token) = try await Bench.refreshing()
         gate.open()
         _ = try await requests.tokens()
@@ -58,8 +56,8 @@ import Testing
         #expect(bench.handler.calls.count == 1)
     }
 
-    @Test("G2: a refusal that arrives while the new tokens are being stored waits for them, without another call")
-    func refusalWhileStoring() async throws {
+    @Test func `G2: a refusal while the new tokens are being stored waits for them, without another call`() async throws
+    {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let gate = Gate()

@@ -5,13 +5,12 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G11, G14: stores in trouble.
+/// G11, G14: stores that fail or hang.
 @Suite(.timeLimit(.minutes(10))) struct StoreFailureRaceTests {
-    @Test(
-        "G11: tokens that cannot be stored are used, reported, tried again by the clock and stored in the end",
-        arguments: Bench.StoreKind.allCases
-    )
-    func saveFails(kind: Bench.StoreKind) async throws {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G11: tokens that cannot be stored are used, reported and stored by a later retry`(kind: Bench.StoreKind)
+        async throws
+    {
         let bench = try await Bench.signedIn(kind)
         bench.store.fail(.save, times: 3)
         let requests = bench.refuse(try await bench.engine.token(), times: 100)
@@ -30,8 +29,8 @@ import Testing
         #expect(bench.engine.state != .signedOut(.expired()))
     }
 
-    @Test("G11: the next refresh starts from the tokens in memory, and what is stored is the newest")
-    func refreshWhileUnstored() async throws {
+    @Test func `G11: the next refresh starts from the tokens in memory, and what is stored is the newest`() async throws
+    {
         let bench = try await Bench.signedIn(.shared)
         bench.store.fail(.save)
         var token = try await bench.engine.token()
@@ -49,8 +48,7 @@ import Testing
         #expect(bench.server.reuses == 0)
     }
 
-    @Test("G11: a login holds although the store fails, and is stored in the end")
-    func loginFails() async throws {
+    @Test func `G11: a sign-in holds although the store fails, and is stored by a later retry`() async throws {
         let bench = Bench()
         bench.store.fail(.save, times: 1)
         #expect(try await bench.signIn().name == "ada1 g0")
@@ -60,8 +58,8 @@ import Testing
         await until { bench.store.base.bundle?.token.name == "ada1 g0" }
     }
 
-    @Test("G14: a store that cannot be read signs nobody out, and is read again by the clock alone")
-    func loadFails() async throws {
+    @Test func `G14: a store that cannot be read signs no user out, and is read again without a request`() async throws
+    {
         let bench = Bench(holding: .fixture())
         bench.store.fail(.load)
         let states = bench.engine.states
@@ -78,8 +76,7 @@ import Testing
         #expect(bench.store.calls(.delete) == 0 && bench.store.calls(.save) == 0)
     }
 
-    @Test("G14: an error of any type, a corrupt file included, is not taken for an empty store")
-    func anyError() async throws {
+    @Test func `G14: an error of any type, a corrupt file included, does not count as an empty store`() async throws {
         struct Odd: Error {}
         let errors: [any Error] = [
             Odd(), CancellationError(), TokenStoreError(.corrupt, reason: "cut off"),
@@ -94,8 +91,9 @@ import Testing
         }
     }
 
-    @Test("G14: a store that hangs over its first answer fails requests after its deadline, and is heard later")
-    func loadHangs() async throws {
+    @Test func `G14: a store whose first read hangs fails requests after its deadline; its late result is used`()
+        async throws
+    {
         let bench = Bench(holding: .fixture())
         let gate = Gate()
         bench.store.hold(.load, at: gate)
@@ -108,8 +106,9 @@ import Testing
         #expect(try await bench.engine.restore() == .signedIn(TokenBundle.fixture().session))
     }
 
-    @Test("G14: when the shared store cannot be read again before a refresh, there is no call and no ending")
-    func rereadFails() async throws {
+    @Test func `G14: when the shared store cannot be read again before a refresh, there is no call and no ending`()
+        async throws
+    {
         let bench = try await Bench.signedIn(.shared)
         let token = try await bench.engine.token()
         let gate = Gate()
@@ -126,8 +125,9 @@ import Testing
         #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
     }
 
-    @Test("G14: tokens that cannot be deleted are reported, not brought back, and deleted in the end")
-    func deleteFails() async throws {
+    @Test func `G14: tokens that cannot be deleted are reported, not used again, and deleted by a later retry`()
+        async throws
+    {
         let bench = try await Bench.signedIn()
         bench.store.fail(.delete, times: 1)
         #expect(await code { try await bench.engine.signOut() } == "storeUnavailable")

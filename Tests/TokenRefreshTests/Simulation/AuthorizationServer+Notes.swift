@@ -2,7 +2,7 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// What the referee writes down.
+/// What the laws need of the server's past.
 extension AuthorizationServer {
     mutating func noteStored(_ grant: Int, by process: Int) {
         let family = grants[grant].family

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// An authorization server as the client's mistakes see it: it rotates refresh tokens and notices their second use.
+/// An authorization server that rotates refresh tokens and detects their second use.
 struct AuthorizationServer {
     /// One login and all tokens that descend from it.
     struct Family {
@@ -22,11 +22,11 @@ struct AuthorizationServer {
         var isDamaged = false
         /// The server has ended it because a refresh token was used twice.
         var isTakenForStolen = false
-        /// How it ended, as the note in the store says.
+        /// How it ended, as the tombstone in the store says.
         var note: SignOutReason?
     }
 
-    /// One answer of the server: an access token and the refresh token that came with it.
+    /// The tokens of one response: an access token and the refresh token that came with it.
     struct Grant {
         let family: Int
         let generation: Int
@@ -35,7 +35,8 @@ struct AuthorizationServer {
         let refresh: Int
         var rotatedAt: Int?
         var successor: Int?
-        /// A bundle made of a successor has been in the store: nobody who can read needs this refresh token again.
+        /// A bundle made of a successor has been in the store: no process that can read it needs this refresh token
+        /// again.
         var isSuccessorStored = false
         var isKilled = false
         /// A bundle made of it has been in the store.
@@ -78,7 +79,7 @@ struct AuthorizationServer {
     }
 
     let plan: WorldPlan.Server
-    var fault: Fault?
+    var fault: World.Fault?
     var families: [Family] = []
     var grants: [Grant] = []
     /// Access tokens issued before this are expired by order.
@@ -122,7 +123,7 @@ struct AuthorizationServer {
         plan.honoursKeys && grants[token].key == key && fault != .keysAreForgotten
     }
 
-    /// Whether the server takes a rotated refresh token for a retry.
+    /// Whether the server accepts a rotated refresh token as a retry.
     private func isGraceful(_ token: Int, _ rotatedAt: Int, at now: Int) -> Bool {
         guard plan.grace > 0, now - rotatedAt <= plan.grace, let successor = grants[token].successor else {
             return false
@@ -130,7 +131,7 @@ struct AuthorizationServer {
         return plan.branches || grants[successor].rotatedAt == nil
     }
 
-    /// Whether the server takes a refresh token for a stolen one.
+    /// Whether the server counts the use of a refresh token as theft.
     func isReuse(_ token: Int, key: String, at now: Int) -> Bool {
         guard !isKnown(key, of: token) else { return false }
         guard let rotatedAt = grants[token].rotatedAt, !families[grants[token].family].isRevoked else { return false }
@@ -162,7 +163,7 @@ struct AuthorizationServer {
         if plan.takesRevocations { families[family].isRevoked = true }
     }
 
-    /// Whether the resource server takes an access token.
+    /// Whether the resource server accepts an access token.
     func takes(_ grant: Int, at now: Int) -> Bool {
         let found = grants[grant]
         if families[found.family].isRevoked || found.isKilled || found.issuedAt < expiredBefore { return false }

@@ -5,31 +5,32 @@ import Foundation
 
 /// One process on the device: a machine, what the shell keeps for it, and the requests that use it.
 ///
-/// It is a class for speed alone: a world looks at a field of a process many times a step, and would copy all of it.
+/// A class for speed: a world reads fields of a process many times a step, and would copy all of it.
 final class DeviceProcess {
     private(set) var machine: RefreshStateMachine
-    /// What the machine shows, taken down after each event: a look at it copies all of it.
+    /// The machine's current tokens, stored after each event: reading them from the machine copies all of it.
     private(set) var current: (bundle: TokenBundle, expiry: Expiry)?
     private(set) var published = SessionState.unknown
-    /// The newest tokens that the machine has, those on their way to the store included.
+    /// The newest tokens of the machine, including those that are being stored.
     private(set) var newest: TokenBundle?
     let owner: ProcessIdentity
     var isAlive = true
-    /// The system has suspended the process: nothing happens in it, and its calls go on at the server.
-    var isFrozen = false
-    /// The system has said that it will suspend the process.
-    var isFreezing = false
+    /// The system has suspended the process: no event reaches it, and its calls continue at the server.
+    var isSuspended = false
+    /// The system has announced a suspension.
+    var isSuspending = false
     var requests: [Request] = []
-    var alarms: [Alarm] = []
+    var timers: [SetTimer] = []
 
-    /// What the process wants of the store, each on its own.
+    /// The pending work of the store for this process.
     var jobs: [Job] = []
-    /// The leases that it has, as it knows.
+    /// The leases that the process holds, as far as it knows.
     var leases: [AttemptID] = []
-    /// The store has reported a change that the machine has not been told of.
+    /// The store has reported a change, and the machine has not got the event yet.
     var hasReport = false
-    /// The newest look at the store: its place among all events, and what it showed; nothing if the store failed.
-    var look: (order: Int, found: StoredSession?)?
+    /// The newest result of a read of the store: its place among all events, and its content; `nil` if the store
+    /// failed.
+    var check: (order: Int, found: StoredSession?)?
 
     var notes = ProcessNotes()
 
@@ -39,9 +40,9 @@ final class DeviceProcess {
     }
 
     /// Whether something can happen in the process.
-    var runs: Bool { isAlive && !isFrozen }
+    var runs: Bool { isAlive && !isSuspended }
 
-    /// Tells the machine something.
+    /// Sends an event to the machine.
     func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         let actions = machine.handle(event, at: now)
         current = machine.current
@@ -59,17 +60,17 @@ final class DeviceProcess {
         return published != .signedIn(session)
     }
 
-    /// Whether a look at the store has not ended.
-    var isLooking: Bool {
-        jobs.contains { if case .read(.look, _) = $0.kind { true } else { false } }
+    /// Whether a check of the store has not ended.
+    var isChecking: Bool {
+        jobs.contains { if case .read(.check, _) = $0.kind { true } else { false } }
     }
 
-    struct Alarm {
+    struct SetTimer {
         let timer: RefreshTimer
         let at: Int
     }
 
-    /// Something that the store is to do.
+    /// One piece of work of the store.
     struct Job {
         enum Kind {
             case read(ReadPurpose, underLease: Bool)
@@ -80,11 +81,11 @@ final class DeviceProcess {
 
         let kind: Kind
         let since: Int
-        /// What it has brought, not told yet.
+        /// The result, not reported yet.
         var event: RefreshEvent?
     }
 
-    /// A caller who asked the machine for something, or a request on its way to the resource server.
+    /// A caller of the machine, or a request on its way to the resource server.
     struct Request {
         enum Kind {
             case token
@@ -106,13 +107,13 @@ final class DeviceProcess {
         var kind: Kind
         var phase = Phase.waiting
         var since: Int
-        /// The place of its last question among all events.
+        /// The place of its last event among all events.
         var order = 0
         /// The place of the event by which it was given its token.
         var handedAt = 0
         /// When it was given its token in place of a refused one.
         var replacedAt: Int?
-        /// Whether the rule of G10 allows that it is told `unauthorized`.
+        /// Whether the rule of G10 allows that it fails as `unauthorized`.
         var mayBeUnauthorized = false
         /// The session it started with, once that is known.
         var session: SessionID?
@@ -133,32 +134,32 @@ final class DeviceProcess {
     }
 
     func stop(_ timer: RefreshTimer) {
-        for index in 0..<alarms.count where alarms[index].timer == timer {
-            alarms.remove(at: index)
+        for index in 0..<timers.count where timers[index].timer == timer {
+            timers.remove(at: index)
             return
         }
     }
 }
 
-/// A bundle, as far as it matters: whose, and the how manieth.
+/// The session and the generation of a bundle.
 struct Mark: Equatable {
     let session: SessionID
     let generation: Int
 }
 
-/// What the referee remembers of a process.
+/// What the laws need of a process's past.
 struct ProcessNotes {
     /// Sessions that ended here.
     var endings: Set<SessionID> = []
     /// Sessions this process was in, and those that its sign-ins were to replace.
     var left: Set<SessionID> = []
     /// The server has refused the refresh token of this session.
-    var heardNo: SessionID?
-    /// What was refused was not said by the authorization server itself (G4, *ambiguous*).
+    var sawRejection: SessionID?
+    /// The refusal was *ambiguous* (G4).
     var wasAmbiguous = false
     /// The last response to a call for this session was ambiguous.
     var ambiguous: SessionID?
-    /// No call may be made for the session before this instant: the server has asked for it.
+    /// No call may be made for the session before this instant, by the server's `Retry-After`.
     var pause: (session: SessionID, until: Int)?
     /// The last attempt that failed: when, its place among all events, and the pause after it.
     var failure: (session: SessionID, at: Int, order: Int, until: Int)?
@@ -170,23 +171,23 @@ struct ProcessNotes {
     var received: (mark: Mark, grant: Int, at: Int, lifetime: Int?)?
     /// A refresh has failed, and none has succeeded since.
     var isFailing = false
-    /// The newest token that a resource server has refused, or whose refresh a caller has asked for.
+    /// The newest token that a resource server has refused, or for which a caller has requested a refresh.
     var complained: Mark?
-    /// Until when an endpoint has been told to wait (G10).
-    var trips: [Int: Int] = [:]
+    /// The ends of the endpoints' cool-downs (G10).
+    var coolDowns: [Int: Int] = [:]
     /// Until when no second endpoint causes a refresh of a new token.
-    var opinionUntil = 0
+    var nextVerificationAt = 0
     /// Bundles up to this one may be used although they are not stored: the store has failed or was too slow.
     var excused: Mark?
-    /// The last session that ended here, and how many sign-ins there had been when its sign-out was answered.
+    /// The last session that ended here, and the number of sign-ins when its sign-out was completed.
     var ended: (session: SessionID?, logins: Int)?
-    /// The last session that started here with a sign-in, and how many sign-ins there had been when that was answered.
+    /// The last session that started here with a sign-in, and the number of sign-ins when that was completed.
     var begun: (session: SessionID?, logins: Int)?
     /// The server's clock is known to the machine.
     var knowsServerDate = false
     /// It was known when the last refresh started.
     var knewServerDate = false
-    /// When the machine last wanted an intent to be stored.
+    /// When the machine last wrote an intent.
     var intentAt = 0
 }
 
@@ -218,7 +219,7 @@ struct Call {
     var isCancelled = false
     /// The machine has abandoned it: it counts as lost. Its response may come all the same.
     var isAbandoned = false
-    /// The process that made it is gone.
+    /// The process that made it has ended.
     var isOrphan = false
     /// The process that made it has released, or lost, the lease.
     var isUnguarded = false
@@ -239,7 +240,7 @@ extension SessionToken {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up: an alarm never rings early.
+    /// Whole milliseconds, rounded up: a timer never fires early.
     var milliseconds: Int {
         let parts = components
         return Int(parts.seconds) * 1_000 + Int((parts.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

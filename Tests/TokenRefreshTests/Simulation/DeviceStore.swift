@@ -2,9 +2,9 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// The store of a device: it holds one session whole, answers or fails, and can be leased.
+/// The store of a device: it holds one session, works or fails, and can be leased.
 struct DeviceStore {
-    enum Weather {
+    enum Condition {
         case works
         case failsToRead
         case failsToWrite
@@ -19,25 +19,25 @@ struct DeviceStore {
         let process: Int
         let owner: ProcessIdentity
         let attempt: AttemptID
-        /// Since when the owner has not been heard of: it was killed or stopped, or its connection was cut.
+        /// Since when the owner does not renew its claim: it was killed or stopped, or its connection was cut.
         var silentSince: Int?
     }
 
     var content: StoredSession = .empty
-    var weather = Weather.works
+    var condition = Condition.works
     /// Where a bundle has no refresh token, an older version of the program has stored an empty one.
     var showsEmptyTokens = false
     var lease: Lease?
     /// The owners whose lease has expired: their calls may be under way.
     var expired: Set<ProcessIdentity> = []
-    var fault: Fault?
+    var fault: World.Fault?
 
-    var isReadable: Bool { weather == .works || weather == .failsToWrite }
+    var isReadable: Bool { condition == .works || condition == .failsToWrite }
 
     func read() -> Result<StoredSession, TokenStoreError> {
-        switch weather {
+        switch condition {
         case .works, .failsToWrite, .hangs: .success(shown)
-        case .fails, .failsToRead: .failure(.weather)
+        case .fails, .failsToRead: .failure(.simulated)
         case .isCorrupt: .failure(TokenStoreError(.corrupt, reason: "a flipped bit"))
         }
     }
@@ -51,8 +51,8 @@ struct DeviceStore {
     ///
     /// - Returns: How the write ended, and what was stored.
     mutating func write(_ wanted: StoreContent, isShared: Bool) -> (WriteOutcome, StoredSession?) {
-        if weather == .fails || weather == .failsToWrite { return (.failed(.weather), nil) }
-        if weather == .failsToRead, isShared { return (.failed(.weather), nil) }
+        if condition == .fails || condition == .failsToWrite { return (.failed(.simulated), nil) }
+        if condition == .failsToRead, isShared { return (.failed(.simulated), nil) }
         guard isShared, fault != .writesAreBlind else { return overwrite(wanted) }
         let found = read()
         guard let new = wanted.replacement(for: found) else {
@@ -77,7 +77,7 @@ struct DeviceStore {
 
     private mutating func replace(by new: StoredSession) {
         content = new
-        if weather == .isCorrupt { weather = .works }
+        if condition == .isCorrupt { condition = .works }
     }
 }
 
@@ -98,6 +98,6 @@ extension TokenBundle {
 }
 
 extension TokenStoreError {
-    static let weather = TokenStoreError(.unavailable, reason: "bad weather")
+    static let simulated = TokenStoreError(.unavailable, reason: "bad condition")
     static let busyModel = TokenStoreError(.busy, reason: "another process has it")
 }

@@ -1,47 +1,47 @@
 /// What must hold after every step, named by the guarantee it belongs to.
 enum Law: String, Sendable {
     case singleFlight = "G1, G13: one refresh at a time for a session on a device"
-    case lateRefusal = "G2: a late refusal is answered with the current token and causes no refresh"
-    case expiredToken = "G3: no token is given that is known to be expired"
+    case lateRefusal = "G2: a late refusal gets the current token and causes no refresh"
+    case expiredToken = "G3: no token is returned that is known to have expired"
     case windows = "G3: the windows depend on the lifetime only, not on how the process got the token"
-    case leeway = "G3: no token is handed out inside the leeway if it can be refreshed"
-    case verdict = "G4: a session ends only after a rejection, a sign-out, or with nothing stored"
-    case usable = "G4: no token is handed out that a header field cannot carry"
+    case leeway = "G3: no token is returned inside the leeway if it can be refreshed"
+    case ending = "G4: a session ends only after a rejection, a sign-out, or with nothing stored"
+    case usable = "G4: no token is returned that a header field cannot carry"
     case oneEnding = "G5: a session ends once"
     case oneReason = "G5: every process sees the reason for which a session ended"
     case pause = "G6: no call before the pause that the server asked for is over"
     case success = "G6: a success ends the failures before it"
-    case service = "G6, G13: once trouble has ended, a session that the server honours is served"
+    case service = "G6, G13: once all faults have ended, a session that the server honours is served"
     case sharing = "G6: a request that was sent before a refresh failed shares its failure"
-    case leaving = "G7: whoever leaves is told at once"
+    case leaving = "G7: a cancelled caller gets its response at once"
     case secondCall = "G8: no call with a refresh token while an earlier call with it is under way"
     case reuse = "G8, G12: a family revoked by re-use is explained by a lost response or a crash"
-    case deadline = "G8: nobody waits longer than the deadlines allow"
+    case deadline = "G8: no caller waits longer than the deadlines allow"
     case growth = "G8, G26: a machine at rest keeps no waiters and no calls, and never keeps many timers"
     case backwards = "G9: a session in use never goes back to older tokens"
     case revival = "G9: what was deleted or replaced never comes back to the store"
     case revocation = "G9: tokens of the session in use are not revoked"
     case otherSignIn = "G9: a sign-out deletes no sign-in of another process"
     case loop = "G10: a token refused while just refreshed causes no refresh in its pause"
-    case endpoint = "G10: an endpoint that refuses every token costs its own callers only"
+    case endpoint = "G10: an endpoint that refuses every token affects its own callers only"
     case newerStored = "G10: no request fails as unauthorized while the shared store holds a newer token"
     case persistence = "G11: no token is used before it is stored, unless the store fails"
     case rotation = "G12: no use of a refresh token whose successor is known or stored"
     case key = "G12: a refresh token keeps its idempotency key until a response has been applied"
-    case keys = "G12: a server that honours keys is never taken in by a second use of a refresh token"
-    case follows = "G13: a process that asks for the state is told what the shared store holds"
+    case keys = "G12: a server that honours keys never counts a second use of a refresh token as theft"
+    case follows = "G13: a restored state is that of the shared store"
     case newest = "G12: the store ends up with the newest bundle"
     case health = "G13: a session that the server still honours is not ended"
     case lease = "G13: a process at rest holds no lease"
-    case store = "G14: a store that cannot say is not a store that holds nothing"
+    case store = "G14: an unreadable store does not count as empty"
     case clock = "G19: no refresh without an expiry or a refusal"
     case noToken = "G22: no call without a refresh token"
-    case withoutRefreshToken = "G22: without a refresh token, the server's clock or its word ends a session"
+    case withoutRefreshToken = "G22: without a refresh token, the server's clock or a refusal ends a session"
     case intent = "G27: no call with a stored refresh token without an intent in the store"
-    case fence = "G23: a request is given tokens of its own session only"
-    case answers = "Each caller who waits is answered, once"
+    case fence = "G23: a request gets tokens of its own session only"
+    case responses = "Each waiting caller gets one response"
     case otherToken = "A replacement is another token than the one refused"
-    case rest = "A world left alone comes to rest"
+    case rest = "A world without new events comes to rest"
 }
 
 /// A broken law, and how.
@@ -49,7 +49,7 @@ struct Violation: Error, Sendable {
     /// What was broken. Violations with the same key have the same cause.
     struct Key: Hashable, Sendable {
         let law: Law
-        /// Tells the ways apart in which the law can be broken. Empty where there is one way.
+        /// Distinguishes the ways in which the law can be broken. Empty where there is one way.
         var way = ""
     }
 

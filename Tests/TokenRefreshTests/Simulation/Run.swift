@@ -2,36 +2,50 @@
 
 /// Worlds, one after another, until a law is broken or the steps are used up.
 struct Run {
+    /// The laws that a run checks.
+    struct Scope: Sendable {
+        /// The only law that counts, broken in this way. `nil`: all laws.
+        var only: Violation.Key?
+        /// Violations that do not count.
+        var without: Set<Violation.Key> = []
+        /// A world continues after a violation, and collects the first of each law.
+        var isSurvey = false
+
+        func contains(_ key: Violation.Key) -> Bool {
+            only.map { $0 == key } ?? !without.contains(key)
+        }
+    }
+
     struct Failure {
         let seed: UInt64
         let violation: Violation
-        let dice: [UInt64]
+        let draws: [UInt64]
     }
 
-    let fault: Fault?
-    let scope: Scope
+    let fault: World.Fault?
+    let scope: Run.Scope
     private(set) var steps = 0
     private(set) var worlds = 0
 
-    init(fault: Fault? = nil, scope: Scope = Scope()) {
+    init(fault: World.Fault? = nil, scope: Run.Scope = Run.Scope()) {
         self.fault = fault
         self.scope = scope
     }
 
     /// Runs worlds from a seed on.
     mutating func go(seed: UInt64, steps limit: Int) -> Failure? {
-        var seeds = Dice(seed)
+        var seeds = RandomDraws(seed)
         while steps < limit {
             if let failure = world(seeds.next()) { return failure }
         }
         return nil
     }
 
-    /// Runs worlds from a seed on, and goes on after a violation.
+    /// Runs worlds from a seed on, and continues after a violation.
     ///
     /// - Returns: For each law, and each way to break it, the seeds of the worlds that do.
     mutating func survey(seed: UInt64, steps limit: Int) -> [Violation.Key: [UInt64]] {
-        var seeds = Dice(seed)
+        var seeds = RandomDraws(seed)
         var broken: [Violation.Key: [UInt64]] = [:]
         while steps < limit {
             let next = seeds.next()
@@ -40,7 +54,7 @@ struct Run {
         return broken
     }
 
-    /// Runs the world of one seed, and goes on after a violation.
+    /// Runs the world of one seed, and continues after a violation.
     ///
     /// - Returns: For each law that it breaks, and each way, the seed.
     mutating func survey(world seed: UInt64) -> [Violation.Key: [UInt64]] {
@@ -50,18 +64,18 @@ struct Run {
     /// Runs the world of one seed.
     mutating func world(_ seed: UInt64) -> Failure? {
         let (world, taken) = end(of: seed)
-        return world.violation.map { Failure(seed: seed, violation: $0, dice: taken) }
+        return world.violation.map { Failure(seed: seed, violation: $0, draws: taken) }
     }
 
-    private mutating func end(of seed: UInt64) -> (world: World, dice: [UInt64]) {
+    private mutating func end(of seed: UInt64) -> (world: World, draws: [UInt64]) {
         let plan = WorldPlan(seed: seed)
         var world = World(plan: plan, fault: fault, scope: scope)
-        var dice = Dice(seed ^ 0x5EED)
+        var draws = RandomDraws(seed ^ 0x5EED)
         var taken: [UInt64] = []
         worlds += 1
         while taken.count < plan.length, world.violation == nil {
-            let die = dice.next()
-            if world.step(die) { taken.append(die) }
+            let draw = draws.next()
+            if world.step(draw) { taken.append(draw) }
         }
         if world.violation == nil { world.comeToRest() }
         steps += taken.count

@@ -6,43 +6,43 @@
 /// quarters, down to single steps, until none can go.
 struct Shrinking {
     let failure: Run.Failure
-    let fault: Fault?
+    let fault: World.Fault?
     /// The steps that are left.
     let shortest: [UInt64]
 
-    /// How many runs are tried at most.
-    private static let patience = 4_000
+    /// The maximum number of runs.
+    private static let maximumPauseWait = 4_000
 
-    init(_ failure: Run.Failure, fault: Fault? = nil) {
+    init(_ failure: Run.Failure, fault: World.Fault? = nil) {
         self.failure = failure
         self.fault = fault
         shortest = Self.shorten(failure, fault)
     }
 
-    /// The shortest run found, as it went.
+    /// The trace of the shortest run.
     var trace: String {
         let world = Self.replay(shortest, of: failure, fault, isTraced: true)
         let (law, plan) = (world.violation?.law.rawValue ?? "nothing was broken this time", world.plan)
         let head = [
-            "\(law): world \(failure.seed), \(failure.dice.count) steps, \(shortest.count) of them matter",
+            "\(law): world \(failure.seed), \(failure.draws.count) steps, \(shortest.count) of them matter",
             "\(plan.processes) processes, \(plan.lease), \(plan.tolerance), \(plan.server)",
-            "\(plan.mood), \(plan.policy)",
+            "\(plan.rates), \(plan.policy)",
         ]
         return (head + (world.trace ?? [])).joined(separator: "\n")
     }
 
-    private static func shorten(_ failure: Run.Failure, _ fault: Fault?) -> [UInt64] {
-        var dice = failure.dice
-        var size = max(dice.count / 2, 1)
+    private static func shorten(_ failure: Run.Failure, _ fault: World.Fault?) -> [UInt64] {
+        var draws = failure.draws
+        var size = max(draws.count / 2, 1)
         var tries = 0
-        while tries < patience {
+        while tries < maximumPauseWait {
             var start = 0
             var shrank = false
-            while start < dice.count, tries < patience {
-                let rest = Array(dice[..<start] + dice[min(start + size, dice.count)...])
+            while start < draws.count, tries < maximumPauseWait {
+                let rest = Array(draws[..<start] + draws[min(start + size, draws.count)...])
                 tries += 1
                 if replay(rest, of: failure, fault).violation != nil {
-                    dice = rest
+                    draws = rest
                     shrank = true
                 } else {
                     start += size
@@ -51,18 +51,18 @@ struct Shrinking {
             if size == 1, !shrank { break }
             if !shrank { size = max(size / 2, 1) }
         }
-        return dice
+        return draws
     }
 
     private static func replay(
-        _ dice: [UInt64],
+        _ draws: [UInt64],
         of failure: Run.Failure,
-        _ fault: Fault?,
+        _ fault: World.Fault?,
         isTraced: Bool = false
     ) -> World {
-        let scope = Scope(only: failure.violation.key)
+        let scope = Run.Scope(only: failure.violation.key)
         var world = World(plan: WorldPlan(seed: failure.seed), fault: fault, scope: scope, isTraced: isTraced)
-        for die in dice where world.violation == nil { _ = world.step(die) }
+        for draw in draws where world.violation == nil { _ = world.step(draw) }
         if world.violation == nil { world.comeToRest() }
         return world
     }

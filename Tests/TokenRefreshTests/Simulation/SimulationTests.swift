@@ -3,11 +3,11 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G1 to G14, G19, G22, G23, G27: whatever happens in whatever order.
+/// G1 to G14, G19, G22, G23, G27, in random interleavings.
 ///
-/// `SEED` and `STEPS` in the environment choose other worlds, and more of them. `SURVEY=1` goes on after a violation, and
-/// prints for each broken law the seeds of the first worlds that break it and the story of one. `WORLD` is the seed of
-/// a single world, whose violations are printed as stories.
+/// `SEED` and `STEPS` in the environment choose other worlds, and more of them. `SURVEY=1` continues after a violation,
+/// and prints for each broken law the seeds of the first worlds that break it and the trace of one. `WORLD` is the seed
+/// of a single world, whose violations are printed as traces.
 @Suite struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["SEED"].flatMap(UInt64.init) ?? 20_260_101
@@ -16,37 +16,35 @@ import Testing
     private static let world = environment["WORLD"].flatMap(UInt64.init)
     private static let isSurvey = environment["SURVEY"] != nil || world != nil
 
-    @Test("G1–G14, G19, G22, G23, G26, G27: every law holds after every step, whatever happens in whatever order")
-    func lawsHold() {
+    @Test func `Every law holds after every step of random interleavings`() {
         var run = Run()
         let failure = run.go(seed: Self.seed, steps: Self.steps)
         print("simulation: \(run.steps) steps in \(run.worlds) worlds from seed \(Self.seed)")
         if let failure { Issue.record("\(Shrinking(failure).trace)") }
     }
 
-    @Test("A survey prints the worlds that break a law", .enabled(if: isSurvey))
-    func survey() {
-        var run = Run(scope: Scope(isSurvey: true))
+    @Test(.enabled(if: isSurvey))
+    func `A survey prints the worlds that break a law`() {
+        var run = Run(scope: Run.Scope(isSurvey: true))
         let broken = Self.world.map { run.survey(world: $0) } ?? run.survey(seed: Self.seed, steps: Self.steps)
         print("survey: \(run.steps) steps in \(run.worlds) worlds")
         for (key, worlds) in broken.sorted(by: { "\($0.key)" < "\($1.key)" }) {
             print("\n### \(key)\n\(worlds.count) worlds: \(worlds.prefix(4).map(String.init).joined(separator: ", "))")
-            var again = Run(scope: Scope(only: key))
+            var again = Run(scope: Run.Scope(only: key))
             if let failure = again.world(worlds[0]) { print(Shrinking(failure).trace) }
         }
     }
 
-    @Test("A world that breaks a promise of its own breaks a law", arguments: Broken.all)
-    func faultsAreNoticed(broken: Broken) throws {
+    @Test(arguments: Broken.all)
+    func `A world whose store or server is faulty breaks a law`(broken: Broken) throws {
         var run = Run(fault: broken.fault)
         let found = run.go(seed: 1, steps: 2_000_000)
         let failure = try #require(found)
         #expect(broken.laws.contains(failure.violation.law), "\(failure.violation)")
     }
 
-    @Test("A failing run shrinks to the few events that matter, and reads as a story")
-    func shrinking() throws {
-        let fault = Fault.leaseIsNotExclusive
+    @Test func `A failing run shrinks to few events, and its trace names the broken law`() throws {
+        let fault = World.Fault.leaseIsNotExclusive
         var run = Run(fault: fault)
         let found = run.go(seed: 2, steps: 400_000)
         let failure = try #require(found)
@@ -57,7 +55,7 @@ import Testing
 
     /// A broken world, and what the laws must notice.
     struct Broken: Sendable {
-        let fault: Fault
+        let fault: World.Fault
         let laws: Set<Law>
 
         static let all = [

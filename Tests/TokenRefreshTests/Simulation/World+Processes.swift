@@ -8,7 +8,7 @@ extension World {
         guard processes[process].isAlive else { return false }
         if isTraced { note("p\(process + 1) is killed") }
         processes[process].isAlive = false
-        processes[process].isFrozen = false
+        processes[process].isSuspended = false
         if store.lease?.owner == processes[process].owner {
             if plan.lease.claimTime == nil { store.lease = nil } else { store.lease?.silentSince = now }
         }
@@ -24,15 +24,15 @@ extension World {
     }
 
     /// The system suspends a process, which it has said a moment before, most times.
-    mutating func suspend(_ process: Int, _ dice: inout Dice) -> Bool {
+    mutating func suspend(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         guard processes[process].runs else { return false }
-        if !processes[process].isFreezing, dice.chance(80) {
-            processes[process].isFreezing = true
-            tell(process, .suspensionNear)
+        if !processes[process].isSuspending, draws.chance(80) {
+            processes[process].isSuspending = true
+            send(process, .suspensionNear)
             return true
         }
-        processes[process].isFreezing = false
-        processes[process].isFrozen = true
+        processes[process].isSuspending = false
+        processes[process].isSuspended = true
         if store.lease?.owner == processes[process].owner, plan.lease.claimTime != nil, store.lease?.silentSince == nil
         {
             store.lease?.silentSince = now
@@ -41,10 +41,10 @@ extension World {
         return true
     }
 
-    mutating func thaw(_ process: Int) -> Bool {
-        guard processes[process].isFrozen else { return false }
-        processes[process].isFrozen = false
-        // No alarm could ring meanwhile.
+    mutating func resume(_ process: Int) -> Bool {
+        guard processes[process].isSuspended else { return false }
+        processes[process].isSuspended = false
+        // No timer could fire meanwhile.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].since = now }
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
         if isTraced { note("p\(process + 1) goes on") }

@@ -3,43 +3,43 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// The end of a world: everything that waits goes on, and what is left must be in order.
+/// The end of a world: all pending work is completed, and the result must be in order.
 extension World {
-    /// Opens every gate, rings every alarm, and looks at what remains.
+    /// Removes all faults, completes all work, fires all timers, and checks the result.
     mutating func comeToRest() {
         if isTraced { note("the world comes to rest") }
         isDraining = true
-        store.weather = .works
+        store.condition = .works
         isServerDown = false
         refusesEverything = false
-        for process in 0..<processes.count { _ = thaw(process) }
+        for process in 0..<processes.count { _ = resume(process) }
         goOnToTheEnd()
-        if violation == nil { judgeRest() }
-        if violation == nil { judgeService() }
+        if violation == nil { checkRest() }
+        if violation == nil { checkService() }
     }
 
-    /// Lets all that waits go on until nothing is left to do.
+    /// Completes all work until none is left.
     mutating func goOnToTheEnd() {
         var rounds = 0
-        while violation == nil, doAll() || ringNext() {
+        while violation == nil, doAll() || fireNext() {
             rounds += 1
             if rounds > 2_000 { return fail(.rest, "still moving after \(rounds) rounds") }
         }
     }
 
-    /// Lets the store and the server do all they were asked for.
+    /// Completes the pending work of the store and the server.
     private mutating func doAll() -> Bool {
-        var dice = Dice(plan.seed)
+        var draws = RandomDraws(plan.seed)
         var moved = false
         var isMoving = true
         var rounds = 0
         while isMoving, violation == nil {
             isMoving = false
-            for index in (0..<calls.count).reversed() where work(on: index, &dice) { isMoving = true }
+            for index in (0..<calls.count).reversed() where work(on: index, &draws) { isMoving = true }
             for process in 0..<processes.count where processes[process].runs {
                 if report(process) { isMoving = true }
                 for index in (0..<processes[process].jobs.count).reversed()
-                where index < processes[process].jobs.count && work(on: index, of: process, &dice) {
+                where index < processes[process].jobs.count && work(on: index, of: process, &draws) {
                     isMoving = true
                 }
             }
@@ -53,12 +53,12 @@ extension World {
         return moved
     }
 
-    private mutating func ringNext() -> Bool {
-        guard let next = nextAlarm else { return waitForLease() }
+    private mutating func fireNext() -> Bool {
+        guard let next = nextTimer else { return waitForLease() }
         moveTime(to: next)
         for process in 0..<processes.count where processes[process].isAlive {
-            for alarm in 0..<processes[process].alarms.count where processes[process].alarms[alarm].at <= next {
-                ring(process, alarm: alarm)
+            for index in 0..<processes[process].timers.count where processes[process].timers[index].at <= next {
+                fire(process, timer: index)
                 return true
             }
         }
@@ -77,17 +77,17 @@ extension World {
         return false
     }
 
-    private mutating func judgeRest() {
+    private mutating func checkRest() {
         for process in 0..<processes.count where processes[process].isAlive {
             for request in processes[process].requests where request.isWaiting {
-                fail(.answers, "p\(process + 1) #\(request.waiter) is left waiting")
+                fail(.responses, "p\(process + 1) #\(request.waiter) is left waiting")
             }
-            judgeRest(process)
+            checkRest(process)
         }
     }
 
     /// G11, G12: the store holds the newest bundle of the session in use, or nothing after its end.
-    private mutating func judgeRest(_ process: Int) {
+    private mutating func checkRest(_ process: Int) {
         if let stored = store.content.bundle, processes[process].notes.left.contains(stored.session),
             !server.families[Int(named: stored.session.rawValue)].isDamaged
         {
@@ -97,12 +97,12 @@ extension World {
         let family = server.families[Int(named: bundle.session.rawValue)]
         guard !family.isRetired, !family.isDamaged else { return }
         guard let stored = store.content.bundle, stored.session == bundle.session else {
-            return fail(.newest, "p\(process + 1) has \(bundle.story), the store \(store.content.story)")
+            return fail(.newest, "p\(process + 1) has \(bundle.traceText), the store \(store.content.traceText)")
         }
         if stored.generation < bundle.generation
             || (stored.generation == bundle.generation && (stored.refreshToken ?? "") != (bundle.refreshToken ?? ""))
         {
-            fail(.newest, "p\(process + 1) has \(bundle.story), the store \(stored.story)")
+            fail(.newest, "p\(process + 1) has \(bundle.traceText), the store \(stored.traceText)")
         }
     }
 }

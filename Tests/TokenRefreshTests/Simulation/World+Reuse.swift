@@ -2,31 +2,31 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// What one process takes away from another: a refresh token by its second use, a sign-in by a deletion.
+/// Damage that one process does to another: the second use of a refresh token, and the deletion of a sign-in.
 extension World {
     /// Whether a call with a refresh token has not ended. A call of a process that was killed has.
     func isUnderWay(_ call: Call, with token: Int, of process: Int) -> Bool {
         call.token == token && !call.isOrphan && plan.server.rotates
     }
 
-    /// Whether the response of an exchange cannot be had, or its owner does not keep the others out any more, and the
-    /// longest call would be over.
+    /// Whether the response of an exchange is lost, or its owner has released the lease and the longest call would be
+    /// over.
     func isExplained(_ exchange: AuthorizationServer.Exchange) -> Bool {
         switch exchange.fate {
         case .lost, .crashed: return true
         case .underWay, .received: break
         }
         guard exchange.isUnguarded else { return false }
-        if plan.mood.clockJumps > 0 || now - exchange.since >= plan.policy.longestCall.milliseconds { return true }
+        if plan.rates.clockJumps > 0 || now - exchange.since >= plan.policy.longestCall.milliseconds { return true }
         return plan.tolerance != .none
     }
 
-    /// Whether a call was made without the lease, where the server forgives a second one. It cannot know that the
+    /// Whether a call was made without the lease, where the server tolerates a second one. It cannot know that the
     /// successor is being stored.
-    func isForgiven(_ call: Call) -> Bool { call.isUnguarded && plan.tolerance != .none }
+    func isTolerated(_ call: Call) -> Bool { call.isUnguarded && plan.tolerance != .none }
 
     /// G8, G12. A refresh token is used again only after a response that no process can have.
-    mutating func judgeReuse(_ call: Call) {
+    mutating func checkReuse(_ call: Call) {
         guard server.isReuse(call.token, key: call.key, at: now) else { return }
         let grant = server.grants[call.token]
         let family = server.families[grant.family]
@@ -40,7 +40,7 @@ extension World {
         else {
             return
         }
-        for exchange in grant.exchanges where !isExplained(exchange) && !isForgiven(call) {
+        for exchange in grant.exchanges where !isExplained(exchange) && !isTolerated(call) {
             guard let newest = processes[exchange.process].newest, newest.session == call.base.session else { continue }
             let text = "p\(call.process + 1) uses r\(call.token) again,"
             if call.rivals.contains(exchange.call) || exchange.call > call.number {
@@ -56,13 +56,13 @@ extension World {
     }
 
     /// A sign-out, or another end of a session, removes that session and what it was to replace.
-    mutating func judgeDeletion(_ process: Int, of old: TokenBundle) {
+    mutating func checkDeletion(_ process: Int, of old: TokenBundle) {
         let family = Int(named: old.session.rawValue)
         guard server.families[family].process != process, !server.families[family].isLoggedOut,
             !server.families[family].isDamaged,
             let ended = processes[process].notes.ended
         else { return }
-        let text = "p\(process + 1) deletes \(old.story)"
+        let text = "p\(process + 1) deletes \(old.traceText)"
         if family >= ended.logins {
             fail(.otherSignIn, text, "which came after the sign-out")
         } else if let session = ended.session, let begun = processes[process].notes.begun,

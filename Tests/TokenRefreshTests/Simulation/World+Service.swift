@@ -2,43 +2,43 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// What remains when a world is at rest, and whether it works.
+/// The state of a world at rest, and whether it serves requests.
 extension World {
     /// The time after which no failure of the past delays a refresh, in milliseconds.
     private static let longestPause = 400_000
 
-    mutating func judgeService() {
+    mutating func checkService() {
         for process in 0..<processes.count where processes[process].isAlive && violation == nil {
-            judgeLeftovers(process)
+            checkLeftovers(process)
         }
         for process in 0..<processes.count where processes[process].isAlive && violation == nil {
-            judgeFollowing(process)
+            checkFollowing(process)
         }
         moveTime(to: now + Self.longestPause)
         for process in 0..<processes.count where processes[process].isAlive && violation == nil {
-            judgeService(process)
+            checkService(process)
         }
     }
 
-    /// EN6. A process that asks for the state is told what the shared store holds.
-    private mutating func judgeFollowing(_ process: Int) {
+    /// A process that restores gets the state of the shared store.
+    private mutating func checkFollowing(_ process: Int) {
         guard isShared else { return }
         _ = ask(process, for: .restore, .restore)
         goOnToTheEnd()
         let published = processes[process].published
         switch store.content {
         case .active(let stored) where published != .signedIn(stored.session):
-            fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.story)")
+            fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.traceText)")
         case .ended, .empty:
             if case .signedIn = published {
-                fail(.follows, "p\(process + 1) says \(published), the store \(store.content.story)")
+                fail(.follows, "p\(process + 1) says \(published), the store \(store.content.traceText)")
             }
         case .active: break
         }
     }
 
     /// A session that the server honours gets a token that the resource server takes.
-    private mutating func judgeService(_ process: Int) {
+    private mutating func checkService(_ process: Int) {
         for _ in 0..<4 {
             if isServed(process) || violation != nil { return }
             moveTime(to: now + 100_000)
@@ -51,7 +51,7 @@ extension World {
         guard !server.families[family].isDamaged else { return }
         let isHeld = bundle.refreshToken.map { !$0.isEmpty && server.honours(Int(named: $0)) } ?? false
         if isHeld || server.isAlive(family) {
-            fail(.service, "p\(process + 1) gets no token for \(bundle.story)")
+            fail(.service, "p\(process + 1) gets no token for \(bundle.traceText)")
         }
     }
 
@@ -62,7 +62,7 @@ extension World {
         request.session = processes[process].current?.bundle.session
         request.endpoint = 1
         processes[process].requests.append(request)
-        tell(process, .asked(.token, WaiterID(number: waiter)))
+        send(process, .requested(.token, WaiterID(number: waiter)))
         goOnToTheEnd()
         guard let index = index(of: waiter, process),
             case .carrying(let token) = processes[process].requests[index].phase
@@ -85,28 +85,28 @@ extension World {
     private mutating func index(of waiter: Int, _ process: Int) -> Int? {
         guard let index = processes[process].requests.firstIndex(where: { $0.waiter == waiter }) else { return nil }
         if processes[process].requests[index].isWaiting {
-            fail(.answers, "p\(process + 1) #\(waiter) is left waiting")
+            fail(.responses, "p\(process + 1) #\(waiter) is left waiting")
             return nil
         }
         return index
     }
 
     /// What a machine keeps when nothing is under way.
-    private mutating func judgeLeftovers(_ process: Int) {
+    private mutating func checkLeftovers(_ process: Int) {
         let status = processes[process].machine.status
         if status.isRefreshing { fail(.growth, "p\(process + 1) keeps", "a refresh") }
         for call in calls where call.process == process && !call.isOrphan && !call.isCancelled {
             fail(.growth, "p\(process + 1) keeps", "a call")
         }
         if !processes[process].jobs.isEmpty { fail(.growth, "p\(process + 1) keeps", "work for the store") }
-        if !processes[process].alarms.isEmpty { fail(.growth, "p\(process + 1) keeps", "alarms") }
+        if !processes[process].timers.isEmpty { fail(.growth, "p\(process + 1) keeps", "timers") }
         if store.lease?.owner == processes[process].owner || !processes[process].leases.isEmpty {
             fail(.lease, "p\(process + 1) holds the lease")
         }
         guard processes[process].published != .unknown else { return }
         let waiter = newWaiter()
         processes[process].requests.append(.init(waiter: waiter, kind: .settle, since: now))
-        tell(process, .asked(.settle, WaiterID(number: waiter)))
+        send(process, .requested(.settle, WaiterID(number: waiter)))
         if processes[process].requests.contains(where: { $0.waiter == waiter }) {
             fail(.growth, "p\(process + 1) says that it has", "work under way")
         }

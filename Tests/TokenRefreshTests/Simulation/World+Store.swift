@@ -4,20 +4,20 @@ import AuthInterface
 
 /// What the store does for the processes.
 extension World {
-    /// Does something that a process wants of the store, or tells the process what has come of it.
-    mutating func workOnStore(_ process: Int, _ dice: inout Dice) -> Bool {
+    /// Does one piece of a process's work of the store, or reports its result to the process.
+    mutating func workOnStore(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         let count = processes[process].jobs.count
         guard count > 0 else { return false }
-        return work(on: dice.pick(count), of: process, &dice)
+        return work(on: draws.pick(count), of: process, &draws)
     }
 
-    mutating func work(on index: Int, of process: Int, _ dice: inout Dice) -> Bool {
+    mutating func work(on index: Int, of process: Int, _ draws: inout RandomDraws) -> Bool {
         let job = processes[process].jobs[index]
         if let event = job.event {
             processes[process].jobs.remove(at: index)
-            noteLook(process, event)
+            noteCheck(process, event)
             if case .wrote(_, .failed) = event { excuse(process) }
-            tell(process, event)
+            send(process, event)
             return true
         }
         switch job.kind {
@@ -25,31 +25,31 @@ extension World {
             release(id, of: process)
             processes[process].jobs.remove(at: index)
             return true
-        case _ where store.weather == .hangs: return false
+        case _ where store.condition == .hangs: return false
         case .read(let purpose, let underLease):
             processes[process].jobs[index].event = read(purpose, process, underLease: underLease)
         case .lease(let id):
             guard let event = lease(process, id, since: job.since) else { return false }
             processes[process].jobs[index].event = event
         case .write(let version, let content):
-            processes[process].jobs[index].event = .wrote(version: version, write(process, content, &dice))
+            processes[process].jobs[index].event = .wrote(version: version, write(process, content, &draws))
         }
         return true
     }
 
-    /// Tells a process that the store may have changed.
+    /// Notifies a process that the store may have changed.
     mutating func report(_ process: Int) -> Bool {
         guard processes[process].hasReport else { return false }
         processes[process].hasReport = false
-        tell(process, .storeChanged)
+        send(process, .storeChanged)
         return true
     }
 
     /// Notes what the machine learns of the store.
-    private func noteLook(_ process: Int, _ event: RefreshEvent) {
+    private func noteCheck(_ process: Int, _ event: RefreshEvent) {
         switch event {
-        case .read(_, let result, _): processes[process].look = (events, try? result.get())
-        case .wrote(_, .superseded(let found)): processes[process].look = (events, found)
+        case .read(_, let result, _): processes[process].check = (events, try? result.get())
+        case .wrote(_, .superseded(let found)): processes[process].check = (events, found)
         default: break
         }
     }
@@ -83,7 +83,7 @@ extension World {
 
     /// - Returns: `nil` while it waits.
     private mutating func lease(_ process: Int, _ id: AttemptID, since: Int) -> RefreshEvent? {
-        if store.weather == .fails { return .leaseFailed(id, .weather) }
+        if store.condition == .fails { return .leaseFailed(id, .simulated) }
         if let lease = store.lease, store.fault != .leaseIsNotExclusive {
             guard let time = plan.lease.claimTime, let silentSince = lease.silentSince, now >= silentSince + time else {
                 return now - since >= plan.policy.deadline.milliseconds ? .leaseFailed(id, .busyModel) : nil
@@ -99,23 +99,23 @@ extension World {
 
     // MARK: Writes
 
-    private mutating func write(_ process: Int, _ content: StoreContent, _ dice: inout Dice) -> WriteOutcome {
+    private mutating func write(_ process: Int, _ content: StoreContent, _ draws: inout RandomDraws) -> WriteOutcome {
         let old = store.content
-        let wasCorrupt = store.weather == .isCorrupt
+        let wasCorrupt = store.condition == .isCorrupt
         let (outcome, new) = store.write(content, isShared: isShared)
-        if isTraced { note("store: p\(process + 1) writes, \(outcome.story); it holds \(store.content.story)") }
+        if isTraced { note("store: p\(process + 1) writes, \(outcome.traceText); it holds \(store.content.traceText)") }
         if wasCorrupt, new != nil { server.noteDamage() }
         if case .active(let bundle)? = new { landed(bundle, process) }
         if case .ended(_, _, let scope) = content, !outcome.isFailure {
             if new != nil, let lost = old.bundle {
-                judgeDeletion(process, of: lost)
+                checkDeletion(process, of: lost)
                 server.noteDeleted(family: Int(named: lost.session.rawValue))
             }
             if let session = scope.session { server.noteDeleted(family: Int(named: session.rawValue)) }
             if case .ended(let note) = store.content { server.noteEnding(note) }
         }
         if new != nil, isShared {
-            for other in 0..<processes.count where processes[other].isAlive && !dice.chance(plan.mood.lostReports) {
+            for other in 0..<processes.count where processes[other].isAlive && !draws.chance(plan.rates.lostReports) {
                 processes[other].hasReport = true
             }
         }
@@ -126,7 +126,7 @@ extension World {
     private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
         let family = Int(named: bundle.session.rawValue)
         if server.families[family].isRetired, !server.families[family].isDamaged {
-            fail(.revival, "p\(process + 1) stores \(bundle.story)")
+            fail(.revival, "p\(process + 1) stores \(bundle.traceText)")
         }
         server.noteStored(bundle.grant, by: process)
     }

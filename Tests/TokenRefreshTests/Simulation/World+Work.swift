@@ -11,50 +11,50 @@ extension World {
     }
 
     /// A refresh reaches the server, or its response the client; or it is lost on the way.
-    mutating func workOnCalls(_ dice: inout Dice) -> Bool {
-        calls.isEmpty ? false : work(on: dice.pick(calls.count), &dice)
+    mutating func workOnCalls(_ draws: inout RandomDraws) -> Bool {
+        calls.isEmpty ? false : work(on: draws.pick(calls.count), &draws)
     }
 
-    mutating func work(on index: Int, _ dice: inout Dice) -> Bool {
+    mutating func work(on index: Int, _ draws: inout RandomDraws) -> Bool {
         let call = calls[index]
-        let isTroubled = !isDraining && dice.chance(plan.mood.serverTrouble)
-        if isStuck(call, &dice) { return false }
-        if call.isCancelled, !call.isOrphan, !call.isDeaf, isDraining || dice.chance(50) {
+        let isTroubled = !isDraining && draws.chance(plan.rates.serverFaults)
+        if isStuck(call, &draws) { return false }
+        if call.isCancelled, !call.isOrphan, !call.isDeaf, isDraining || draws.chance(50) {
             return end(index)
         }
         switch call.phase {
-        case .sent where isTroubled && dice.chance(25):
+        case .sent where isTroubled && draws.chance(25):
             calls[index].isHung = true
-            calls[index].isDeaf = dice.chance(30)
-            if isTraced { note("call of p\(call.process + 1) for \(call.base.story) hangs") }
-        case .sent where isServerDown || (isTroubled && dice.chance(40)): return refuse(index, &dice)
-        case .sent where !isDraining && dice.chance(plan.server.ambiguousResponses):
+            calls[index].isDeaf = draws.chance(30)
+            if isTraced { note("call of p\(call.process + 1) for \(call.base.traceText) hangs") }
+        case .sent where isServerDown || (isTroubled && draws.chance(40)): return refuse(index, &draws)
+        case .sent where !isDraining && draws.chance(plan.server.ambiguousResponses):
             return deliver(.failure(.init(.ambiguous, status: 401)), to: index)
         case .sent: serve(index)
-        case .responded where isTroubled && !call.isHung && dice.chance(20):
+        case .responded where isTroubled && !call.isHung && draws.chance(20):
             calls[index].isHung = true
-            calls[index].isDeaf = dice.chance(30)
-            if isTraced { note("the response to p\(call.process + 1) for \(call.base.story) hangs") }
-        case .responded where isTroubled && dice.chance(40): return end(index)
+            calls[index].isDeaf = draws.chance(30)
+            if isTraced { note("the response to p\(call.process + 1) for \(call.base.traceText) hangs") }
+        case .responded where isTroubled && draws.chance(40): return end(index)
         case .responded(.rejected): return deliver(.failure(.rejected), to: index)
-        case .responded(.issued(let grant)): return issue(grant, to: index, &dice)
+        case .responded(.issued(let grant)): return issue(grant, to: index, &draws)
         }
         return true
     }
 
     /// Whether nothing happens to a call now.
-    private func isStuck(_ call: Call, _ dice: inout Dice) -> Bool {
+    private func isStuck(_ call: Call, _ draws: inout RandomDraws) -> Bool {
         if call.isOrphan { return false }
-        if case .responded = call.phase, processes[call.process].isFrozen { return true }
+        if case .responded = call.phase, processes[call.process].isSuspended { return true }
         if call.isDeaf, !call.isAbandoned { return true }
-        return call.isHung && !isDraining && (!call.isOverdue || dice.chance(70))
+        return call.isHung && !isDraining && (!call.isOverdue || draws.chance(70))
     }
 
     /// The server is not reached, or too busy.
-    private mutating func refuse(_ index: Int, _ dice: inout Dice) -> Bool {
-        guard !processes[calls[index].process].isFrozen || calls[index].isOrphan else { return false }
-        let pause = dice.of([0, 0, 3, 30, 1_000])
-        guard pause > 0 || dice.chance(50) else { return deliver(.failure(.unavailable), to: index) }
+    private mutating func refuse(_ index: Int, _ draws: inout RandomDraws) -> Bool {
+        guard !processes[calls[index].process].isSuspended || calls[index].isOrphan else { return false }
+        let pause = draws.of([0, 0, 3, 30, 1_000])
+        guard pause > 0 || draws.chance(50) else { return deliver(.failure(.unavailable), to: index) }
         let wait: Duration? = pause > 0 ? .seconds(pause) : nil
         return deliver(.failure(.init(.unavailable, retryAfter: wait, status: 503)), to: index)
     }
@@ -62,7 +62,7 @@ extension World {
     /// A call ends without its response.
     private mutating func end(_ index: Int) -> Bool {
         let call = calls[index]
-        guard !processes[call.process].isFrozen || call.isOrphan else { return false }
+        guard !processes[call.process].isSuspended || call.isOrphan else { return false }
         if isTraced { note("call \(call.attempt.number) of p\(call.process + 1) ends without a response") }
         if !call.isOrphan { server.noteFate(.lost, of: call) }
         // What has not reached the server yet may still do so.
@@ -77,7 +77,7 @@ extension World {
     /// The authorization server processes a call.
     private mutating func serve(_ index: Int) {
         let call = calls[index]
-        judgeReuse(call)
+        checkReuse(call)
         let response = server.refresh(call.token, key: call.key, at: now)
         calls[index].phase = .responded(response)
         if case .issued = response {
@@ -92,15 +92,15 @@ extension World {
     }
 
     /// The response arrives with new tokens, which may be unusable.
-    private mutating func issue(_ grant: Int, to index: Int, _ dice: inout Dice) -> Bool {
+    private mutating func issue(_ grant: Int, to index: Int, _ draws: inout RandomDraws) -> Bool {
         let call = calls[index]
-        let isUnusable = !isDraining && dice.chance(plan.server.unusableTokens)
+        let isUnusable = !isDraining && draws.chance(plan.server.unusableTokens)
         if !call.isOrphan {
             noteReceipt(call.process, grant, isUsable: !isUnusable)
             if !call.isAbandoned { server.noteFate(.received, of: call) }
             keys[call.base.grant] = nil
         }
-        let token = isUnusable ? dice.of(["", "a\(grant) ", "a\(grant)\n", "\u{E4}\(grant)"]) : "a\(grant)"
+        let token = isUnusable ? draws.of(["", "a\(grant) ", "a\(grant)\n", "\u{E4}\(grant)"]) : "a\(grant)"
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate, accessToken: token)
         return deliver(.success(tokens), to: index)
     }
@@ -127,17 +127,17 @@ extension World {
                 let mark = Mark(session: session, generation: call.base.generation + 1)
                 processes[process].notes.received = (mark, Int(named: tokens.accessToken), now, saidLifetime)
             }
-        case .failure(let error): noteVerdict(error, on: call, isCurrent: isCurrent)
+        case .failure(let error): noteFailure(error, on: call, isCurrent: isCurrent)
         }
-        tell(process, .responded(call.attempt, base: call.base, result))
+        send(process, .responded(call.attempt, base: call.base, result))
         return true
     }
 
-    private func noteVerdict(_ error: TokenRefreshError, on call: Call, isCurrent: Bool) {
+    private func noteFailure(_ error: TokenRefreshError, on call: Call, isCurrent: Bool) {
         let (session, notes) = (call.base.session, processes[call.process].notes)
         switch error.code {
         case .rejected where isCurrent:
-            processes[call.process].notes.heardNo = session
+            processes[call.process].notes.sawRejection = session
             processes[call.process].notes.wasAmbiguous = false
         case .ambiguous where isCurrent && !call.isOverdue:
             let isRejection =
@@ -145,7 +145,7 @@ extension World {
                 || (plan.policy.ambiguity == .repeated && notes.ambiguous == session)
             processes[call.process].notes.ambiguous = session
             if isRejection {
-                processes[call.process].notes.heardNo = session
+                processes[call.process].notes.sawRejection = session
                 processes[call.process].notes.wasAmbiguous = true
             }
         case .unavailable:

@@ -5,10 +5,10 @@ import Foundation
 
 /// A device with its processes and its store, an authorization server, a resource server, and time.
 ///
-/// Nothing happens in it but by ``step(_:)``, and everything that happens follows from the plan and the dice.
+/// It changes only by ``step(_:)``, and all that happens follows from the plan and the random draws.
 struct World {
     static let epoch = Date(timeIntervalSinceReferenceDate: 800_000_000)
-    /// How late an alarm may ring, in milliseconds.
+    /// How late a timer may fire, in milliseconds.
     static let lateness = 50
 
     let plan: WorldPlan
@@ -21,27 +21,27 @@ struct World {
     var store = DeviceStore()
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
-    /// The idempotency keys of the grants whose calls have brought nothing yet.
+    /// The idempotency keys of the grants whose calls have returned nothing yet.
     var keys: [Int: String] = [:]
-    /// What the resource server does to every request, whatever the token.
+    /// Whether the resource server refuses every request.
     var refusesEverything = false
     /// What the authorization server does to every call.
     var isServerDown = false
     var isDraining = false
     var waiters = 0
     var madeCalls = 0
-    /// How many events the machines have been told.
+    /// The number of events so far.
     var events = 0
     var starts: UInt64 = 0
     /// Which laws count.
-    let scope: Scope
+    let scope: Run.Scope
     /// The broken law that ends the world.
     var violation: Violation?
     /// In a survey, the first violation of each law in each way.
     var found: [Violation.Key: Violation] = [:]
     var trace: [String]?
 
-    init(plan: WorldPlan, fault: Fault? = nil, scope: Scope = Scope(), isTraced: Bool = false) {
+    init(plan: WorldPlan, fault: World.Fault? = nil, scope: Run.Scope = Run.Scope(), isTraced: Bool = false) {
         self.plan = plan
         self.scope = scope
         store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
@@ -83,9 +83,9 @@ struct World {
     /// Whether the world's events are written down.
     var isTraced: Bool { trace != nil }
 
-    mutating func note(_ story: String) {
+    mutating func note(_ traceText: String) {
         let second = "\(now / 1_000)." + "\(1_000 + now % 1_000)".dropFirst()
-        trace?.append("\(second)  \(story)")
+        trace?.append("\(second)  \(traceText)")
     }
 
     // MARK: Time
@@ -107,30 +107,30 @@ struct World {
         Self.epoch + plan.server.skew + TimeInterval(now - 1_000) / 1_000
     }
 
-    /// When the next alarm of a running process is due.
-    var nextAlarm: Int? {
+    /// When the next timer of a running process is due.
+    var nextTimer: Int? {
         var earliest: Int?
         for process in processes where process.runs {
-            for alarm in process.alarms where alarm.at < earliest ?? .max { earliest = alarm.at }
+            for set in process.timers where set.at < earliest ?? .max { earliest = set.at }
         }
         return earliest
     }
 
     // MARK: The machine
 
-    /// Tells a process's machine something, and does what it decides.
-    mutating func tell(_ process: Int, _ event: RefreshEvent) {
+    /// Sends an event to a process's machine, and runs its actions.
+    mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
-        if isTraced { note("p\(process + 1) <- \(event.story)") }
+        if isTraced { note("p\(process + 1) <- \(event.traceText)") }
         events += 1
-        let before = View(processes[process], event: event, at: instant)
+        let before = MachineSnapshot(processes[process], event: event, at: instant)
         let actions = processes[process].handle(event, at: instant)
         for action in actions { perform(action, process, before) }
-        judge(process, before)
+        checkLaws(process, before)
     }
 
-    private mutating func perform(_ action: RefreshAction, _ process: Int, _ before: View) {
-        if isTraced, let story = action.story { note("p\(process + 1)    -> \(story)") }
+    private mutating func perform(_ action: RefreshAction, _ process: Int, _ before: MachineSnapshot) {
+        if isTraced, let traceText = action.traceText { note("p\(process + 1)    -> \(traceText)") }
         switch action {
         case .read(let purpose): add(.read(purpose, underLease: !processes[process].leases.isEmpty), process)
         case .lease(let id): add(.lease(id), process)
@@ -148,9 +148,9 @@ struct World {
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process, before)
         case .startTimer(let timer, let deadline):
             processes[process].stop(timer)
-            processes[process].alarms.append(.init(timer: timer, at: deadline.milliseconds))
+            processes[process].timers.append(.init(timer: timer, at: deadline.milliseconds))
         case .stopTimer(let timer): processes[process].stop(timer)
-        case .answer(let waiter, let answer): answered(process, waiter.number, answer, before)
+        case .respond(let waiter, let response): noteResponse(process, waiter.number, response, before)
         case .publish(let state): published(process, state, before)
         case .report(let event): reported(process, event, before)
         }
@@ -183,12 +183,13 @@ struct World {
             rivals: calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
         )
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
-        judgeCall(call)
+        checkCall(call)
         keys[base.grant] = call.key
         calls.append(call)
     }
 
-    private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int, _ before: View) {
+    private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int, _ before: MachineSnapshot)
+    {
         let current = processes[process].current?.bundle.session
         if current == bundle.session { fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue)") }
         if current != nil, !besideAnother {
@@ -196,7 +197,7 @@ struct World {
         }
         if besideAnother, !plan.server.revokesAlone { return }
         let family = Int(named: bundle.session.rawValue)
-        // Another process that is in the session would take the revocation for the server's wish.
+        // Another process that is in the session would report the revocation as an expiry.
         if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure,
             !server.families[family].isDamaged
         {

@@ -9,7 +9,7 @@ struct WorldPlan: Sendable {
     enum Lease: Sendable {
         /// A lock that the system releases when its owner dies.
         case lock
-        /// A claim that expires when nothing is heard of its owner for a while, in milliseconds.
+        /// A claim that expires when its owner does not renew it for this time, in milliseconds.
         case claim(Int)
 
         var claimTime: Int? { if case .claim(let time) = self { time } else { nil } }
@@ -19,9 +19,9 @@ struct WorldPlan: Sendable {
     struct Server: Sendable {
         /// Whether a spent refresh token that comes again ends the whole family.
         var revokesOnReuse = true
-        /// How long a spent refresh token still earns its successor, in milliseconds.
+        /// How long a spent refresh token still returns its successor, in milliseconds.
         var grace = 0
-        /// Whether grace earns another successor instead of the same one.
+        /// Whether a use within the grace window returns another successor instead of the same one.
         var branches = false
         /// Whether a rotation kills the older access tokens.
         var isStrict = false
@@ -35,7 +35,7 @@ struct WorldPlan: Sendable {
         var takesRevocations = true
         /// How often a refresh brings an access token that no header field can carry, in percent.
         var unusableTokens = 0
-        /// What the server says instead of the lifetime, in milliseconds: nothing that a client can believe.
+        /// What the server says instead of the lifetime, in milliseconds: an implausible value.
         var falseLifetime: Int?
         /// Whether a server that does not rotate sends an empty refresh token instead of none.
         var sendsEmptyTokens = false
@@ -47,14 +47,14 @@ struct WorldPlan: Sendable {
         var revokesAlone = false
         /// Whether one endpoint refuses every token.
         var hasBrokenEndpoint = false
-        /// How often a gateway answers a refresh in place of the server, with a bare 401, in percent.
+        /// How often a gateway responds to a refresh in place of the server, with a bare 401, in percent.
         var ambiguousResponses = 0
     }
 
-    /// How rough the weather is: how often something is chosen to go wrong, in percent of what it might.
-    struct Mood: Sendable {
-        var storeTrouble = 0
-        var serverTrouble = 0
+    /// How often a chosen fault happens, in percent.
+    struct FaultRates: Sendable {
+        var storeFaults = 0
+        var serverFaults = 0
         var crashes = 0
         var clockJumps = 0
         var userMoves = 0
@@ -71,77 +71,77 @@ struct WorldPlan: Sendable {
     let lease: Lease
     let server: Server
     let tolerance: ReplayTolerance
-    let mood: Mood
+    let rates: FaultRates
     let policy: TokenRefreshPolicy
     let showsEmptyTokens: Bool
     let length: Int
     let seed: UInt64
 
     init(seed: UInt64) {
-        var dice = Dice(seed)
+        var draws = RandomDraws(seed)
         self.seed = seed
-        isShared = dice.chance(70)
-        processes = isShared ? 2 + dice.pick(2) : 1
-        lease = dice.chance(60) ? .lock : .claim(dice.of([5_000, 15_000, 40_000]))
-        let server = Self.server(&dice)
+        isShared = draws.chance(70)
+        processes = isShared ? 2 + draws.pick(2) : 1
+        lease = draws.chance(60) ? .lock : .claim(draws.of([5_000, 15_000, 40_000]))
+        let server = Self.server(&draws)
         self.server = server
-        tolerance = Self.tolerance(of: server, &dice)
-        mood = Mood(
-            storeTrouble: dice.of([0, 0, 10, 50]),
-            serverTrouble: dice.of([0, 10, 40, 80]),
-            crashes: dice.of([0, 0, 20, 60]),
-            clockJumps: dice.of([0, 0, 30]),
-            userMoves: dice.of([5, 5, 30, 60]),
-            suspensions: dice.of([0, 0, 20, 60]),
-            cuts: dice.of([0, 0, 40]),
-            lostReports: dice.of([0, 30, 100])
+        tolerance = Self.tolerance(of: server, &draws)
+        rates = FaultRates(
+            storeFaults: draws.of([0, 0, 10, 50]),
+            serverFaults: draws.of([0, 10, 40, 80]),
+            crashes: draws.of([0, 0, 20, 60]),
+            clockJumps: draws.of([0, 0, 30]),
+            userMoves: draws.of([5, 5, 30, 60]),
+            suspensions: draws.of([0, 0, 20, 60]),
+            cuts: draws.of([0, 0, 40]),
+            lostReports: draws.of([0, 30, 100])
         )
-        policy = Self.policy(&dice)
-        showsEmptyTokens = dice.chance(50)
-        length = dice.of([100, 300, 600, 2_000])
+        policy = Self.policy(&draws)
+        showsEmptyTokens = draws.chance(50)
+        length = draws.of([100, 300, 600, 2_000])
     }
 
-    /// What the handler declares: what the server forgives, or less.
-    private static func tolerance(of server: Server, _ dice: inout Dice) -> ReplayTolerance {
-        if server.honoursKeys, dice.chance(80) { return .sameKey }
-        if server.grace > 0, dice.chance(80) { return .within(.milliseconds(server.grace)) }
+    /// The tolerance that the handler declares: the server's, or less.
+    private static func tolerance(of server: Server, _ draws: inout RandomDraws) -> ReplayTolerance {
+        if server.honoursKeys, draws.chance(80) { return .sameKey }
+        if server.grace > 0, draws.chance(80) { return .within(.milliseconds(server.grace)) }
         return .none
     }
 
-    private static func policy(_ dice: inout Dice) -> TokenRefreshPolicy {
+    private static func policy(_ draws: inout RandomDraws) -> TokenRefreshPolicy {
         var policy = TokenRefreshPolicy()
-        policy.patience = dice.of([.seconds(2), .seconds(2), .seconds(30), .zero])
-        if dice.chance(40) { policy.deadline = .seconds(5) }
-        if dice.chance(40) { policy.ahead = dice.of([.zero, .seconds(2), .seconds(600)]) }
-        if dice.chance(30) { policy.leeway = dice.of([.zero, .seconds(30)]) }
-        if dice.chance(30) { policy.callLimit = dice.of([.seconds(1), .seconds(40)]) }
-        if dice.chance(30) { policy.failureSharing = dice.of([.zero, .seconds(20)]) }
-        if dice.chance(40) { policy.ambiguity = dice.of([.never, .always]) }
-        if dice.chance(20) { policy.storeDeadline = .seconds(2) }
-        if dice.chance(20) { policy.freshness = dice.of([.zero, .seconds(60)]) }
+        policy.maximumPauseWait = draws.of([.seconds(2), .seconds(2), .seconds(30), .zero])
+        if draws.chance(40) { policy.deadline = .seconds(5) }
+        if draws.chance(40) { policy.ahead = draws.of([.zero, .seconds(2), .seconds(600)]) }
+        if draws.chance(30) { policy.leeway = draws.of([.zero, .seconds(30)]) }
+        if draws.chance(30) { policy.callLimit = draws.of([.seconds(1), .seconds(40)]) }
+        if draws.chance(30) { policy.failureSharing = draws.of([.zero, .seconds(20)]) }
+        if draws.chance(40) { policy.ambiguity = draws.of([.never, .always]) }
+        if draws.chance(20) { policy.storeDeadline = .seconds(2) }
+        if draws.chance(20) { policy.freshness = draws.of([.zero, .seconds(60)]) }
         return policy
     }
 
-    private static func server(_ dice: inout Dice) -> Server {
+    private static func server(_ draws: inout RandomDraws) -> Server {
         var server = Server()
-        server.revokesOnReuse = dice.chance(70)
-        server.grace = dice.chance(40) ? dice.of([5_000, 60_000]) : 0
-        server.branches = dice.chance(40)
-        server.isStrict = dice.chance(40)
-        server.rotates = dice.chance(75)
-        server.lifetime = dice.of([6_000, 30_000, 300_000, 300_000, 3_600_000, nil])
-        server.saysLifetime = dice.chance(80)
-        server.saysDate = dice.chance(60)
-        server.skew = dice.of([0.125, 0.125, -172_800.25, 172_800.125, 90])
-        server.takesRevocations = dice.chance(70)
-        server.givesRefreshTokens = dice.chance(96)
-        server.unusableTokens = dice.of([0, 0, 0, 0, 20])
-        server.falseLifetime = dice.chance(10) ? dice.of([0, -5_000]) : nil
-        server.sendsEmptyTokens = dice.chance(30)
-        server.honoursKeys = dice.chance(40)
-        server.revokesAlone = dice.chance(50)
-        server.hasBrokenEndpoint = dice.chance(30)
-        server.ambiguousResponses = dice.of([0, 0, 0, 30])
+        server.revokesOnReuse = draws.chance(70)
+        server.grace = draws.chance(40) ? draws.of([5_000, 60_000]) : 0
+        server.branches = draws.chance(40)
+        server.isStrict = draws.chance(40)
+        server.rotates = draws.chance(75)
+        server.lifetime = draws.of([6_000, 30_000, 300_000, 300_000, 3_600_000, nil])
+        server.saysLifetime = draws.chance(80)
+        server.saysDate = draws.chance(60)
+        server.skew = draws.of([0.125, 0.125, -172_800.25, 172_800.125, 90])
+        server.takesRevocations = draws.chance(70)
+        server.givesRefreshTokens = draws.chance(96)
+        server.unusableTokens = draws.of([0, 0, 0, 0, 20])
+        server.falseLifetime = draws.chance(10) ? draws.of([0, -5_000]) : nil
+        server.sendsEmptyTokens = draws.chance(30)
+        server.honoursKeys = draws.chance(40)
+        server.revokesAlone = draws.chance(50)
+        server.hasBrokenEndpoint = draws.chance(30)
+        server.ambiguousResponses = draws.of([0, 0, 0, 30])
         return server
     }
 }

@@ -1,17 +1,17 @@
 import Foundation
 import GRDB
 
-/// The articles a new database starts with, one an hour apart, the last an hour old.
+/// The articles of a new database, one hour apart, the last one hour old.
 enum ArticleSeed {
     static let authorName = "Rosa Lindqvist"
 
     static func insert(into database: Database, now: Date) throws {
-        var author = UserRecord(name: authorName, createdAt: now)
+        var author = Stored.User(name: authorName, createdAt: now)
         try author.insert(database)
         guard let authorID = author.id else { return }
         for (index, text) in texts.enumerated() {
             let createdAt = now.addingTimeInterval(-3600 * Double(texts.count - index))
-            var article = ArticleRecord(
+            var article = Stored.Article(
                 authorID: authorID, title: text.title, body: text.body, createdAt: createdAt, updatedAt: createdAt)
             try article.insert(database)
         }

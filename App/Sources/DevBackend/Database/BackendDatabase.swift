@@ -3,11 +3,11 @@ import Foundation
 import GRDB
 import NIOConcurrencyHelpers
 
-/// The opened database and the few values of it that every request needs.
+/// The opened database, and the values of it that every request needs.
 struct BackendDatabase: Sendable {
     let writer: any DatabaseWriter
 
-    /// Signs access tokens; made on a database's first start, so that sessions outlive a restart.
+    /// Signs access tokens. Created with the database, so that sessions survive a restart.
     let signingKey: SymmetricKey
 
     /// Derives refresh tokens from their predecessors.
@@ -17,7 +17,7 @@ struct BackendDatabase: Sendable {
 
     /// Opens, migrates and, when it is new and the configuration says so, seeds the database.
     ///
-    /// - Throws: `DatabaseError` when the file cannot be opened or is no database of this server.
+    /// - Throws: `DatabaseError` when the file cannot be opened or is not a database of this server.
     init(_ configuration: DevBackend.Configuration) async throws {
         switch configuration.database {
         case .memory: writer = try DatabaseQueue()
@@ -27,7 +27,7 @@ struct BackendDatabase: Sendable {
         let now = configuration.now()
         let seedsArticles = configuration.seedsArticles
         let settings = try await writer.write { database in
-            let isNew = try SettingRecord.fetchCount(database) == 0
+            let isNew = try Stored.Setting.fetchCount(database) == 0
             if isNew, seedsArticles { try ArticleSeed.insert(into: database, now: now) }
             return (
                 signingKey: try Setting.key("signingKey", in: database),
@@ -43,10 +43,10 @@ struct BackendDatabase: Sendable {
     /// Access tokens of an earlier epoch are expired.
     var epoch: Int { currentEpoch.withLockedValue { $0 } }
 
-    /// Begins the next epoch: every access token issued so far is expired.
+    /// Starts the next epoch, which expires every access token issued so far.
     ///
-    /// - Returns: the new epoch.
-    func beginNextEpoch() async throws -> Int {
+    /// - Returns: The new epoch.
+    func startNextEpoch() async throws -> Int {
         let epoch = try await writer.write { database in
             let epoch = try Setting.epoch(in: database) + 1
             try Setting.setEpoch(epoch, in: database)
@@ -59,27 +59,27 @@ struct BackendDatabase: Sendable {
     }
 
     func close() {
-        // A connection that is still in use closes when its last user lets go of it.
+        // A connection that is still in use closes when its last user releases it.
         try? writer.close()
     }
 }
 
-/// Access to the `setting` table, inside a transaction the caller opens.
+/// Access to the `setting` table, inside a transaction that the caller opens.
 private enum Setting {
-    /// A 256-bit key, made when it is first asked for.
+    /// A 256-bit key, created on first use.
     static func key(_ name: String, in database: Database) throws -> SymmetricKey {
-        if let record = try SettingRecord.fetchOne(database, key: name) { return SymmetricKey(data: record.value) }
+        if let record = try Stored.Setting.fetchOne(database, key: name) { return SymmetricKey(data: record.value) }
         let key = SymmetricKey(size: .bits256)
-        try SettingRecord(name: name, value: key.withUnsafeBytes { Data($0) }).insert(database)
+        try Stored.Setting(name: name, value: key.withUnsafeBytes { Data($0) }).insert(database)
         return key
     }
 
     static func epoch(in database: Database) throws -> Int {
-        guard let record = try SettingRecord.fetchOne(database, key: "epoch") else { return 0 }
+        guard let record = try Stored.Setting.fetchOne(database, key: "epoch") else { return 0 }
         return Int(String(decoding: record.value, as: UTF8.self)) ?? 0
     }
 
     static func setEpoch(_ epoch: Int, in database: Database) throws {
-        try SettingRecord(name: "epoch", value: Data(String(epoch).utf8)).save(database)
+        try Stored.Setting(name: "epoch", value: Data(String(epoch).utf8)).save(database)
     }
 }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The database's shape, as steps from the empty one.
+/// The migrations from an empty database to the current schema.
 enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -76,7 +76,7 @@ enum Schema {
             table.column("userID", .integer).notNull().references("user", onDelete: .cascade)
             table.column("key", .text).notNull()
             table.column("fingerprint", .blob).notNull()
-            // No reference: a key outlives its article, so that a late retry cannot bring back what was deleted.
+            // No reference: a key outlives its article, so that a late retry cannot create a deleted article again.
             table.column("articleID", .integer).notNull()
             table.primaryKey(["userID", "key"])
         }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A refusal, as it goes into the envelope. Whatever else is thrown becomes a 500 that tells nothing.
+/// An error that is sent in the envelope. Any other error becomes a 500 without details.
 struct APIError: Error {
     /// What is wrong with one field of the request.
     struct FieldError: Encodable, Sendable, Hashable {
@@ -13,8 +13,8 @@ struct APIError: Error {
     let message: String
     var errors: [FieldError]?
     var headers = HTTPFields()
-    /// The `error` of an OAuth 2.0 answer, where the status alone does not tell.
-    var oauth2Word: String?
+    /// The `error` of an OAuth 2.0 response, where it does not follow from the status.
+    var oauth2Code: String?
 
     init(_ status: HTTPResponse.Status, _ code: String, _ message: String, errors: [FieldError]? = nil) {
         self.status = status
@@ -40,13 +40,13 @@ extension APIError {
     }
 
     static let malformedJSON = APIError(.badRequest, "MALFORMED_JSON", "The body is not valid JSON.")
-    static let notFound = APIError(.notFound, "NOT_FOUND", "There is nothing here.")
-    static let internalError = APIError(.internalServerError, "INTERNAL", "Something went wrong.")
+    static let notFound = APIError(.notFound, "NOT_FOUND", "There is no such resource.")
+    static let internalError = APIError(.internalServerError, "INTERNAL", "The server failed.")
 
     static let bodyTimeout = APIError(.requestTimeout, "BODY_TIMEOUT", "The rest of the body did not arrive in time.")
         .with(.connection, "close")
     static let bodyMemoryExhausted = APIError(
-        .serviceUnavailable, "BODY_MEMORY_EXHAUSTED", "Other requests take all memory for bodies; try again."
+        .serviceUnavailable, "BODY_MEMORY_EXHAUSTED", "Other requests take all memory for bodies; try again later."
     ).with(.retryAfter, "1")
 
     static func bodyTooLarge(_ limit: Int) -> APIError {
@@ -58,7 +58,7 @@ extension APIError {
     }
 
     static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> APIError {
-        APIError(.methodNotAllowed, "METHOD_NOT_ALLOWED", "This path does not answer this method.")
+        APIError(.methodNotAllowed, "METHOD_NOT_ALLOWED", "This path does not support this method.")
             .with(.allow, allowed.map(\.rawValue).joined(separator: ", "))
     }
 }

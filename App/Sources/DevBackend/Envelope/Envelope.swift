@@ -1,30 +1,16 @@
 import Foundation
 
-/// What every answer but the OAuth 2.0 ones looks like. Absent values are written as null, never left out.
-struct Envelope<Payload: Encodable>: Encodable {
+/// The form of every response except those of OAuth 2.0. An absent value is written as null, never left out.
+struct Envelope<Value: Encodable>: Encodable {
     let success: Bool
     let code: String
     let message: String
-    let data: Payload?
-    let errors: [APIError.FieldError]?
+    @NullIfAbsent var data: Value?
+    @NullIfAbsent var errors: [APIError.FieldError]?
     let meta: EnvelopeMeta
-
-    private enum CodingKeys: String, CodingKey {
-        case success, code, message, data, errors, meta
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(success, forKey: .success)
-        try container.encode(code, forKey: .code)
-        try container.encode(message, forKey: .message)
-        try container.encode(data, forKey: .data)
-        try container.encode(errors, forKey: .errors)
-        try container.encode(meta, forKey: .meta)
-    }
 }
 
-/// Which request was answered, when, and how long it took.
+/// The request that an envelope belongs to, the time of the response, and how long it took.
 struct EnvelopeMeta: Encodable {
     let timestamp: Date
     let path: String
@@ -32,11 +18,9 @@ struct EnvelopeMeta: Encodable {
     let durationMs: Int
 }
 
-/// The payload of an answer that has nothing to say.
-struct NoPayload: Encodable {}
-
 extension JSONEncoder {
-    /// Dates in whole seconds of UTC, as `JSONDecoder`'s own ISO 8601 strategy reads them on every platform.
+    /// The encoder of all responses. Dates are in whole seconds of UTC, as `JSONDecoder`'s own ISO 8601 strategy reads
+    /// them on every platform.
     static func api() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601

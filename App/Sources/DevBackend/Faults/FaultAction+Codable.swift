@@ -10,7 +10,7 @@ extension FaultAction: Codable {
         case kind, milliseconds, status, retryAfterSeconds, code, url, response
     }
 
-    /// Reads `{"kind": "respond", "status": 503, "retryAfterSeconds": 2}` and its siblings.
+    /// Reads `{"kind": "respond", "status": 503, "retryAfterSeconds": 2}`, and the other kinds in the same form.
     ///
     /// - Throws: `DecodingError` when the kind is unknown or one of its fields is missing or out of range.
     public init(from decoder: any Decoder) throws {
@@ -39,7 +39,7 @@ extension FaultAction: Codable {
 
     /// Writes the form that `init(from:)` reads. Durations keep whole milliseconds, `Retry-After` whole seconds.
     ///
-    /// - Throws: what the encoder throws.
+    /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {

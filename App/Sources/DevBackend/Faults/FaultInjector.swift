@@ -1,14 +1,14 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// The plan in force and the gates set up: decides what goes wrong with one request.
+/// Decides what goes wrong with a request, by the current plan and its gates.
 final class FaultInjector: Sendable {
-    /// What happens to one request.
+    /// The faults of one request.
     struct Decision: Sendable, Hashable {
         var delay = Duration.zero
         /// How long the response waits after the handler has run.
         var responseDelay = Duration.zero
-        /// The action that takes the handler's place, if any.
+        /// The action that replaces the handler, if any.
         var interruption: FaultAction?
         var losesResponse = false
     }
@@ -33,7 +33,7 @@ final class FaultInjector: Sendable {
         state = NIOLockedValueBox(State(plan: plan, random: SplitMix64(seed: plan.seed)))
     }
 
-    /// The plan in force, its counts as they are now. Setting it starts its seed anew.
+    /// The current plan, with its current counts. Setting it restarts its seed.
     var plan: FaultPlan {
         get { state.withLockedValue(\.plan) }
         set {
@@ -87,7 +87,7 @@ final class FaultInjector: Sendable {
         for placed in gates { await placed.gate.pass() }
     }
 
-    /// Opens every gate, now and for those still to come: a server that stops holds nobody.
+    /// Opens every gate, and every gate that is created later: a server that stops holds no request.
     func openAllGates() {
         let gates = state.withLockedValue { state in
             state.isDraining = true
@@ -95,24 +95,4 @@ final class FaultInjector: Sendable {
         }
         for placed in gates { placed.gate.open() }
     }
-}
-
-/// A small generator with a seed, so that a run with jitter can be repeated.
-///
-/// The constants are those of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
-struct SplitMix64: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    /// A number in 0..<1 with 53 random bits.
-    mutating func nextFraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -1,14 +1,14 @@
 import NIOConcurrencyHelpers
 
-/// Holds the requests that reach it until it is opened, so that a test can arrange a race instead of sleeping.
+/// Holds the requests that reach it until a test opens it, so that the test controls their order without sleeping.
 ///
-/// Once open it stays open. Safe to use from any thread.
+/// An open gate stays open. It can be used from any thread.
 public final class Gate: Sendable {
-    /// Where in a request's life a gate stands.
+    /// The stage of a request at which a gate holds it.
     public enum Position: Sendable, Hashable {
-        /// Nothing has been done for the request yet.
+        /// The handler has not run.
         case beforeHandler
-        /// The handler has run and committed; the answer has not been sent.
+        /// The handler has run and committed; the response has not been sent.
         case beforeResponse
     }
 
@@ -24,14 +24,14 @@ public final class Gate: Sendable {
 
     init() {}
 
-    /// How many requests are waiting here now.
+    /// The number of requests that are held now.
     public var heldCount: Int { state.withLockedValue { $0.held.count } }
 
-    /// Waits until this many requests have arrived in all, those already let through included.
+    /// Waits until this many requests have arrived in total, those already released included.
     ///
     /// Returns early when the calling task is cancelled.
     ///
-    /// - Parameter count: how many requests to wait for.
+    /// - Parameter count: The number of requests to wait for.
     public func arrivals(_ count: Int) async {
         let id = takeID()
         await withTaskCancellationHandler {
@@ -51,7 +51,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Lets everyone through, now and later.
+    /// Releases all requests, now and later.
     public func open() {
         let held = state.withLockedValue { state in
             state.isOpen = true
@@ -61,9 +61,9 @@ public final class Gate: Sendable {
         for request in held { request.continuation.resume() }
     }
 
-    /// Lets the requests through that have waited longest, and stays closed for the rest.
+    /// Releases the requests that have waited longest, and stays closed for the rest.
     ///
-    /// - Parameter count: how many to let through; fewer go when fewer are waiting.
+    /// - Parameter count: The most requests to release.
     public func release(_ count: Int = 1) {
         let released = state.withLockedValue { state in
             let released = Array(state.held.prefix(count))

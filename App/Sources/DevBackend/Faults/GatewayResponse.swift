@@ -1,4 +1,4 @@
-/// A response of a gateway or proxy in front of the server: no envelope, no request identifier.
+/// The response of a gateway or proxy in front of the server, without envelope and request identifier.
 public struct GatewayResponse: Sendable, Hashable, Codable {
     /// The status.
     public var status: Int
@@ -7,12 +7,12 @@ public struct GatewayResponse: Sendable, Hashable, Codable {
     /// The body; may be empty.
     public var body: String
 
-    /// A response.
+    /// Creates a response.
     ///
     /// - Parameters:
-    ///   - status: the status, 200 or more.
-    ///   - contentType: the value of `Content-Type`; nil leaves the field out.
-    ///   - body: the body.
+    ///   - status: The status, 200 or more.
+    ///   - contentType: The value of `Content-Type`; nil leaves the field out.
+    ///   - body: The body.
     public init(status: Int, contentType: String? = nil, body: String = "") {
         self.status = status
         self.contentType = contentType
@@ -23,10 +23,10 @@ public struct GatewayResponse: Sendable, Hashable, Codable {
     public static let forbidden = GatewayResponse(
         status: 403, contentType: "application/json", body: #"{"message":"Forbidden"}"#)
 
-    /// 403 with nothing.
+    /// 403 without a body.
     public static let emptyForbidden = GatewayResponse(status: 403)
 
-    /// 200 with a page, as a captive portal sends.
+    /// 200 with a page, as a captive portal sends it.
     public static let page = GatewayResponse(
         status: 200, contentType: "text/html", body: "<html><body>Sign in to this network.</body></html>")
 
@@ -38,7 +38,7 @@ public struct GatewayResponse: Sendable, Hashable, Codable {
     public static let badGateway = GatewayResponse(
         status: 502, contentType: "text/html", body: "<html><body>Bad Gateway</body></html>")
 
-    /// 401 with nothing.
+    /// 401 without a body.
     public static let emptyUnauthorized = GatewayResponse(status: 401)
 
     /// 401 with `{"message":"Unauthorized"}`, which is not the envelope.

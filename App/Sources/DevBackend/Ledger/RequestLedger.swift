@@ -2,15 +2,15 @@ import NIOConcurrencyHelpers
 
 /// Counts and journals every request.
 ///
-/// A request is entered when its head has arrived and completed before its answer is sent, so that whoever has the
-/// answer finds it counted.
+/// A request is recorded when its head has arrived and completed before its response is sent, so that a client that has
+/// the response finds it counted.
 final class RequestLedger: Sendable {
     private struct State {
         var statistics = ServerStatistics()
         var entries: [JournalEntry] = []
         var lastSequence = 0
 
-        /// The place of an entry that is still remembered.
+        /// The index of an entry that is still in the journal.
         func index(of sequence: Int) -> Int? {
             guard let first = entries.first?.sequence, sequence >= first else { return nil }
             return sequence - first
@@ -18,8 +18,8 @@ final class RequestLedger: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    /// Characters of a path that are remembered: a journal of fixed length must not grow by what clients send.
-    private static let longestPath = 1024
+    /// The most characters of a path that are recorded: a long path must not make the journal large.
+    private static let maximumPathLength = 1024
 
     private let capacity: Int
     private let clock = ContinuousClock()
@@ -34,7 +34,7 @@ final class RequestLedger: Sendable {
 
     var journal: [JournalEntry] { state.withLockedValue { Array($0.entries.suffix(capacity)) } }
 
-    /// Enters a request and returns its sequence number.
+    /// Records a request and returns its sequence number.
     func arrived(method: String, path: String, requestID: String, credentialFields: [String], isRefresh: Bool) -> Int {
         let offset = offset
         return state.withLockedValue { state in
@@ -45,16 +45,15 @@ final class RequestLedger: Sendable {
             if isRefresh { state.statistics.refreshes.received += 1 }
             state.entries.append(
                 JournalEntry(
-                    sequence: state.lastSequence, method: method, path: String(path.prefix(Self.longestPath)),
-                    requestID: requestID,
-                    arrivedAt: offset, credentialFields: credentialFields))
-            // Trimmed in bulk, so that remembering a request costs the same on average however many there were.
+                    sequence: state.lastSequence, method: method, path: String(path.prefix(Self.maximumPathLength)),
+                    requestID: requestID, arrivedAt: offset, credentialFields: credentialFields))
+            // Trimmed in bulk, so that the average cost of an entry is constant.
             if state.entries.count > 2 * capacity { state.entries.removeFirst(state.entries.count - capacity) }
             return state.lastSequence
         }
     }
 
-    /// Completes a request; a nil status is a connection closed without an answer.
+    /// Completes a request; a nil status is a connection closed without a response.
     func completed(_ sequence: Int, method: String, route: String, status: Int?) {
         let offset = offset
         state.withLockedValue { state in

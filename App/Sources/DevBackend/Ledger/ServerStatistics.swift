@@ -1,24 +1,24 @@
-/// What the server has counted since its start: the server's own word, independent of any client's.
+/// The server's own counts since its start.
 public struct ServerStatistics: Sendable, Hashable, Codable {
-    /// How many requests of one route ended in one way.
-    public struct Answers: Sendable, Hashable, Codable {
+    /// How many requests of one route ended with one status.
+    public struct ResponseCount: Sendable, Hashable, Codable {
         /// The method, in capitals.
         public var method: String
         /// The route's pattern below the base path, such as `/articles/{id}`; `*` for a path without a route.
         public var route: String
-        /// The status answered, or nil when the connection was closed without an answer.
+        /// The status of the responses; nil when the connection was closed without a response.
         public var status: Int?
-        /// How many there were.
+        /// The number of requests.
         public var count: Int
     }
 
-    /// What became of the requests to `/auth/refresh` and `/oauth2/token`.
+    /// The requests to `/auth/refresh` and `/oauth2/token`, by outcome.
     public struct Refreshes: Sendable, Hashable, Codable {
         /// Arrived, whether or not a fault kept the handler from running.
         public var received = 0
         /// Rotated: the presented token is spent and its successor committed.
         public var committed = 0
-        /// Answered with the successor that an earlier request had committed, within the grace window.
+        /// Given the successor that an earlier request had committed, within the grace window.
         public var replayedByGrace = 0
         /// Given the result of an earlier request with the same idempotency key.
         public var replayedByKey = 0
@@ -27,15 +27,7 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
         /// Refused for any other reason: unknown, expired, revoked, malformed, or spent long ago with the same key.
         public var rejected = 0
 
-        /// Refreshes to compare with; every count left out is zero.
-        ///
-        /// - Parameters:
-        ///   - received: how many arrived.
-        ///   - committed: how many rotated.
-        ///   - replayedByGrace: how many earned an earlier rotation's successor.
-        ///   - replayedByKey: how many earned an earlier result by their idempotency key.
-        ///   - reuseDetected: how many presented a spent token.
-        ///   - rejected: how many were refused for any other reason.
+        /// Creates counts to compare with. Each parameter is the property of its name.
         public init(
             received: Int = 0, committed: Int = 0, replayedByGrace: Int = 0, replayedByKey: Int = 0,
             reuseDetected: Int = 0, rejected: Int = 0
@@ -52,14 +44,14 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
     /// Requests that arrived, those to unknown paths included.
     public var requests = 0
     /// Requests that ended, by route and status, in the order in which each combination first occurred.
-    public var answers: [Answers] = []
+    public var responses: [ResponseCount] = []
     /// Refreshes, by outcome.
     public var refreshes = Refreshes()
     /// Guests registered.
     public var registrations = 0
     /// Social logins granted.
     public var socialLogins = 0
-    /// Families revoked by their owner, at `/auth/logout` or `/oauth2/revoke`.
+    /// Families revoked by their user, at `/auth/logout` or `/oauth2/revoke`.
     public var logouts = 0
     /// Requests in progress.
     public var inProgress = 0
@@ -71,30 +63,30 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
     /// Counts the requests of a route that have ended.
     ///
     /// - Parameters:
-    ///   - method: the method, in capitals.
-    ///   - route: the route's pattern, such as `/articles/{id}`.
-    ///   - status: the status answered, or nil for every one.
-    /// - Returns: how many there were.
+    ///   - method: The method, in capitals.
+    ///   - route: The route's pattern, such as `/articles/{id}`.
+    ///   - status: The status of the response; nil for every status.
+    /// - Returns: The number of requests.
     public func count(_ method: String, _ route: String, status: Int? = nil) -> Int {
-        answers
+        responses
             .filter { $0.method == method && $0.route == route && (status == nil || $0.status == status) }
             .reduce(0) { $0 + $1.count }
     }
 
     /// Requests that were refused for their access token: 401 or 419, and neither a sign-in nor a refresh.
     public var refusedRequests: Int {
-        answers
+        responses
             .filter { $0.status == 401 || $0.status == 419 }
             .filter { !$0.route.hasPrefix("/auth/") && !$0.route.hasPrefix("/oauth2/") }
             .reduce(0) { $0 + $1.count }
     }
 
     mutating func countResponse(method: String, route: String, status: Int?) {
-        let index = answers.firstIndex { $0.method == method && $0.route == route && $0.status == status }
+        let index = responses.firstIndex { $0.method == method && $0.route == route && $0.status == status }
         if let index {
-            answers[index].count += 1
+            responses[index].count += 1
         } else {
-            answers.append(Answers(method: method, route: route, status: status, count: 1))
+            responses.append(ResponseCount(method: method, route: route, status: status, count: 1))
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// `/articles`: everyone signed in reads all of them and writes their own.
+/// `/articles`: a signed-in user can read all articles, and change their own.
 struct ArticleRoutes: Sendable {
     let articles: Articles
     let authenticator: Authenticator
@@ -38,19 +38,19 @@ struct ArticleRoutes: Sendable {
             }
             limit = number
         }
-        var cursor: ArticleCursor?
+        var cursor: Articles.Cursor?
         if let text = request.uri.queryParameters["cursor"], !text.isEmpty {
-            guard let parsed = ArticleCursor(String(text)) else {
+            guard let parsed = Articles.Cursor(String(text)) else {
                 throw APIError.validation("cursor", "Is not a cursor of this list.")
             }
             cursor = parsed
         }
-        return try context.exchange.answer(try await articles.page(after: cursor, limit: limit))
+        return try context.exchange.success(try await articles.page(after: cursor, limit: limit))
     }
 
     private func show(_ request: Request, _ context: BackendContext) async throws -> Response {
         _ = try await authenticator.principal(of: request, in: context.exchange)
-        return try context.exchange.answer(try await articles.article(try articleID(context)))
+        return try context.exchange.success(try await articles.article(try articleID(context)))
     }
 
     private func create(_ request: Request, _ context: BackendContext) async throws -> Response {
@@ -60,7 +60,7 @@ struct ArticleRoutes: Sendable {
         try validate(title: body.title, body: body.body)
         let draft = Articles.Draft(title: body.title, body: body.body)
         let (article, isNew) = try await articles.create(draft, by: principal.userID, idempotencyKey: key, now: now())
-        return try context.exchange.answer(
+        return try context.exchange.success(
             article, status: isNew ? .created : .ok,
             headers: [.location: "\(RouteTable.basePath)/articles/\(article.id)"])
     }
@@ -72,7 +72,7 @@ struct ArticleRoutes: Sendable {
         try validate(title: body.title, body: body.body)
         let article = try await articles.change(
             id, title: body.title, body: body.body, by: principal.userID, now: now())
-        return try context.exchange.answer(article)
+        return try context.exchange.success(article)
     }
 
     private func delete(_ request: Request, _ context: BackendContext) async throws -> Response {

@@ -3,7 +3,7 @@ import GRDB
 import HTTPTypes
 import Hummingbird
 
-/// `/auth`: signing in, refreshing, logging out.
+/// `/auth`: sign-in, refresh and logout.
 struct AuthRoutes: Sendable {
     let sessions: Sessions
     let provider: DevelopmentProvider
@@ -30,14 +30,14 @@ struct AuthRoutes: Sendable {
     private func registerGuest(_ request: Request, _ context: BackendContext) async throws -> Response {
         let registration = try await GuestRegistration(request, in: context.exchange, limits: limits)
         let now = sessions.now()
-        let file = FileRecord(
+        let file = Stored.File(
             key: "\(UUID().uuidString.lowercased()).jpg", bytes: registration.image,
             width: registration.header.width, height: registration.header.height, createdAt: now)
         let (user, grant) = try await sessions.database.writer.write { [families = sessions.families] database in
             try file.insert(database)
-            var user = UserRecord(name: registration.name, imageKey: file.key, createdAt: now)
+            var user = Stored.User(name: registration.name, imageKey: file.key, createdAt: now)
             try user.insert(database)
-            return (user, try families.begin(for: user.requireID(), now: now, in: database))
+            return (user, try families.start(for: user.requireID(), now: now, in: database))
         }
         sessions.ledger.count(\.registrations)
         return try await signedIn(user, grant, status: .created, context)
@@ -57,11 +57,11 @@ struct AuthRoutes: Sendable {
         let (user, grant) = try await sessions.database.writer.write { [families = sessions.families] database in
             let known = Column("provider") == login.provider && Column("providerSubject") == identity.sub
             var user =
-                try UserRecord.filter(known).fetchOne(database)
-                ?? UserRecord(
+                try Stored.User.filter(known).fetchOne(database)
+                ?? Stored.User(
                     name: name, provider: login.provider, providerSubject: identity.sub, createdAt: now)
             if user.id == nil { try user.insert(database) }
-            return (user, try families.begin(for: user.requireID(), now: now, in: database))
+            return (user, try families.start(for: user.requireID(), now: now, in: database))
         }
         sessions.ledger.count(\.socialLogins)
         return try await signedIn(user, grant, status: .ok, context)
@@ -79,28 +79,28 @@ struct AuthRoutes: Sendable {
         }
         do {
             let pair = try await sessions.refresh(
-                body.refreshToken, key: key.map { RefreshKey(client: nil, value: $0) }, in: context.exchange)
-            return try context.exchange.answer(pair, headers: [.cacheControl: "no-store"])
-        } catch let refusal as RefreshRefusal {
+                body.refreshToken, key: key.map { RefreshToken.Key(client: nil, value: $0) }, in: context.exchange)
+            return try context.exchange.success(pair, headers: [.cacheControl: "no-store"])
+        } catch let refusal as TokenFamilies.Refusal {
             throw APIError(refusal)
         }
     }
 
-    /// Possession of the refresh token is the authorisation: a client must be able to leave with an expired access
-    /// token. An unknown token is answered like any other, so that nobody learns which tokens exist.
+    /// Possession of the refresh token is the authorization: a client must be able to log out with an expired access
+    /// token. An unknown token gets the same response, so that a response does not show which tokens exist.
     private func logOut(_ request: Request, _ context: BackendContext) async throws -> Response {
         let body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         try await sessions.end(refreshToken: body.refreshToken)
-        return try context.exchange.answer(NoPayload?.none)
+        return try context.exchange.success(Payload.Empty?.none)
     }
 
     private func signedIn(
-        _ user: UserRecord, _ grant: TokenGrant, status: HTTPResponse.Status, _ context: BackendContext
+        _ user: Stored.User, _ grant: TokenFamilies.Grant, status: HTTPResponse.Status, _ context: BackendContext
     ) async throws -> Response {
         let pair = try await sessions.pair(for: grant)
-        let payload = SignedInPayload(
-            user: try UserPayload(user, origin: context.exchange.origin), accessToken: pair.accessToken,
+        let payload = Payload.SignedIn(
+            user: try Payload.User(user, origin: context.exchange.origin), accessToken: pair.accessToken,
             refreshToken: pair.refreshToken)
-        return try context.exchange.answer(payload, status: status, headers: [.cacheControl: "no-store"])
+        return try context.exchange.success(payload, status: status, headers: [.cacheControl: "no-store"])
     }
 }

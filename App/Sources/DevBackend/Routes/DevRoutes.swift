@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// `/dev`: what a test in another process needs to make things go wrong and to see what happened.
+/// `/dev`: fault injection and statistics for a test in another process.
 struct DevRoutes: Sendable {
     let database: BackendDatabase
     let faults: FaultInjector
@@ -13,13 +13,13 @@ struct DevRoutes: Sendable {
             Route(.post, "/dev/faults") { request, context in
                 let plan = try await request.json(FaultPlan.self, upTo: limits.bodyBytes, in: context.exchange)
                 faults.plan = plan
-                return try context.exchange.answer(plan)
+                return try context.exchange.success(plan)
             },
             Route(.post, "/dev/expire") { _, context in
-                try context.exchange.answer(["epoch": try await database.beginNextEpoch()])
+                try context.exchange.success(["epoch": try await database.startNextEpoch()])
             },
             Route(.get, "/dev/stats") { _, context in
-                try context.exchange.answer(ledger.statistics)
+                try context.exchange.success(ledger.statistics)
             },
         ]
     }

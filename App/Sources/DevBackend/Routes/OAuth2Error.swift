@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// A refusal in the form of RFC 6749 §5.2.
+/// An error in the form of RFC 6749 §5.2.
 struct OAuth2Error: Error, Sendable {
     private struct Body: Encodable {
         let error: String
@@ -24,16 +24,16 @@ struct OAuth2Error: Error, Sendable {
         self.description = description
     }
 
-    /// The nearest word of RFC 6749 §5.2 (or §4.1.2.1, for what a server cannot help) for a refusal of ours.
+    /// The nearest error code of RFC 6749 §5.2, or of §4.1.2.1 for a failure of the server.
     init(_ error: APIError) {
-        let word =
+        let code =
             switch error.status.code {
             case 503, 429: "temporarily_unavailable"
             case 500...: "server_error"
             case 401: "invalid_client"
             default: "invalid_request"
             }
-        self.init(error.status, error.oauth2Word ?? word, error.message)
+        self.init(error.status, error.oauth2Code ?? code, error.message)
         headers = error.headers
     }
 
@@ -45,12 +45,12 @@ struct OAuth2Error: Error, Sendable {
         OAuth2Error(.badRequest, "invalid_grant", description)
     }
 
-    /// The client did not prove itself. Only one that tried by header is challenged: RFC 6749 §5.2 demands it there
-    /// and nowhere else, and a challenge makes some clients wait for a password that never comes.
-    static func invalidClient(triedHeader: Bool) -> OAuth2Error {
-        let description = "The client is unknown or did not prove itself."
-        var error = OAuth2Error(triedHeader ? .unauthorized : .badRequest, "invalid_client", description)
-        if triedHeader { error.headers[.wwwAuthenticate] = #"Basic realm="latchkey", charset="UTF-8""# }
+    /// The client's authentication failed. Only a client that used the header is challenged: RFC 6749 §5.2 demands it
+    /// there and nowhere else, and a challenge makes some clients wait for a password indefinitely.
+    static func invalidClient(usedHeader: Bool) -> OAuth2Error {
+        let description = "The client is unknown or its authentication failed."
+        var error = OAuth2Error(usedHeader ? .unauthorized : .badRequest, "invalid_client", description)
+        if usedHeader { error.headers[.wwwAuthenticate] = #"Basic realm="latchkey", charset="UTF-8""# }
         return error
     }
 

@@ -1,7 +1,4 @@
-import Crypto
 import Foundation
-import HTTPTypes
-import Hummingbird
 
 /// The parameters of an application/x-www-form-urlencoded body (RFC 6749 appendix B).
 struct OAuth2Form: Sendable, Hashable {
@@ -30,37 +27,5 @@ struct OAuth2Form: Sendable, Hashable {
 
     static func decode(_ text: some StringProtocol) -> String? {
         text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding
-    }
-}
-
-extension DevBackend.OAuth2Client {
-    /// Checks that a request comes from this client (RFC 6749 §2.3.1): by Basic, or by the body, never by both.
-    ///
-    /// - Throws: `invalid_client`, or `invalid_request` when the request uses two methods.
-    func authenticate(_ form: OAuth2Form, authorization: String?) throws(OAuth2Error) {
-        guard let authorization else {
-            guard isSelf(id: form["client_id"], secret: form["client_secret"]) else {
-                throw .invalidClient(triedHeader: false)
-            }
-            return
-        }
-        guard form["client_secret"] == nil else {
-            throw .invalidRequest("The client authenticates in more than one way.")
-        }
-        let words = authorization.split(separator: " ", maxSplits: 1)
-        guard
-            words.count == 2, words[0].lowercased() == "basic",
-            let decoded = Data(base64Encoded: String(words[1])).flatMap({ String(validating: $0, as: UTF8.self) }),
-            let colon = decoded.firstIndex(of: ":"),
-            isSelf(
-                id: OAuth2Form.decode(decoded[..<colon]),
-                secret: OAuth2Form.decode(decoded[decoded.index(after: colon)...]))
-        else { throw .invalidClient(triedHeader: true) }
-    }
-
-    /// Digests compare in constant time, whatever the length of what was sent.
-    private func isSelf(id: String?, secret: String?) -> Bool {
-        guard let id, SHA256.hash(data: Data(id.utf8)) == SHA256.hash(data: Data(self.id.utf8)) else { return false }
-        return SHA256.hash(data: Data((secret ?? "").utf8)) == SHA256.hash(data: Data((self.secret ?? "").utf8))
     }
 }

@@ -11,10 +11,10 @@ struct OAuth2Routes: Sendable {
     var routes: [Route] {
         [
             Route(.post, "/oauth2/token") { request, context in
-                try await answering { try await token(request, context) }
+                try await encodingErrors { try await token(request, context) }
             },
             Route(.post, "/oauth2/revoke") { request, context in
-                try await answering { try await revoke(request, context) }
+                try await encodingErrors { try await revoke(request, context) }
             },
         ]
     }
@@ -54,17 +54,17 @@ struct OAuth2Routes: Sendable {
         }
         do {
             let pair = try await sessions.refresh(
-                refreshToken, key: key.map { RefreshKey(client: client.id, value: $0) }, in: context.exchange)
-            let answer = TokenResponse(
+                refreshToken, key: key.map { RefreshToken.Key(client: client.id, value: $0) }, in: context.exchange)
+            let response = TokenResponse(
                 accessToken: pair.accessToken, expiresIn: pair.expiresIn, refreshToken: pair.refreshToken)
-            return try .json(answer, headers: [.cacheControl: "no-store"])
-        } catch let refusal as RefreshRefusal {
+            return try .json(response, headers: [.cacheControl: "no-store"])
+        } catch let refusal as TokenFamilies.Refusal {
             throw OAuth2Error.invalidGrant(APIError(refusal).message)
         }
     }
 
-    /// Revokes by refresh or access token; either ends the whole family (RFC 7009 §2.1). A token that is unknown or
-    /// dead already is no error (§2.2), and the hint is not needed to tell the two kinds apart.
+    /// Revokes by refresh or access token; either ends the whole family (RFC 7009 §2.1). A token that is unknown or no
+    /// longer valid is no error (§2.2). The hint is ignored, because the two kinds of token differ in form.
     private func revoke(_ request: Request, _ context: BackendContext) async throws -> Response {
         let form = try await form(of: request, in: context.exchange)
         guard let token = form["token"] else { throw OAuth2Error.invalidRequest("token is missing.") }
@@ -76,7 +76,7 @@ struct OAuth2Routes: Sendable {
         return Response(status: .ok, headers: [.cacheControl: "no-store"])
     }
 
-    /// The parameters of a request whose client has proved itself.
+    /// The parameters of a request, once its client has authenticated.
     private func form(of request: Request, in exchange: Exchange) async throws -> OAuth2Form {
         let type = request.headers[.contentType].flatMap { ParameterizedValue($0) }
         guard type?.value.lowercased() == "application/x-www-form-urlencoded" else {
@@ -89,7 +89,7 @@ struct OAuth2Routes: Sendable {
         return form
     }
 
-    private func answering(_ body: () async throws -> Response) async throws -> Response {
+    private func encodingErrors(_ body: () async throws -> Response) async throws -> Response {
         do {
             return try await body()
         } catch let error as OAuth2Error {

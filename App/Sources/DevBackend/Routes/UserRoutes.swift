@@ -19,17 +19,17 @@ struct UserRoutes: Sendable {
     private func me(_ request: Request, _ context: BackendContext) async throws -> Response {
         let principal = try await authenticator.principal(of: request, in: context.exchange)
         let user = try await database.writer.read { database in
-            try UserRecord.fetchOne(database, key: principal.userID)
+            try Stored.User.fetchOne(database, key: principal.userID)
         }
         guard let user else { throw APIError.notFound }
-        return try context.exchange.answer(UserPayload(user, origin: context.exchange.origin))
+        return try context.exchange.success(Payload.User(user, origin: context.exchange.origin))
     }
 
     private func file(_ request: Request, _ context: BackendContext) async throws -> Response {
         _ = try await authenticator.principal(of: request, in: context.exchange)
         let key = try context.parameters.require("key")
         let file = try await database.writer.read { database in
-            try FileRecord.fetchOne(database, key: key)
+            try Stored.File.fetchOne(database, key: key)
         }
         guard let file else { throw APIError.notFound }
         return Response(

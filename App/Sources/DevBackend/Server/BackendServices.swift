@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// The server's object graph: everything a route needs, built once from the configuration.
+/// The server's object graph, built once from the configuration.
 struct BackendServices: Sendable {
     let database: BackendDatabase
     let sessions: Sessions
@@ -18,7 +18,7 @@ struct BackendServices: Sendable {
         sessions = Sessions(
             database: database,
             families: TokenFamilies(
-                succession: RefreshTokenSuccession(key: database.successionKey),
+                succession: RefreshToken.Succession(key: database.successionKey),
                 lifetime: configuration.refreshTokenLifetime, grace: configuration.rotationGrace),
             accessTokens: accessTokens, ledger: ledger, now: configuration.now)
         let authenticator = Authenticator(

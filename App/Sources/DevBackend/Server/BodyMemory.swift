@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// How much memory the bodies of all requests in progress take, and how much they may take.
+/// How much memory the bodies of all requests in progress take, and the limit.
 final class BodyMemory: Sendable {
     private let limit: Int
     private let taken = NIOLockedValueBox(0)
@@ -11,10 +11,10 @@ final class BodyMemory: Sendable {
         self.ledger = ledger
     }
 
-    /// Takes more memory.
+    /// Takes memory.
     ///
-    /// - Returns: whether there was enough; if not, none is taken.
-    fileprivate func take(_ bytes: Int) -> Bool {
+    /// - Returns: Whether there was enough; if not, none is taken.
+    private func take(_ bytes: Int) -> Bool {
         let total: Int? = taken.withLockedValue { taken in
             guard bytes <= limit - taken else { return nil }
             taken += bytes
@@ -25,37 +25,37 @@ final class BodyMemory: Sendable {
         return true
     }
 
-    fileprivate func give(_ bytes: Int) {
+    private func release(_ bytes: Int) {
         taken.withLockedValue { $0 -= bytes }
     }
-}
 
-/// The part of it that one request has taken, until its response is ready.
-final class BodyReservation: Sendable {
-    private let memory: BodyMemory
-    private let bytes = NIOLockedValueBox(0)
+    /// The memory that one request has taken, until its response is ready.
+    final class Reservation: Sendable {
+        private let memory: BodyMemory
+        private let bytes = NIOLockedValueBox(0)
 
-    init(_ memory: BodyMemory) { self.memory = memory }
+        init(_ memory: BodyMemory) { self.memory = memory }
 
-    deinit { release() }
+        deinit { release() }
 
-    /// Grows to a number of bytes; a smaller number changes nothing.
-    ///
-    /// - Returns: whether there was enough memory; if not, nothing changes.
-    func grow(to newSize: Int) -> Bool {
-        bytes.withLockedValue { bytes in
-            guard newSize > bytes else { return true }
-            guard memory.take(newSize - bytes) else { return false }
-            bytes = newSize
-            return true
+        /// Grows to a number of bytes; a smaller number changes nothing.
+        ///
+        /// - Returns: Whether there was enough memory; if not, nothing changes.
+        func grow(to newSize: Int) -> Bool {
+            bytes.withLockedValue { bytes in
+                guard newSize > bytes else { return true }
+                guard memory.take(newSize - bytes) else { return false }
+                bytes = newSize
+                return true
+            }
         }
-    }
 
-    /// Gives everything back. Calling it again changes nothing.
-    func release() {
-        bytes.withLockedValue { bytes in
-            memory.give(bytes)
-            bytes = 0
+        /// Releases all of it. Calling it again changes nothing.
+        func release() {
+            bytes.withLockedValue { bytes in
+                memory.release(bytes)
+                bytes = 0
+            }
         }
     }
 }

@@ -51,10 +51,10 @@ struct HTTPServer: Sendable {
         throw CancellationError()
     }
 
-    /// Stops accepting, lets requests in progress finish for as long as the configuration says, cancels the rest.
+    /// Stops accepting, waits for requests in progress for at most the configured time, and cancels the rest.
     func stop() async {
         await group.triggerGracefulShutdown()
-        // How it ended is nobody's concern any more; that it ended is.
+        // The end matters, an error does not.
         _ = await running.result
     }
 }

@@ -8,7 +8,7 @@ import Musl
 
 /// The process's limit of open files, sockets included.
 enum OpenFileLimit {
-    /// Raises the soft limit to the hard one. A refusal leaves things as they are: fewer connections fit, no more.
+    /// Raises the soft limit to the hard one. If the system refuses, the limit stays and fewer connections fit.
     static func raise() {
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

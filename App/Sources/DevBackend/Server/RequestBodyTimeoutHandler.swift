@@ -2,14 +2,14 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// The client did not send the rest of a body in time.
-struct RequestBodyTimeout: Error {}
-
-/// Ends the reading of a body that does not come.
+/// Stops reading a body that the client does not send in time.
 ///
-/// Only waiting for the client counts: while a request is held and its body is not read, no time passes. The limits
-/// also hold for a body that no handler reads, which the server discards after its response.
+/// Only the time of waiting for the client counts, not the time in which the server does not read. The limits also
+/// apply to a body that no handler reads, which the server discards after its response.
 final class RequestBodyTimeoutHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    /// The client did not send the rest of a body in time.
+    struct TimedOut: Error {}
+
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -27,7 +27,7 @@ final class RequestBodyTimeoutHandler: ChannelDuplexHandler, RemovableChannelHan
     }
 
     func read(context: ChannelHandlerContext) {
-        // A read that is asked for again continues the same wait: bytes that are no part of the body do not count.
+        // A repeated read continues the same wait: bytes that are no part of the body do not count.
         if isBodyIncomplete, waiting == nil { startWaiting(context) }
         context.read()
     }
@@ -58,7 +58,7 @@ final class RequestBodyTimeoutHandler: ChannelDuplexHandler, RemovableChannelHan
         let timeout = context.eventLoop.assumeIsolated().scheduleTask(in: min(idleTimeout, remaining)) {
             self.waiting = nil
             self.isBodyIncomplete = false
-            context.fireErrorCaught(RequestBodyTimeout())
+            context.fireErrorCaught(TimedOut())
         }
         waiting = (NIODeadline.now(), timeout)
     }

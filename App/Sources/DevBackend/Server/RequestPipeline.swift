@@ -5,19 +5,19 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// A request's whole way: journal, gates, faults, handler, envelope, answer.
+/// The path of a request: journal, gates, faults, handler, envelope, response.
 struct RequestPipeline: Sendable {
     private enum Outcome {
-        case answer(Response)
-        /// A response that is not this server's own, sent as it is.
+        case response(Response)
+        /// The response of a gateway, sent unchanged.
         case gateway(Response)
-        /// The connection is closed without an answer.
-        case silence
+        /// The connection is closed without a response.
+        case close
 
         var status: Int? {
             switch self {
-            case .answer(let response), .gateway(let response): response.status.code
-            case .silence: nil
+            case .response(let response), .gateway(let response): response.status.code
+            case .close: nil
             }
         }
     }
@@ -32,14 +32,14 @@ struct RequestPipeline: Sendable {
 
     /// Serves one request on a connection.
     ///
-    /// - Throws: what writing to a connection that is gone throws.
-    // Concurrent, as the writer's own methods are: it cannot be handed across an isolation boundary.
+    /// - Throws: What writing to a closed connection throws.
+    // Concurrent, as the writer's own methods are: the writer cannot cross an isolation boundary.
     @concurrent
     func serve(_ request: Request, _ writer: consuming ResponseWriter, on channel: any Channel) async throws {
         let route = routes.route(request.method, request.uri.path)
-        let exchange = begin(request, route: route)
+        let exchange = start(request, route: route)
         let outcome = await outcome(of: request, exchange, isExempt: route?.path.hasPrefix("/dev/") == true, writer)
-        // Before the response is sent: a client that has it finds the memory free.
+        // Before the response is sent: a client that has the response finds the memory free.
         exchange.body.release()
         let status = outcome.status
         ledger.completed(exchange.sequence, method: exchange.method, route: route?.path ?? "*", status: status)
@@ -50,18 +50,18 @@ struct RequestPipeline: Sendable {
                 "status": "\(status.map(String.init) ?? "closed")", "id": "\(exchange.requestID)",
             ])
         switch outcome {
-        case .answer(let response):
+        case .response(let response):
             let finished = finish(response, exchange, method: request.method)
             try await writer.write(response: finished.head, body: finished.body)
             if finished.headers[.connection] == "close" { try await channel.close() }
         case .gateway(let response):
             try await writer.write(response: response.head, body: response.body)
-        case .silence:
+        case .close:
             try await channel.close()
         }
     }
 
-    private func begin(_ request: Request, route: Route?) -> Exchange {
+    private func start(_ request: Request, route: Route?) -> Exchange {
         let method = request.method.rawValue
         let path = request.uri.path
         let requestID = RequestIdentifier.choose(offered: request.headers[.xRequestID])
@@ -71,36 +71,36 @@ struct RequestPipeline: Sendable {
         return Exchange(
             sequence: sequence, requestID: requestID, method: method, path: path,
             origin: "http://\(request.head.authority ?? "127.0.0.1")", arrival: .now,
-            body: BodyReservation(bodyMemory), now: now)
+            body: BodyMemory.Reservation(bodyMemory), now: now)
     }
 
     @concurrent
     private func outcome(
         of request: Request, _ exchange: Exchange, isExempt: Bool, _ writer: borrowing ResponseWriter
     ) async -> Outcome {
-        let path = RouteTable.contractPath(exchange.path)
+        let path = RouteTable.relativePath(exchange.path)
         var decision = FaultInjector.Decision()
         if !isExempt {
             await faults.passGates(.beforeHandler, method: exchange.method, path: path)
             decision = faults.decision(method: exchange.method, path: path)
-            // Cut short only when the server stops; then the request may as well go on.
+            // Cancelled only when the server stops; the request then continues.
             if decision.delay > .zero { try? await Task.sleep(for: decision.delay) }
         }
-        var outcome = Outcome.silence
+        let outcome: Outcome
         if let interruption = decision.interruption {
             outcome = self.outcome(of: interruption, exchange)
         } else {
             if request.headers[.expect]?.lowercased() == "100-continue" {
-                // A client that is gone shows when the body is read.
+                // A closed connection shows when the body is read.
                 try? await writer.writeInformationalHead(HTTPResponse(status: .continue))
             }
-            outcome = .answer(await handle(request, exchange))
+            outcome = .response(await handle(request, exchange))
         }
         if !isExempt {
             await faults.passGates(.beforeResponse, method: exchange.method, path: path)
             if decision.responseDelay > .zero { try? await Task.sleep(for: decision.responseDelay) }
         }
-        return decision.losesResponse ? .silence : outcome
+        return decision.losesResponse ? .close : outcome
     }
 
     private func handle(_ request: Request, _ exchange: Exchange) async -> Response {
@@ -108,38 +108,38 @@ struct RequestPipeline: Sendable {
             let context = BackendContext(source: BackendContext.Source(logger: logger, exchange: exchange))
             return try await routes.respond(to: request, context: context)
         } catch let error as APIError {
-            return refusal(error, exchange)
+            return failure(error, exchange)
         } catch {
-            // The type says where to look; the value could hold a token.
+            // The type shows where to look; the value could hold a token.
             logger.error("handler failed", metadata: ["type": "\(type(of: error))", "id": "\(exchange.requestID)"])
-            return refusal(.internalError, exchange)
+            return failure(.internalError, exchange)
         }
     }
 
-    /// What a fault does in the handler's place.
+    /// The outcome of a fault that replaces the handler.
     private func outcome(of fault: FaultAction, _ exchange: Exchange) -> Outcome {
         switch fault {
         case .respond(let status, let retryAfter, let code):
             var error = APIError(
-                HTTPResponse.Status(code: status), code ?? "FAULT_INJECTED", "This answer was asked for.")
-            error.oauth2Word = code
+                HTTPResponse.Status(code: status), code ?? "FAULT_INJECTED", "The fault plan asks for this response.")
+            error.oauth2Code = code
             if let retryAfter { error = error.with(.retryAfter, String(retryAfter.secondsRoundedUp)) }
-            return .answer(refusal(error, exchange))
+            return .response(failure(error, exchange))
         case .refuseToken:
-            return .answer(refusal(AccessRefusal.invalid.error(), exchange))
+            return .response(failure(Authenticator.Refusal.invalid.error(), exchange))
         case .redirect(let url, let status):
-            return .answer(
+            return .response(
                 Response(status: HTTPResponse.Status(code: status), headers: [.location: url.absoluteString]))
         case .gateway(let response):
             return .gateway(Response(response))
         case .closeBeforeHandler, .closeAfterHandler, .delay, .jitter, .delayResponse, .jitterResponse:
-            return .silence
+            return .close
         }
     }
 
-    private func refusal(_ error: APIError, _ exchange: Exchange) -> Response {
+    private func failure(_ error: APIError, _ exchange: Exchange) -> Response {
         do {
-            return try exchange.refusal(error)
+            return try exchange.failure(error)
         } catch {
             return Response(status: .internalServerError)
         }

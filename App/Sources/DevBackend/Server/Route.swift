@@ -6,7 +6,7 @@ struct Route: Sendable {
     typealias Handler = @Sendable (Request, BackendContext) async throws -> Response
 
     let method: HTTPRequest.Method
-    /// The pattern in the contract's own spelling, such as `/articles/{id}`.
+    /// The pattern, such as `/articles/{id}`.
     let path: String
     let handler: Handler
 
@@ -16,58 +16,6 @@ struct Route: Sendable {
         self.handler = handler
     }
 
-    /// Whether a request here is an attempt to refresh, whatever becomes of it.
+    /// Whether a request here is an attempt to refresh, with any outcome.
     var isRefresh: Bool { method == .post && (path == "/auth/refresh" || path == "/oauth2/token") }
-}
-
-/// Every route there is: what the router dispatches, what statistics are kept by, and who answers 404 and 405.
-struct RouteTable: Sendable {
-    static let basePath = "/api/v1"
-
-    private let entries: [(pattern: PathPattern, route: Route)]
-    private let responder: RouterResponder<BackendContext>
-
-    init(_ routes: [Route]) {
-        entries = routes.map { route in
-            let segments = route.path.split(separator: "/").map { $0.hasPrefix("{") ? "*" : $0 }
-            return (PathPattern(segments.joined(separator: "/")), route)
-        }
-        let router = Router(context: BackendContext.self)
-        for route in routes {
-            router.on(RouterPath(Self.basePath + route.path), method: route.method, use: route.handler)
-        }
-        responder = router.buildResponder()
-    }
-
-    /// A path as the contract names it: below the base path, or whole when it is elsewhere.
-    static func contractPath(_ path: String) -> String {
-        guard path.hasPrefix(basePath + "/") else { return path }
-        return String(path.dropFirst(basePath.count))
-    }
-
-    /// The route of a request; a HEAD is answered as its GET would be, without the content.
-    func route(_ method: HTTPRequest.Method, _ path: String) -> Route? {
-        guard path.hasPrefix(Self.basePath) else { return nil }
-        let path = Self.contractPath(path)
-        let method = method == .head ? .get : method
-        return entries.first { $0.route.method == method && $0.pattern.matches(path) }?.route
-    }
-
-    /// Runs the handler of a request.
-    ///
-    /// - Throws: 404 or 405 where there is none, and whatever the handler throws.
-    func respond(to request: Request, context: BackendContext) async throws -> Response {
-        guard route(request.method, request.uri.path) != nil else { throw refusal(of: request) }
-        guard request.method == .head else { return try await responder.respond(to: request, context: context) }
-        var head = request.head
-        head.method = .get
-        return try await responder.respond(to: Request(head: head, body: request.body), context: context)
-    }
-
-    private func refusal(of request: Request) -> APIError {
-        guard request.uri.path.hasPrefix(Self.basePath) else { return .notFound }
-        let path = Self.contractPath(request.uri.path)
-        let allowed = entries.filter { $0.pattern.matches(path) }.map(\.route.method)
-        return allowed.isEmpty ? .notFound : .methodNotAllowed(allowed)
-    }
 }

@@ -3,14 +3,14 @@ import GRDB
 import HTTPTypes
 import Hummingbird
 
-/// The user a request was sent for.
-struct Principal: Sendable, Hashable {
-    let userID: Int64
-    let familyID: String
-}
-
-/// Finds out who sent a request, from its access token and the family that token belongs to.
+/// Identifies the user of a request, from its access token and the token's family.
 struct Authenticator: Sendable {
+    /// The user and the session that a request belongs to.
+    struct Principal: Sendable, Hashable {
+        let userID: Int64
+        let familyID: String
+    }
+
     let database: BackendDatabase
     let accessTokens: AccessTokens
     let faults: FaultInjector
@@ -19,30 +19,30 @@ struct Authenticator: Sendable {
     let accessTokenField: HTTPField.Name?
     let now: @Sendable () -> Date
 
-    /// The sender of a request.
+    /// The user and the session that a request belongs to.
     ///
     /// - Throws: `APIError` with a challenge (RFC 6750 §3): `UNAUTHENTICATED`, `TOKEN_INVALID`, `TOKEN_EXPIRED` or
     ///   `SESSION_REVOKED`.
     func principal(of request: Request, in exchange: Exchange) async throws -> Principal {
-        guard let token = accessToken(in: request.headers) else { throw AccessRefusal.absent.error() }
+        guard let token = accessToken(in: request.headers) else { throw Refusal.absent.error() }
         guard let claims = await accessTokens.claims(of: token), let userID = Int64(claims.sub) else {
-            throw AccessRefusal.invalid.error()
+            throw Refusal.invalid.error()
         }
         ledger.noteGeneration(claims.gen, of: exchange.sequence)
         guard now().timeIntervalSince1970 < Double(claims.exp), claims.epoch >= database.epoch else {
             throw expired
         }
         let family = try await database.writer.read { database in
-            try TokenFamilyRecord.fetchOne(database, key: claims.sid)
+            try Stored.TokenFamily.fetchOne(database, key: claims.sid)
         }
-        guard let family, family.userID == userID else { throw AccessRefusal.invalid.error() }
-        guard family.revokedAt == nil else { throw AccessRefusal.revoked.error() }
+        guard let family, family.userID == userID else { throw Refusal.invalid.error() }
+        guard family.revokedAt == nil else { throw Refusal.revoked.error() }
         guard claims.gen >= family.generation || !faults.plan.strictRotation else { throw expired }
         return Principal(userID: userID, familyID: family.id)
     }
 
     private var expired: APIError {
-        AccessRefusal.expired.error(status: HTTPResponse.Status(code: expiredTokenStatus.rawValue))
+        Refusal.expired.error(status: HTTPResponse.Status(code: expiredTokenStatus.rawValue))
     }
 
     /// The bearer token (RFC 6750 §2.1), or that of the configured field.
@@ -57,31 +57,33 @@ struct Authenticator: Sendable {
     }
 }
 
-/// Why an access token was not accepted.
-enum AccessRefusal: String {
-    case absent = "UNAUTHENTICATED"
-    case invalid = "TOKEN_INVALID"
-    case expired = "TOKEN_EXPIRED"
-    case revoked = "SESSION_REVOKED"
+extension Authenticator {
+    /// Why an access token was refused.
+    enum Refusal: String {
+        case absent = "UNAUTHENTICATED"
+        case invalid = "TOKEN_INVALID"
+        case expired = "TOKEN_EXPIRED"
+        case revoked = "SESSION_REVOKED"
 
-    private var message: String {
-        switch self {
-        case .absent: "This request needs an access token."
-        case .invalid: "The access token is not valid."
-        case .expired: "The access token has expired."
-        case .revoked: "The session is over."
+        private var message: String {
+            switch self {
+            case .absent: "The request needs an access token."
+            case .invalid: "The access token is not valid."
+            case .expired: "The access token has expired."
+            case .revoked: "The session has ended."
+            }
         }
-    }
 
-    /// A request that offered no token is told the scheme only (RFC 6750 §3.1).
-    private var challenge: String {
-        guard self != .absent else { return #"Bearer realm="latchkey""# }
-        return #"Bearer realm="latchkey", error="invalid_token", error_description="\#(message)""#
-    }
+        /// The challenge of a request without a token names the scheme only (RFC 6750 §3.1).
+        private var challenge: String {
+            guard self != .absent else { return #"Bearer realm="latchkey""# }
+            return #"Bearer realm="latchkey", error="invalid_token", error_description="\#(message)""#
+        }
 
-    func error(status: HTTPResponse.Status = .unauthorized) -> APIError {
-        let error = APIError(status, rawValue, message)
-        // RFC 9110 §11.6.1 knows the challenge on a 401; on a 419 it would mean nothing.
-        return status == .unauthorized ? error.with(.wwwAuthenticate, challenge) : error
+        func error(status: HTTPResponse.Status = .unauthorized) -> APIError {
+            let error = APIError(status, rawValue, message)
+            // RFC 9110 §11.6.1 defines the challenge for a 401 only.
+            return status == .unauthorized ? error.with(.wwwAuthenticate, challenge) : error
+        }
     }
 }

@@ -2,44 +2,46 @@ import Foundation
 import GRDB
 import HTTPTypes
 
-/// What a sign-in or a refresh hands out.
-struct TokenPair: Encodable, Sendable {
-    let accessToken: String
-    let refreshToken: String
-    /// Seconds until the access token expires; not a member of the envelope's payload.
-    let expiresIn: Int
-
-    private enum CodingKeys: String, CodingKey {
-        case accessToken, refreshToken
-    }
-}
-
-/// Begins, refreshes and ends sessions: token families in the database, access tokens beside them.
+/// Starts, refreshes and ends sessions: token families in the database, with their access tokens.
 struct Sessions: Sendable {
+    /// The result of a sign-in or a refresh.
+    struct TokenPair: Encodable, Sendable {
+        let accessToken: String
+        let refreshToken: String
+        /// Seconds until the access token expires; not a member of the envelope's payload.
+        let expiresIn: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case accessToken, refreshToken
+        }
+    }
+
     let database: BackendDatabase
     let families: TokenFamilies
     let accessTokens: AccessTokens
     let ledger: RequestLedger
     let now: @Sendable () -> Date
 
-    /// An access token to go with a family's refresh token.
-    func pair(for grant: TokenGrant) async throws -> TokenPair {
+    /// The grant's refresh token, with a new access token.
+    func pair(for grant: TokenFamilies.Grant) async throws -> TokenPair {
         let now = now()
         return try await pair(for: grant, accessTokens.claims(for: grant, epoch: database.epoch, now: now), now: now)
     }
 
-    private func pair(for grant: TokenGrant, _ claims: AccessClaims, now: Date) async throws -> TokenPair {
+    private func pair(
+        for grant: TokenFamilies.Grant, _ claims: AccessTokens.Claims, now: Date
+    ) async throws -> TokenPair {
         TokenPair(
             accessToken: try await accessTokens.sign(claims), refreshToken: grant.refreshToken,
             expiresIn: accessTokens.expiresIn(claims, now: now))
     }
 
-    /// Spends a refresh token for a new pair, in one transaction.
+    /// Exchanges a refresh token for a new pair, in one transaction.
     ///
     /// A request with a key can be repeated: see `TokenFamilies.rotate`.
     ///
-    /// - Throws: `RefreshRefusal` when the token earns nothing.
-    func refresh(_ token: String, key: RefreshKey?, in exchange: Exchange) async throws -> TokenPair {
+    /// - Throws: `TokenFamilies.Refusal`.
+    func refresh(_ token: String, key: RefreshToken.Key?, in exchange: Exchange) async throws -> TokenPair {
         let now = now()
         let keyDigest = key?.digest(under: families.succession.key)
         let epoch = database.epoch
@@ -65,39 +67,40 @@ struct Sessions: Sendable {
         }
     }
 
-    /// Counts a refresh and enters the generation of the token that was presented.
+    /// Counts a refresh and records the generation of the token that was presented.
     private func note(
-        _ grant: TokenGrant, _ counter: any WritableKeyPath<ServerStatistics, Int> & Sendable, _ exchange: Exchange
+        _ grant: TokenFamilies.Grant, _ counter: any WritableKeyPath<ServerStatistics, Int> & Sendable,
+        _ exchange: Exchange
     ) {
         ledger.count(counter)
         ledger.noteGeneration(grant.generation - 1, of: exchange.sequence)
     }
 
-    /// Ends the session a refresh token belongs to; an unknown token or an ended session is no error.
+    /// Ends the session of a refresh token. An unknown token or a session that has ended is no error.
     func end(refreshToken token: String) async throws {
-        let now = now()
-        let wasLive = try await database.writer.write { [families] database in
+        try await end { families, now, database in
             try families.revokeFamily(ofToken: token, now: now, in: database)
         }
-        if wasLive { ledger.count(\.logouts) }
     }
 
-    /// Ends a session by its family.
+    /// Ends the session of a family. A session that has ended is no error.
     func end(family id: String) async throws {
+        try await end { families, now, database in try families.revokeFamily(id, now: now, in: database) }
+    }
+
+    private func end(_ revoke: @escaping @Sendable (TokenFamilies, Date, Database) throws -> Bool) async throws {
         let now = now()
-        let wasLive = try await database.writer.write { [families] database in
-            try families.revokeFamily(id, now: now, in: database)
-        }
+        let wasLive = try await database.writer.write { [families] in try revoke(families, now, $0) }
         if wasLive { ledger.count(\.logouts) }
     }
 
-    /// Ends every session of a user without counting a logout: the server's decision, not the owner's.
+    /// Ends every session of a user. It is not counted as a logout, because the user did not ask for it.
     ///
-    /// - Returns: how many were live.
+    /// - Returns: How many sessions were live.
     func endAll(ofUser userID: Int64) async throws -> Int {
         let now = now()
         return try await database.writer.write { database in
-            try TokenFamilyRecord
+            try Stored.TokenFamily
                 .filter(Column("userID") == userID && Column("revokedAt") == nil)
                 .updateAll(database, Column("revokedAt").set(to: now))
         }
@@ -105,16 +108,17 @@ struct Sessions: Sendable {
 }
 
 extension APIError {
-    init(_ refusal: RefreshRefusal) {
+    init(_ refusal: TokenFamilies.Refusal) {
         switch refusal {
         case .unknown: self.init(.unauthorized, "REFRESH_TOKEN_INVALID", "The refresh token is unknown.")
         case .expired: self.init(.unauthorized, "REFRESH_TOKEN_EXPIRED", "The refresh token has expired.")
         case .reused:
             self.init(
-                .unauthorized, "REFRESH_TOKEN_REUSED", "The refresh token had been used before; the session is over.")
+                .unauthorized, "REFRESH_TOKEN_REUSED", "The refresh token was used before; the session has ended.")
         case .superseded:
-            self.init(.unauthorized, "REFRESH_TOKEN_SUPERSEDED", "The refresh token was replaced; its successor too.")
-        case .revoked: self.init(.unauthorized, "SESSION_REVOKED", "The session is over.")
+            self.init(
+                .unauthorized, "REFRESH_TOKEN_SUPERSEDED", "The refresh token and its successor were used before.")
+        case .revoked: self.init(.unauthorized, "SESSION_REVOKED", "The session has ended.")
         }
     }
 }

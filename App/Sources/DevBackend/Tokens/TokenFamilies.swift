@@ -1,71 +1,73 @@
 import Foundation
 import GRDB
 
-/// The right to one access token and the refresh token that goes with it.
-struct TokenGrant: Sendable, Hashable {
-    let userID: Int64
-    let familyID: String
-    let generation: Int
-    let refreshToken: String
-}
-
-/// Why a refresh token earned nothing.
-enum RefreshRefusal: Error, Sendable, Hashable {
-    /// This server never issued it.
-    case unknown
-    /// It was issued, unused, too long ago.
-    case expired
-    /// It had been used before. Its family is now revoked.
-    case reused
-    /// It had been used before with the same key, and its successor has been used since. Its family lives on: the
-    /// key shows that the holder is the one that spent it.
-    case superseded
-    /// Its family had been revoked before.
-    case revoked
-}
-
-/// The rules of rotation, inside a transaction the caller opens. Tokens descend from one sign-in in a single line,
-/// the family; whoever presents a spent one ends the line (RFC 9700 §4.14.2).
+/// The rules of rotation, inside a transaction that the caller opens.
+///
+/// The tokens of one sign-in descend from each other in a single line, the family. Presenting a spent token revokes the
+/// family (RFC 9700 §4.14.2).
 struct TokenFamilies: Sendable {
-    enum Rotation: Sendable, Hashable {
-        /// The successor, and what the access token beside it says.
-        case rotated(TokenGrant, AccessClaims)
-        /// The successor that an earlier request committed, within the grace window.
-        case replayed(TokenGrant)
-        /// The result of an earlier request with the same key: its successor, and what its access token says.
-        case repeated(TokenGrant, AccessClaims)
-        /// Refused. The presented token's generation is known unless the token itself is unknown.
-        case refused(RefreshRefusal, generation: Int?)
+    /// The right to a refresh token and an access token.
+    struct Grant: Sendable, Hashable {
+        let userID: Int64
+        let familyID: String
+        let generation: Int
+        let refreshToken: String
     }
 
-    let succession: RefreshTokenSuccession
+    /// Why a refresh token was refused.
+    enum Refusal: Error, Sendable, Hashable {
+        /// This server never issued it.
+        case unknown
+        /// It was not used in its lifetime.
+        case expired
+        /// It was used before. Its family is now revoked.
+        case reused
+        /// It was used before with the same key, and its successor has been used since. The family is not revoked: the
+        /// key shows that the same client used it.
+        case superseded
+        /// Its family was revoked before.
+        case revoked
+    }
+
+    enum Rotation: Sendable, Hashable {
+        /// The successor, and the claims of the access token that goes with it.
+        case rotated(Grant, AccessTokens.Claims)
+        /// The successor that an earlier request committed, within the grace window.
+        case replayed(Grant)
+        /// The result of an earlier request with the same key: its successor, and the claims of its access token.
+        case repeated(Grant, AccessTokens.Claims)
+        /// Refused. The generation is known unless the token is unknown.
+        case refused(Refusal, generation: Int?)
+    }
+
+    let succession: RefreshToken.Succession
     let lifetime: Duration
     let grace: Duration
 
-    /// Begins a family.
-    func begin(for userID: Int64, now: Date, in database: Database) throws -> TokenGrant {
-        let family = TokenFamilyRecord(
+    /// Starts a family.
+    func start(for userID: Int64, now: Date, in database: Database) throws -> Grant {
+        let family = Stored.TokenFamily(
             id: UUID().uuidString.lowercased(), userID: userID, generation: 0, createdAt: now)
         try family.insert(database)
-        let grant = TokenGrant(
+        let grant = Grant(
             userID: userID, familyID: family.id, generation: 0, refreshToken: RefreshToken.random())
         try insert(grant, now: now, in: database)
         return grant
     }
 
-    /// Spends a refresh token for its successor.
+    /// Exchanges a refresh token for its successor.
     ///
-    /// With the digest of a key, the result is recorded: the same key with the same token earns it again until the
-    /// successor is spent. Refusals are returned, not thrown: a re-use must commit the revocation, and a throw would
+    /// With the digest of a key the result is recorded: the same key with the same token returns it again until the
+    /// successor is spent. A refusal is returned, not thrown: a reuse must commit the revocation, and a throw would
     /// roll it back.
     func rotate(
         _ token: String, keyDigest: Data?, now: Date, in database: Database,
-        claims: (TokenGrant) -> AccessClaims
+        claims: (Grant) -> AccessTokens.Claims
     ) throws -> Rotation {
         let digest = RefreshToken.digest(of: token)
         guard
-            var record = try RefreshTokenRecord.fetchOne(database, key: digest),
-            var family = try TokenFamilyRecord.fetchOne(database, key: record.familyID)
+            var record = try Stored.RefreshToken.fetchOne(database, key: digest),
+            var family = try Stored.TokenFamily.fetchOne(database, key: record.familyID)
         else { return .refused(.unknown, generation: nil) }
         guard family.revokedAt == nil else { return .refused(.revoked, generation: record.generation) }
 
@@ -78,8 +80,8 @@ struct TokenFamilies: Sendable {
                 }
                 return .repeated(successor, claims)
             }
-            // Only the immediate predecessor is forgiven: an older one shows that its successor was used by a second
-            // holder.
+            // The grace window is for the immediate predecessor only: the use of an older token shows that a second
+            // client holds one of its successors.
             if isPredecessor, isWithinGrace(rotatedAt, now: now) { return .replayed(successor) }
             try revoke(&family, now: now, in: database)
             return .refused(.reused, generation: record.generation)
@@ -94,26 +96,26 @@ struct TokenFamilies: Sendable {
         record.keyDigest = keyDigest
         record.accessClaims = keyDigest == nil ? nil : accessClaims
         try record.update(database)
-        try forget(before: record, now: now, in: database)
+        try deleteHistory(before: record, now: now, in: database)
         try insert(grant, now: now, in: database)
         return .rotated(grant, accessClaims)
     }
 
-    /// Drops what only the predecessor of the current token can earn, and tokens spent so long ago that they would have
-    /// expired unspent. A family then keeps one result, and no more digests than one token lifetime has rotations.
-    private func forget(before predecessor: RefreshTokenRecord, now: Date, in database: Database) throws {
+    /// Deletes the results that only older tokens could return, and spent tokens past their expiry. A family then keeps
+    /// one result, and at most as many digests as one token lifetime has rotations.
+    private func deleteHistory(before predecessor: Stored.RefreshToken, now: Date, in database: Database) throws {
         let older =
             Column("familyID") == predecessor.familyID && Column("generation") < predecessor.generation
-        _ = try RefreshTokenRecord.filter(older && Column("accessClaims") != nil)
+        _ = try Stored.RefreshToken.filter(older && Column("accessClaims") != nil)
             .updateAll(database, Column("accessClaims").set(to: nil))
-        _ = try RefreshTokenRecord.filter(older && Column("expiresAt") <= now).deleteAll(database)
+        _ = try Stored.RefreshToken.filter(older && Column("expiresAt") <= now).deleteAll(database)
     }
 
-    /// Revokes the family a refresh token belongs to.
+    /// Revokes the family of a refresh token.
     ///
-    /// - Returns: whether there was one that was not revoked yet.
+    /// - Returns: Whether the family existed and was not revoked before.
     func revokeFamily(ofToken token: String, now: Date, in database: Database) throws -> Bool {
-        guard let record = try RefreshTokenRecord.fetchOne(database, key: RefreshToken.digest(of: token)) else {
+        guard let record = try Stored.RefreshToken.fetchOne(database, key: RefreshToken.digest(of: token)) else {
             return false
         }
         return try revokeFamily(record.familyID, now: now, in: database)
@@ -121,16 +123,16 @@ struct TokenFamilies: Sendable {
 
     /// Revokes a family.
     ///
-    /// - Returns: whether it existed and was not revoked yet.
+    /// - Returns: Whether it existed and was not revoked before.
     func revokeFamily(_ id: String, now: Date, in database: Database) throws -> Bool {
-        guard var family = try TokenFamilyRecord.fetchOne(database, key: id), family.revokedAt == nil else {
+        guard var family = try Stored.TokenFamily.fetchOne(database, key: id), family.revokedAt == nil else {
             return false
         }
         try revoke(&family, now: now, in: database)
         return true
     }
 
-    private func revoke(_ family: inout TokenFamilyRecord, now: Date, in database: Database) throws {
+    private func revoke(_ family: inout Stored.TokenFamily, now: Date, in database: Database) throws {
         family.revokedAt = now
         try family.update(database)
     }
@@ -139,13 +141,13 @@ struct TokenFamilies: Sendable {
         grace > .zero && now.timeIntervalSince(rotatedAt) <= grace.seconds
     }
 
-    private func grant(_ family: TokenFamilyRecord, refreshToken: String) -> TokenGrant {
-        TokenGrant(
+    private func grant(_ family: Stored.TokenFamily, refreshToken: String) -> Grant {
+        Grant(
             userID: family.userID, familyID: family.id, generation: family.generation, refreshToken: refreshToken)
     }
 
-    private func insert(_ grant: TokenGrant, now: Date, in database: Database) throws {
-        let record = RefreshTokenRecord(
+    private func insert(_ grant: Grant, now: Date, in database: Database) throws {
+        let record = Stored.RefreshToken(
             digest: RefreshToken.digest(of: grant.refreshToken), familyID: grant.familyID,
             generation: grant.generation, expiresAt: now.addingTimeInterval(lifetime.seconds))
         try record.insert(database)

@@ -26,15 +26,15 @@ struct ArticleObject: Encodable {
 }
 
 extension Console {
-    /// Says a whole article.
+    /// Prints an article.
     ///
     /// - Throws: `EncodingError`.
-    func show(_ article: Article) throws {
-        say(terminal.bold(article.title))
+    func print(_ article: Article) throws {
+        print(terminal.bold(article.title))
         let date = article.createdAt.formatted(.iso8601)
-        say(terminal.faint("article \(article.id), by \(article.author.name), \(date)"))
-        say()
-        say(article.body)
-        try object(["article": ArticleObject(article)])
+        print(terminal.faint("article \(article.id), by \(article.author.name), \(date)"))
+        print()
+        print(article.body)
+        try printObject(["article": ArticleObject(article)])
     }
 }

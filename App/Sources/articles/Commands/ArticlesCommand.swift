@@ -1,17 +1,17 @@
 import ArgumentParser
 
-/// The command line: what there is to do.
+/// The root command.
 struct ArticlesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "articles",
-        abstract: "Reads and writes articles, and shows that nobody is ever logged out by mistake.",
+        abstract: "Read and write articles; the demo shows how tokens are refreshed once for all requests.",
         discussion: """
             Settings come from flags, then from the environment (LATCHKEY_BASE_URL, LATCHKEY_STORE, …), then from \
             $XDG_CONFIG_HOME/articles/config.json.
 
-            Exit status: 0 done; 1 refused by the server, or a claim of the demo does not hold; 64 wrong usage; \
-            65 unusable picture or input; 66 a file is missing; 69 the server cannot be reached; 70 a fault of this \
-            program; 74 the token store; 75 try again later; 77 not signed in; 78 wrong configuration.
+            Exit status: 0 success; 1 refused by the server, or a claim of the demo does not hold; 64 usage error; \
+            65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 74 the \
+            token store failed; 75 try again later; 77 not signed in; 78 configuration error.
             """,
         version: "0.1.0",
         subcommands: [
@@ -21,7 +21,7 @@ struct ArticlesCommand: AsyncParsableCommand {
         defaultSubcommand: DemoCommand.self
     )
 
-    /// Parses arguments and does what they say. Whatever goes wrong is one line on standard error.
+    /// Parses the arguments and runs their command. A failure is printed as one line on standard error.
     static func run(_ arguments: [String]) async -> ExitStatus {
         let console = Console(isJSON: arguments.contains("--json"))
         do {
@@ -31,16 +31,16 @@ struct ArticlesCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-            return .done
+            return .success
         } catch let status as ExitStatus {
             return status
         } catch {
             guard !exitCode(for: error).isSuccess else {
                 console.write(fullMessage(for: error))
-                return .done
+                return .success
             }
             let failure = Failure(error)
-            console.fail(failure)
+            console.printFailure(failure)
             return failure.status
         }
     }

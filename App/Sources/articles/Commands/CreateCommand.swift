@@ -4,9 +4,9 @@ import DataAPI
 import Foundation
 
 struct CreateCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "create", abstract: "Write an article.")
+    static let configuration = CommandConfiguration(commandName: "create", abstract: "Create an article.")
 
-    @Option(help: "The headline.")
+    @Option(help: "The title.")
     var title: String
 
     @Option(help: "The text; - reads it from standard input.")
@@ -18,7 +18,7 @@ struct CreateCommand: AsyncParsableCommand {
     func run() async throws {
         let text = body == "-" ? String(decoding: try InputFile("-").data(), as: UTF8.self) : body
         try await connection.withGraph { graph in
-            try output.console.show(await graph.articles.create(ArticleDraft(title: title, body: text)))
+            try output.console.print(await graph.articles.create(ArticleDraft(title: title, body: text)))
         }
     }
 }

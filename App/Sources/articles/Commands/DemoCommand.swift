@@ -4,32 +4,32 @@ import DevBackend
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show on a real server that one refresh serves a crowd and nobody is logged out (the default)."
+        abstract: "Show against a real server that one refresh serves all concurrent requests (the default command)."
     )
 
-    @Option(help: "How many requests to send at once, from 1 to 5000.")
-    var requests = DemoOptions().requests
+    @Option(help: "The number of concurrent requests, from 1 to 5000.")
+    var requests = Demo.Options().requests
 
-    @Option(help: "How tokens are renewed: rest or oauth2.")
-    var refresh = DemoOptions.Refresh.rest
+    @Option(help: "How tokens are refreshed: rest or oauth2.")
+    var refresh = Demo.Options.Refresh.rest
 
-    @Option(help: "The status the server answers to an expired token: 401 or 419.")
+    @Option(help: "The status of the response to an expired access token: 401 or 419.")
     var expiredStatus = 401
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard DemoOptions.requestBounds.contains(requests) else {
-            let bounds = DemoOptions.requestBounds
+        guard Demo.Options.requestBounds.contains(requests) else {
+            let bounds = Demo.Options.requestBounds
             throw ValidationError("--requests must be from \(bounds.lowerBound) to \(bounds.upperBound)")
         }
         guard DevBackend.ExpiredTokenStatus(rawValue: expiredStatus) != nil else {
-            throw ValidationError("--expired-status must be 401 or 419 here")
+            throw ValidationError("--expired-status must be 401 or 419")
         }
     }
 
     func run() async throws {
-        var options = DemoOptions()
+        var options = Demo.Options()
         options.requests = requests
         options.refresh = refresh
         options.expiredStatus = DevBackend.ExpiredTokenStatus(rawValue: expiredStatus) ?? .unauthorized
@@ -37,4 +37,4 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-extension DemoOptions.Refresh: ExpressibleByArgument {}
+extension Demo.Options.Refresh: ExpressibleByArgument {}

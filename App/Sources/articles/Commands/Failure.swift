@@ -4,9 +4,9 @@ import Composition
 import Imaging
 import NetworkCore
 
-/// What went wrong, in one line that says what to do, and the exit status that goes with it.
+/// A failure as one line that says what to do, with an exit status.
 struct Failure: Error {
-    /// What is known of the response that failed.
+    /// The details of an error response.
     struct Response: Hashable {
         var status: Int?
         var code: String?
@@ -22,7 +22,7 @@ struct Failure: Error {
         self.status = status
     }
 
-    /// Reads any error. Texts of errors that are not ours are not shown: nobody has vouched for them.
+    /// Converts any error. The text of an error of another package is not shown: it could contain a secret.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
@@ -46,10 +46,9 @@ struct Failure: Error {
     private init(unauthenticated error: NetworkError) {
         switch error.code {
         case .connectionFailed, .timedOut, .tlsFailed, .transportFailed:
-            let address = error.request?.url ?? "the server"
+            let url = error.request?.url ?? "the server"
             self.init(
-                "cannot reach \(address) (\(error.code)); is --base-url right, and does the server run "
-                    + "('articles serve' starts one)?",
+                "cannot reach \(url) (\(error.code)); check --base-url, or start a server with 'articles serve'",
                 .unreachable)
         default:
             let details = (error.envelope?.errors ?? []).map { detail in
@@ -66,7 +65,7 @@ struct Failure: Error {
         case .notSignedIn:
             self.init("not signed in; \(signIn)", .notSignedIn)
         case .sessionEnded, .noRefreshToken:
-            self.init("the session is over; \(signIn)", .notSignedIn)
+            self.init("the session has ended; \(signIn)", .notSignedIn)
         case .storeUnavailable:
             let reason = (error.cause as? TokenStoreError)?.reason ?? error.description
             self.init(reason, .store)
@@ -84,7 +83,7 @@ struct Failure: Error {
         case .validationFailure:
             self.init("\(ArticlesCommand.message(for: error)); see 'articles --help'", .usage)
         default:
-            self.init("something unforeseen went wrong: \(type(of: error)); please report it", .fault)
+            self.init("internal error: \(type(of: error)); please report it", .internalError)
         }
     }
 }

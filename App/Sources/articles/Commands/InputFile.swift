@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file the user names; `-` is standard input.
+/// A file that the user names; `-` is standard input.
 struct InputFile {
-    /// The most that is read: what the largest acceptable picture may have.
+    /// The most bytes that are read: the limit of a photo.
     static let limit = 64 * 1024 * 1024
 
     let path: String
@@ -13,14 +13,14 @@ struct InputFile {
 
     /// Reads the file.
     ///
-    /// - Throws: ``Failure``, which says which file and what to do.
+    /// - Throws: ``Failure``, which names the file.
     func data() throws -> Data {
         guard path != "-" else { return try read(.standardInput) }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw Failure("there is no file \(path); check the path", .missingInput)
+            throw Failure("\(path) does not exist; check the path", .missingInput)
         }
-        guard !isFolder.boolValue else { throw Failure("\(path) is a folder; name a file in it", .missingInput) }
+        guard !isFolder.boolValue else { throw Failure("\(path) is a folder; name a file", .missingInput) }
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw Failure("\(path) cannot be read; check its permissions", .missingInput)
         }
@@ -32,7 +32,7 @@ struct InputFile {
         do {
             let data = try handle.read(upToCount: Self.limit + 1) ?? Data()
             guard data.count <= Self.limit else {
-                throw Failure("\(path) has more than \(Self.limit.inKilobytes); choose a smaller file", .unusableInput)
+                throw Failure("\(path) is larger than \(Self.limit.inKilobytes); choose a smaller file", .unusableInput)
             }
             return data
         } catch let failure as Failure {

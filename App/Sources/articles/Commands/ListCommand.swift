@@ -3,12 +3,12 @@ import Composition
 import DataAPI
 
 struct ListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List articles, the newest first.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List articles, newest first.")
 
     @Option(help: "The most articles to list.")
     var limit = 20
 
-    @Flag(help: "List them all.")
+    @Flag(help: "List all articles.")
     var all = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -23,14 +23,14 @@ struct ListCommand: AsyncParsableCommand {
             let console = output.console
             let wanted = all ? Int.max : limit
             var articles: [Article] = []
-            // The last page is not followed by a request for articles that nobody wants.
+            // The page size avoids a request for articles beyond the limit.
             for try await article in graph.articles.all(pageSize: min(wanted, 50)) {
                 articles.append(article)
-                console.say("\(article.id.description.leftPadded(to: 6))  \(article.title)  (\(article.author.name))")
+                console.print("\(article.id.description.leftPadded(to: 6))  \(article.title)  (\(article.author.name))")
                 if articles.count == wanted { break }
             }
-            if articles.isEmpty { console.say("no articles yet; write one with 'articles create'") }
-            try console.object(["articles": articles.map(ArticleObject.init)])
+            if articles.isEmpty { console.print("no articles; create one with 'articles create'") }
+            try console.printObject(["articles": articles.map(ArticleObject.init)])
         }
     }
 }

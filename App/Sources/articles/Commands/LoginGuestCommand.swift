@@ -10,10 +10,10 @@ struct LoginGuestCommand: AsyncParsableCommand {
         abstract: "Register as a guest, with a name and a photo (JPEG or PNG)."
     )
 
-    @Option(help: "What you are to be called.")
+    @Option(help: "The display name.")
     var name: String
 
-    @Option(help: "Your picture. It is made to fit 1024×1024 pixels and 5 MB, and loses its metadata.")
+    @Option(help: "The photo. It is fitted to 1024×1024 pixels and 5 MB, and its metadata is removed.")
     var photo: String
 
     @OptionGroup var connection: ConnectionOptions
@@ -22,10 +22,10 @@ struct LoginGuestCommand: AsyncParsableCommand {
     func run() async throws {
         try await connection.withGraph { graph in
             let console = output.console
-            let login = Login(graph: graph, console: console)
+            let login = LoginCommand.Flow(graph: graph, console: console)
             try await login.checkStore()
             let photo = try AppGraph.photoFitter().fit(InputFile(photo).data())
-            console.say("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
+            console.print("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
             let bar = ProgressBar("upload", on: console)
             try await login.perform {
                 try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }

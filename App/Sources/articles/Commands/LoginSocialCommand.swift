@@ -7,17 +7,17 @@ import Foundation
 struct LoginSocialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "social",
-        abstract: "Sign in with the token of a provider.",
-        discussion: "The token is read from a file, because other users of the machine can see a program's arguments."
+        abstract: "Sign in with the token of an identity provider.",
+        discussion: "The token is read from a file, because other users of the machine can read a process's arguments."
     )
 
-    @Option(help: "Who vouches for you: apple or kakao.")
+    @Option(help: "The identity provider: apple or kakao.")
     var provider: String
 
-    @Option(help: "The file that holds the provider's token; - is standard input.")
+    @Option(help: "The file with the provider's token; - is standard input.")
     var tokenFile: String?
 
-    @Option(help: "Be this person to the development provider, which only 'articles serve' believes.")
+    @Option(help: "Sign in as this user of the development provider, which only 'articles serve' accepts.")
     var developmentName: String?
 
     @OptionGroup var connection: ConnectionOptions
@@ -31,7 +31,7 @@ struct LoginSocialCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await connection.withGraph { graph in
-            let login = Login(graph: graph, console: output.console)
+            let login = LoginCommand.Flow(graph: graph, console: output.console)
             try await login.checkStore()
             let token = try await token()
             try await login.perform {
@@ -47,7 +47,7 @@ struct LoginSocialCommand: AsyncParsableCommand {
         let text = String(decoding: try InputFile(tokenFile ?? "-").data(), as: UTF8.self)
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !token.isEmpty else {
-            throw Failure("the token file is empty; put the provider's token there", .unusableInput)
+            throw Failure("the token file is empty; write the provider's token to it", .unusableInput)
         }
         return token
     }

@@ -6,10 +6,10 @@ import DataAPI
 struct LogoutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",
-        abstract: "Sign out: forget the tokens, and tell the server.",
+        abstract: "Sign out: delete the tokens, and revoke them at the server.",
         discussion: """
-            It works without the server too, and removes a stored session that cannot be read. To leave when nobody is \
-            signed in is no mistake.
+            It also works while the server cannot be reached, and removes a stored session that cannot be read. It is \
+            no error when no user is signed in.
             """
     )
 
@@ -21,24 +21,25 @@ struct LogoutCommand: AsyncParsableCommand {
             let console = output.console
             switch try await restored(graph.session) {
             case .signedOut:
-                console.say("nobody was signed in")
-                try console.object(["signedOut": false])
+                console.print("no user was signed in")
+                try console.printObject(["signedOut": false])
                 return
             case .signedIn:
                 try await graph.auth.logout()
-                console.say("signed out")
+                console.print("signed out")
             case .unknown:
                 try await graph.auth.logout()
-                console.say("signed out; the stored session could not be read, so the server could not be told")
+                console.print(
+                    "signed out; the stored session could not be read, so the tokens were not revoked at the server")
             }
-            try console.object(["signedOut": true])
+            try console.printObject(["signedOut": true])
         }
     }
 
-    /// The state, `unknown` where the store cannot say: whoever wants to leave is not kept by that.
+    /// The state; `unknown` when the store cannot be read, which does not prevent a sign-out.
     ///
-    /// - Throws: When others could read the tokens. Then it matters most that the server revokes them, which takes
-    ///   reading them first.
+    /// - Throws: `TokenStoreError` with code `insecure`, when other users can read the tokens. The server must revoke
+    ///   them, so they must be read first.
     private func restored(_ session: any AuthSession) async throws -> SessionState {
         do {
             return try await session.restore()

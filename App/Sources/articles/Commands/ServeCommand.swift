@@ -5,22 +5,22 @@ import Foundation
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Run the development server until it is interrupted."
+        abstract: "Run the development server until SIGINT or SIGTERM."
     )
 
-    @Option(help: "The port to listen on, on this machine only; 0 takes a free one.")
+    @Option(help: "The loopback port to listen on; 0 is any free port.")
     var port = 8080
 
-    @Option(help: "The database file; in memory if left out.")
+    @Option(help: "The database file (default: in memory).")
     var database: String?
 
-    @Option(help: "How long an access token is good, in seconds.")
+    @Option(help: "The lifetime of an access token, in seconds.")
     var tokenLifetime = 900
 
-    @Option(help: "The status of an answer to an expired token: 401 or 419.")
+    @Option(help: "The status of the response to an expired access token: 401 or 419.")
     var expiredStatus = 401
 
-    @Flag(help: "Offer /dev/faults, /dev/expire and /dev/stats.")
+    @Flag(help: "Serve /dev/faults, /dev/expire and /dev/stats.")
     var dev = false
 
     @OptionGroup var output: OutputOptions
@@ -39,12 +39,12 @@ struct ServeCommand: AsyncParsableCommand {
         let console = output.console
         let backend = try await start()
         let server = backend.serverDescription
-        console.say("Listening on \(server.baseURL.absoluteString); stop it with Ctrl-C.")
-        console.say(
+        console.print("Listening on \(server.baseURL.absoluteString); stop it with Ctrl-C.")
+        console.print(
             "OAuth 2.0 client: \(server.oauth2ClientID) (\(server.oauth2ClientAuthentication.joined(separator: ", ")))")
-        console.say("token endpoint: \(server.tokenEndpoint.absoluteString)")
-        console.say("revocation endpoint: \(server.revocationEndpoint.absoluteString)")
-        try console.object(server)
+        console.print("token endpoint: \(server.tokenEndpoint.absoluteString)")
+        console.print("revocation endpoint: \(server.revocationEndpoint.absoluteString)")
+        try console.printObject(server)
         await backend.run()
     }
 
@@ -58,9 +58,9 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             return try await DevBackend.start(configuration)
         } catch {
-            let storage = database.map { " and whether \($0) can be written" } ?? ""
+            let storage = database.map { ", and that \($0) is writable" } ?? ""
             throw Failure(
-                "cannot start on port \(port); check that nothing else listens there (--port 0 takes a free one)\(storage)",
+                "cannot start on port \(port); check that the port is free (--port 0 is any free port)\(storage)",
                 .unreachable)
         }
     }

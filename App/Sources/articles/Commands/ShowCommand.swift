@@ -5,7 +5,7 @@ import DataAPI
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one article.")
 
-    @Argument(help: "The article's number.")
+    @Argument(help: "The article's identifier.")
     var id: Int64
 
     @OptionGroup var connection: ConnectionOptions
@@ -13,7 +13,7 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await connection.withGraph { graph in
-            try output.console.show(await graph.articles.article(Article.ID(rawValue: id)))
+            try output.console.print(await graph.articles.article(Article.ID(rawValue: id)))
         }
     }
 }

@@ -1,55 +1,56 @@
 import Foundation
+import NIOConcurrencyHelpers
 
-/// Everything the program says goes through here, and is remembered, so that it can be searched for secrets.
+/// Prints all output of the program, and keeps a transcript that can be searched for secrets.
 ///
-/// With `--json`, standard output is for one object and what is meant for people is left out.
+/// With `--json`, standard output is one object, and text for people is left out.
 final class Console: Sendable {
     let terminal: Terminal
     private let isJSON: Bool
-    private let said = Guarded("")
+    private let printed = NIOLockedValueBox("")
 
     init(isJSON: Bool, terminal: Terminal = .current()) {
         self.isJSON = isJSON
         self.terminal = terminal
     }
 
-    /// All that was said so far, on both streams.
-    var transcript: String { said.withLock { $0 } }
+    /// The output so far, of both streams.
+    var transcript: String { printed.withLockedValue { $0 } }
 
-    /// Says a line to people.
-    func say(_ line: String = "") {
+    /// Prints a line for people.
+    func print(_ line: String = "") {
         guard !isJSON else { return }
         write(line)
     }
 
-    /// Draws a line again, where that is possible. ``say(_:)`` goes on below it once it `isLast`.
+    /// Draws a line again, on an interactive terminal. ``print(_:)`` continues below the last drawing.
     func redraw(_ line: String, isLast: Bool) {
         guard !isJSON, terminal.isInteractive else { return }
         put("\r\u{1B}[K\(line)\(isLast ? "\n" : "")", to: .standardOutput)
     }
 
-    /// Prints a value as one JSON object, if that was asked for.
+    /// Prints a value as one JSON object, with `--json`.
     ///
     /// - Throws: `EncodingError`.
-    func object(_ value: some Encodable) throws {
+    func printObject(_ value: some Encodable) throws {
         guard isJSON else { return }
         write(String(decoding: try Self.encoder.encode(value), as: UTF8.self))
     }
 
-    /// Prints a line whatever was asked for: help, or the program's version.
+    /// Prints a line, with and without `--json`: help, or the program's version.
     func write(_ line: String) {
         put(line + "\n", to: .standardOutput)
     }
 
-    /// Says in one line what went wrong; with `--json`, in an object too.
-    func fail(_ failure: Failure) {
-        complain(failure)
-        // An error object is texts and numbers, which can always be encoded.
-        try? object(["error": ErrorObject(failure)])
+    /// Prints a failure on standard error; with `--json`, as an object too.
+    func printFailure(_ failure: Failure) {
+        printError(failure)
+        // An error object consists of strings and numbers, which can always be encoded.
+        try? printObject(["error": ErrorObject(failure)])
     }
 
-    /// Says in one line what went wrong, for a command that prints an object of its own.
-    func complain(_ failure: Failure) {
+    /// Prints a failure on standard error, for a command that prints an object of its own.
+    func printError(_ failure: Failure) {
         put("articles: \(failure.message)\n", to: .standardError)
     }
 
@@ -77,9 +78,9 @@ final class Console: Sendable {
     }
 
     private func put(_ text: String, to stream: FileHandle) {
-        said.withLock { said in
-            said += text
-            // Nobody is left to tell when the reader has gone.
+        printed.withLockedValue { printed in
+            printed += text
+            // If the reader has closed the stream, there is nowhere to report it.
             try? stream.write(contentsOf: Data(text.utf8))
         }
     }

@@ -1,10 +1,11 @@
+import NIOConcurrencyHelpers
 import NetworkCore
 
-/// Shows how far an upload is: one line drawn again on a terminal, a line each quarter elsewhere.
+/// Shows the progress of an upload: one line that is drawn again on a terminal, a line for each quarter elsewhere.
 final class ProgressBar: Sendable {
     private let title: String
     private let console: Console
-    private let shown = Guarded(-1)
+    private let shown = NIOLockedValueBox(-1)
 
     init(_ title: String, on console: Console) {
         self.title = title
@@ -16,7 +17,7 @@ final class ProgressBar: Sendable {
         guard let fraction = progress.fraction else { return }
         let steps = console.terminal.isInteractive ? 100 : 4
         let step = Int(fraction * Double(steps))
-        let isNew = shown.withLock { shown in
+        let isNew = shown.withLockedValue { shown in
             defer { shown = max(shown, step) }
             return step > shown
         }
@@ -25,11 +26,11 @@ final class ProgressBar: Sendable {
         if console.terminal.isInteractive {
             console.redraw(line, isLast: step == steps)
         } else {
-            console.say(line)
+            console.print(line)
         }
     }
 
-    /// The bar as text: `upload  [########--------]  50 %  120 of 240 kB`.
+    /// The bar as text: `upload  ████████░░░░░░░░   50 %  120 kB of 240 kB`.
     static func line(_ title: String, _ progress: TransferProgress, width: Int) -> String {
         let fraction = progress.fraction ?? 0
         let cells = min(max(width - 50, 10), 40)
@@ -42,7 +43,7 @@ final class ProgressBar: Sendable {
 }
 
 extension BinaryInteger {
-    /// A number of bytes in kilobytes or megabytes, as people count them.
+    /// A number of bytes as text for people, in kilobytes or megabytes.
     var inKilobytes: String {
         let bytes = Double(self)
         guard bytes >= 1_000_000 else { return "\(Int((bytes / 1_000).rounded())) kB" }
@@ -51,12 +52,12 @@ extension BinaryInteger {
 }
 
 extension String {
-    /// The text, with spaces before it.
+    /// The text with leading spaces.
     func leftPadded(to width: Int) -> String {
         String(repeating: " ", count: max(0, width - count)) + self
     }
 
-    /// The text, with spaces after it or cut off with an ellipsis.
+    /// The text with trailing spaces, or cut off with an ellipsis.
     func fitted(to width: Int) -> String {
         guard count > width else { return self + String(repeating: " ", count: width - count) }
         return prefix(max(0, width - 1)) + "…"

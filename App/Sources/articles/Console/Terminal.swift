@@ -1,14 +1,14 @@
 import Foundation
 
-/// What standard output can show.
+/// The abilities of standard output.
 struct Terminal: Sendable, Hashable {
     /// Whether a line can be drawn again.
     var isInteractive: Bool
 
-    /// Whether colours may be used: on a terminal, unless `NO_COLOR` is set.
+    /// Whether colors may be used: on a terminal, unless `NO_COLOR` is set.
     var hasColor: Bool
 
-    /// The columns of a line, from 60 to 160.
+    /// The number of columns, from 60 to 160.
     var width: Int
 
     init(isInteractive: Bool, hasColor: Bool = false, width: Int = 100) {
@@ -17,7 +17,7 @@ struct Terminal: Sendable, Hashable {
         self.width = min(max(width, 60), 160)
     }
 
-    /// Standard output as it is.
+    /// The abilities of this process's standard output.
     static func current(environment: [String: String] = ProcessInfo.processInfo.environment) -> Terminal {
         let isTerminal = isatty(STDOUT_FILENO) == 1
         let isDumb = environment["TERM"] == "dumb"
@@ -36,12 +36,12 @@ struct Terminal: Sendable, Hashable {
         return Int(size.ws_col)
     }
 
-    /// A text in bold, where that can be shown.
+    /// The text in bold, where colors may be used.
     func bold(_ text: String) -> String { hasColor ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
-    /// A text in yellow, where that can be shown.
+    /// The text in yellow, where colors may be used.
     func highlighted(_ text: String) -> String { hasColor ? "\u{1B}[33m\(text)\u{1B}[0m" : text }
 
-    /// A text in grey, where that can be shown.
+    /// The text in gray, where colors may be used.
     func faint(_ text: String) -> String { hasColor ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 }

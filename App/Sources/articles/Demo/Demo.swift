@@ -3,25 +3,41 @@ import DevBackend
 import Foundation
 import Imaging
 
-/// The main job: a real server, a real photo, a crowd of requests on an expired token, and what became of them.
+/// The demo: a server, a photo, and many requests with an expired token.
 struct Demo {
-    let options: DemoOptions
+    /// The options of a run.
+    struct Options: Hashable, Sendable {
+        /// The bounds of ``requests``. A request needs two of the process's open files, unless connections are shared.
+        static let requestBounds = 1...5_000
+
+        /// The refresh calls to choose between.
+        enum Refresh: String, CaseIterable, Sendable {
+            case rest, oauth2
+        }
+
+        /// The number of concurrent requests.
+        var requests = 200
+        var refresh = Refresh.rest
+        var expiredStatus = DevBackend.ExpiredTokenStatus.unauthorized
+    }
+
+    let options: Options
     let console: Console
 
-    /// Runs the demo and reports on it.
+    /// Runs the demo and prints a report.
     ///
     /// - Returns: Whether every claim holds.
-    /// - Throws: ``Failure`` and errors that ``Failure`` reads, when the demo could not even begin.
+    /// - Throws: An error for ``Failure/init(_:)``, when the demo cannot start.
     func run() async throws -> Bool {
         let folder = try TemporaryFolder()
         let interrupts = await InterruptGuard(removing: folder)
         defer {
             folder.remove()
-            interrupts.end()
+            interrupts.cancel()
         }
         let fitter = try AppGraph.photoFitter()
-        console.say(console.terminal.bold("Latchkey: nobody is ever logged out by mistake"))
-        console.say()
+        console.print(console.terminal.bold("Latchkey: one refresh for all requests, and no accidental sign-out"))
+        console.print()
 
         var report = try await DevBackend.withServer(configuration(folder)) { backend in
             var run = DemoRun(options: options, console: console, backend: backend, folder: folder.url)

@@ -1,9 +1,10 @@
+import ConcurrencyPrimitives
 import DevBackend
 import Foundation
 
-/// What a run has shown, for people and for programs.
+/// The result of a run, for people and for programs.
 struct DemoReport: Encodable {
-    private(set) var claims: [Claim]
+    private(set) var claims: [Claims.Claim]
     let requests: Int
     let refreshes: Int
     let failures: Int
@@ -19,10 +20,10 @@ struct DemoReport: Encodable {
     }
 
     init(_ run: DemoRun, missing: String) {
-        var seen = run.claims
-        // A placeholder of the right length: the claim is looked at when all the rest is written.
-        seen.see(.nothingPrinted, false, "not looked at")
-        claims = seen.list(requests: run.options.requests, missing: missing)
+        var recorded = run.claims
+        // A placeholder: the output can be searched only when the rest of it is known.
+        recorded.record(.nothingPrinted, false, "not observed")
+        claims = recorded.list(requests: run.options.requests, missing: missing)
         requests = run.options.requests
         refreshes = run.refreshes
         failures = run.failures
@@ -33,7 +34,7 @@ struct DemoReport: Encodable {
         spans = CallSpan.spans(of: run.recorder.events, baseURL: run.backend.baseURL.absoluteString)
     }
 
-    /// Prints the report, the object included, after a last look at all there is to print.
+    /// Searches the output for secrets and prints the report, the JSON object included.
     ///
     /// - Returns: Whether every claim holds.
     /// - Throws: `EncodingError`.
@@ -41,27 +42,27 @@ struct DemoReport: Encodable {
         let terminal = console.terminal
         let text = console.transcript + lines(terminal).joined(separator: "\n")
         let found = secrets.count(in: text)
-        claims[claims.count - 1] = Claim(
+        claims[claims.count - 1] = Claims.Claim(
             name: claims[claims.count - 1].name,
             holds: found == 0 && !secrets.secrets.isEmpty,
             observed: "\(found) of \(secrets.secrets.count) tokens, parts of tokens and secrets found in the output")
-        for line in lines(terminal) { console.say(line) }
-        try console.object(self)
+        for line in lines(terminal) { console.print(line) }
+        try console.printObject(self)
         return claims.allSatisfy(\.holds)
     }
 
     private func lines(_ terminal: Terminal) -> [String] {
-        [""] + section("What happened", terminal) + Waterfall(terminal: terminal).lines(for: spans)
-            + [""] + section("What it shows", terminal) + claims.flatMap { lines(of: $0, terminal) }
+        [""] + section("Calls", terminal) + Waterfall(terminal: terminal).lines(for: spans)
+            + [""] + section("Claims", terminal) + claims.flatMap { lines(of: $0, terminal) }
             + [""] + section("Totals", terminal) + totals
-            + [""] + section("Where the time went", terminal) + times
+            + [""] + section("Durations", terminal) + times
     }
 
     private func section(_ title: String, _ terminal: Terminal) -> [String] {
         [terminal.bold(title)]
     }
 
-    private func lines(of claim: Claim, _ terminal: Terminal) -> [String] {
+    private func lines(of claim: Claims.Claim, _ terminal: Terminal) -> [String] {
         let mark = claim.holds ? "holds" : terminal.highlighted("FAILS")
         return ["  \(mark)  \(claim.name)", terminal.faint("         \(claim.observed)")]
     }
@@ -69,14 +70,14 @@ struct DemoReport: Encodable {
     private var totals: [String] {
         let attempts = spans.reduce(0) { $0 + $1.attempts.count }
         return [
-            "  \(requests) requests at once, \(failures) failures, \(refreshes) refresh\(refreshes == 1 ? "" : "es")",
-            "  \(spans.count) calls in all, sent \(attempts) times",
+            "  \(requests) concurrent requests, \(failures) failures, \(refreshes) refresh\(refreshes == 1 ? "" : "es")",
+            "  \(spans.count) calls in total, \(attempts) attempts",
         ]
     }
 
     private var times: [String] {
         let width = laps.map(\.name.count).max() ?? 0
-        let laps = laps.map { "  \($0.name.fitted(to: width))  \($0.duration.inMilliseconds.leftPadded(to: 8))" }
-        return laps + ["  \("in all".fitted(to: width))  \(total.inMilliseconds.leftPadded(to: 8))"]
+        let laps = laps.map { "  \($0.name.fitted(to: width))  \($0.duration.inWords.leftPadded(to: 8))" }
+        return laps + ["  \("total".fitted(to: width))  \(total.inWords.leftPadded(to: 8))"]
     }
 }

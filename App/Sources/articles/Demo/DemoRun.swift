@@ -7,9 +7,9 @@ import Imaging
 import NetworkCore
 import OAuth2Flows
 
-/// One run of the demo, step by step. Each step looks at what it claims.
+/// One run of the demo. Each step records the observations for its claims.
 struct DemoRun {
-    let options: DemoOptions
+    let options: Demo.Options
     let console: Console
     let backend: DevBackend
     let folder: URL
@@ -19,37 +19,37 @@ struct DemoRun {
     var claims = Claims()
     var secrets = SecretSearch()
 
-    /// Every bundle the session has had, in order.
+    /// Every token bundle of the session, in order.
     var bundles: [TokenBundle] = []
     var failures = 0
     var refreshes = 0
 
-    init(options: DemoOptions, console: Console, backend: DevBackend, folder: URL) {
+    init(options: Demo.Options, console: Console, backend: DevBackend, folder: URL) {
         self.options = options
         self.console = console
         self.backend = backend
         self.folder = folder
     }
 
-    /// Goes through the steps. A step that throws ends the run; the claims behind it then do not hold.
+    /// Performs the steps. A step that throws ends the run; the claims of later steps then do not hold.
     mutating func perform(fitter: PhotoFitter) async -> DemoReport {
-        var missing = "not looked at"
+        var missing = "not observed"
         do {
-            say("server", "\(backend.origin.absoluteString), its database in a temporary folder")
+            print("server", "\(backend.origin.absoluteString), with its database in a temporary folder")
             let photo = try preparePhoto(fitter)
             let graph = compose()
             let articles = try await register(photo, with: graph)
             try await sendAll(articles, with: graph)
-            let again = compose()
-            try await startAgain(with: again)
-            try await leave(with: again)
+            let restarted = compose()
+            try await restart(with: restarted)
+            try await signOut(with: restarted)
         } catch {
-            missing = "not looked at, because \(Failure(error).message)"
+            missing = "not observed, because \(Failure(error).message)"
         }
         return DemoReport(self, missing: missing)
     }
 
-    /// The application over the run's own store, as a new process would put it together.
+    /// The object graph over the run's own store, as a new process creates it.
     private func compose() -> AppGraph {
         let refresh: RefreshChoice
         switch options.refresh {
@@ -65,12 +65,12 @@ struct DemoRun {
             refresh: refresh,
             expiredStatus: options.expiredStatus.rawValue
         )
-        // Enough connections that many requests are refused together: the fewer there are, the tamer the storm.
+        // With fewer connections, fewer requests would be refused at the same time.
         let transport = URLSessionTransport(connectionsPerHost: 64)
         return AppGraph(configuration, transport: transport, observers: [recorder])
     }
 
-    /// Notes the bundle that is in the store now, and its secrets.
+    /// Records the bundle in the store, and its secrets.
     ///
     /// - Throws: `TokenStoreError`.
     mutating func noteTokens(of graph: AppGraph) async throws {
@@ -80,7 +80,7 @@ struct DemoRun {
         bundles.append(bundle)
     }
 
-    func say(_ title: String, _ text: String) {
-        console.say("  \(title.fitted(to: 9))\(text)")
+    func print(_ title: String, _ text: String) {
+        console.print("  \(title.fitted(to: 9))\(text)")
     }
 }

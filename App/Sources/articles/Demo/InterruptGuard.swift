@@ -1,14 +1,14 @@
 import Foundation
 import UnixSignals
 
-/// Removes a folder when the process is told to end, and ends it.
+/// Removes a folder and ends the process on SIGINT and SIGTERM.
 struct InterruptGuard {
-    private let watch: Task<Void, Never>
+    private let signalTask: Task<Void, Never>
 
-    /// Begins to listen for SIGINT and SIGTERM; once it returns, none is missed.
+    /// Starts to wait for signals. Once it returns, none is missed.
     init(removing folder: TemporaryFolder) async {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        watch = Task {
+        signalTask = Task {
             for await signal in signals {
                 folder.remove()
                 exit(128 + signal.rawValue)
@@ -16,8 +16,8 @@ struct InterruptGuard {
         }
     }
 
-    /// Stops listening.
-    func end() {
-        watch.cancel()
+    /// Stops waiting.
+    func cancel() {
+        signalTask.cancel()
     }
 }

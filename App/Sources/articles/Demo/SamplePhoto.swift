@@ -1,19 +1,19 @@
 import Foundation
 import Imaging
 
-/// A photograph the project takes itself: hills before an evening sky, 12 megapixels, grainy as from a telephone, and
-/// stored on its side with the orientation in its Exif segment.
+/// A generated photo: hills before an evening sky, 12 megapixels, with the grain of a phone's camera, stored rotated with
+/// the orientation in its Exif segment.
 ///
-/// Nothing in it is random: the same photo comes out every time. A stored row is a column of the upright picture, so it
-/// is laid together from strips that are painted once.
+/// It is the same every time. A stored row is a column of the upright picture, so it is composed of strips that are
+/// painted once.
 struct SamplePhoto {
     /// The size as stored. Upright it is 3000×4000.
     static let size = PixelSize(width: 4000, height: 3000)
 
-    /// What must be done to see it upright: Exif 6, a telephone held upright.
+    /// The Exif orientation of a phone that is held upright: 6.
     static let orientation = EXIFOrientation.right
 
-    /// Paints the photo and writes it as a JPEG.
+    /// Paints the photo and encodes it as a JPEG.
     ///
     /// - Throws: `ImagingError` when the codec fails.
     static func jpeg(codec: any ImageCodec) throws -> Data {
@@ -24,7 +24,7 @@ struct SamplePhoto {
     }
 }
 
-/// The scene: strips for the sky, two ranges of hills and the sun, each in several grains.
+/// The scene: strips for the sky, two ranges of hills and the sun, each with several variants of grain.
 private struct Scene {
     private static let grains = 29
 
@@ -80,7 +80,7 @@ private struct Scene {
         }
     }
 
-    /// A gradient through colours, with grain.
+    /// A gradient of colors, with grain.
     private static func strip(_ colors: [Color], length: Int, seed: UInt32) -> [UInt8] {
         var noise = seed
         var bytes: [UInt8] = []

@@ -1,25 +1,25 @@
 import AuthInterface
 
-/// The secrets a run has seen, to look for in what it printed.
+/// Searches the output for the secrets of a run.
 struct SecretSearch: Sendable {
-    /// What is shorter than this is found by chance.
-    static let shortest = 8
+    /// A shorter text can occur by chance.
+    private static let minimumLength = 8
 
     private(set) var secrets: Set<String> = []
 
-    /// Takes the tokens of a bundle.
+    /// Adds the tokens of a bundle.
     mutating func add(_ bundle: TokenBundle) {
         add(bundle.accessToken)
         if let refreshToken = bundle.refreshToken { add(refreshToken) }
     }
 
-    /// Takes a secret, and the parts of one that has parts, as a JSON Web Token has (RFC 7515 §3.1).
+    /// Adds a secret, and its parts if it is a JSON Web Token (RFC 7515 §3.1).
     mutating func add(_ secret: String) {
         let parts = secret.split(separator: ".").map(String.init)
-        secrets.formUnion(([secret] + parts).filter { $0.count >= Self.shortest })
+        secrets.formUnion(([secret] + parts).filter { $0.count >= Self.minimumLength })
     }
 
-    /// How many of the secrets a text holds.
+    /// The number of secrets that a text contains.
     func count(in text: String) -> Int {
         secrets.count { text.contains($0) }
     }

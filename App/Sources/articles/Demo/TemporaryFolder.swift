@@ -1,25 +1,25 @@
 import Foundation
 
-/// A folder that only this user can look into, to be removed when its work is done.
+/// A temporary folder that only this user can read.
 struct TemporaryFolder: Sendable {
     let url: URL
 
-    /// Makes the folder.
+    /// Creates the folder.
     ///
-    /// - Throws: ``Failure`` when the system's temporary folder cannot be written to.
+    /// - Throws: ``Failure`` when the system's temporary folder is not writable.
     init() throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("articles-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw Failure("cannot write to the temporary folder; set TMPDIR to one that can be written to", .fault)
+            throw Failure("the temporary folder is not writable; set TMPDIR to a writable folder", .internalError)
         }
     }
 
-    /// Removes the folder and what is in it.
+    /// Removes the folder and its content.
     func remove() {
-        // What cannot be removed now is left to whoever clears the system's temporary folder.
+        // On failure the system removes the folder with its other temporary files.
         try? FileManager.default.removeItem(at: url)
     }
 }

@@ -2,41 +2,41 @@ import NetworkCore
 
 import struct Foundation.UUID
 
-/// One call from its begin to its end, as far as a picture needs it.
+/// One call from its start to its end, as the waterfall draws it.
 struct CallSpan: Hashable, Sendable {
-    /// One try.
+    /// One attempt of a call.
     struct Attempt: Hashable, Sendable {
         let start: Duration
         var end: Duration?
         var status: Int?
     }
 
-    /// What is happening to a call at an instant.
+    /// The phase of a call at an instant.
     enum Phase: Hashable {
-        /// Not begun, or over.
+        /// Not started, or ended.
         case none
-        /// Between two tries, or before the first: it waits for a token.
+        /// Waiting for a token, before the first attempt or between two.
         case waiting
-        /// A try is under way that will fail.
-        case refused
-        /// A try is under way that will succeed.
-        case answered
+        /// In an attempt that will fail.
+        case failing
+        /// In an attempt that will succeed.
+        case succeeding
     }
 
     let method: String
-    /// The path below the base address.
+    /// The path relative to the base URL.
     let path: String
     let start: Duration
     var end: Duration?
     var attempts: [Attempt] = []
     var hasSucceeded = false
-    /// Why it failed, where no status says so.
+    /// The reason of a failure without a status.
     var problem: String?
 
-    /// Whether the call renews tokens.
+    /// Whether the call refreshes tokens.
     var isRefresh: Bool { method == "POST" && ["auth/refresh", "oauth2/token"].contains(path) }
 
-    /// The statuses of all tries in order: `401 → 200`.
+    /// The statuses of all attempts in order: `401 → 200`.
     var outcome: String {
         let statuses = attempts.compactMap { $0.status.map(String.init) }
         return (statuses + (problem.map { [$0] } ?? [])).joined(separator: " → ")
@@ -47,23 +47,23 @@ struct CallSpan: Hashable, Sendable {
         guard let index = attempts.lastIndex(where: { $0.start <= instant }) else { return .waiting }
         let isLast = index == attempts.count - 1
         if let end = attempts[index].end, end <= instant, !isLast { return .waiting }
-        return isLast && hasSucceeded ? .answered : .refused
+        return isLast && hasSucceeded ? .succeeding : .failing
     }
 
-    /// Puts calls together from what happened.
+    /// Assembles calls from events.
     ///
     /// - Parameters:
-    ///   - events: What happened, each call's events in order.
-    ///   - baseURL: What to leave out of the paths.
-    /// - Returns: The calls in the order in which they began. A call without an end is still under way.
+    ///   - events: The events, those of each call in order.
+    ///   - baseURL: The prefix to remove from URLs.
+    /// - Returns: The calls in the order of their start. A call without an end is still under way.
     static func spans(of events: [NetworkEvent], baseURL: String) -> [CallSpan] {
         var spans: [CallSpan] = []
-        var places: [UUID: Int] = [:]
+        var indices: [UUID: Int] = [:]
         for event in events {
-            if let place = places[event.id] {
-                spans[place].note(event)
+            if let index = indices[event.id] {
+                spans[index].note(event)
             } else {
-                places[event.id] = spans.count
+                indices[event.id] = spans.count
                 spans.append(CallSpan(event, baseURL: baseURL))
                 spans[spans.count - 1].note(event)
             }

@@ -1,13 +1,14 @@
+import NIOConcurrencyHelpers
 import NetworkCore
 
-/// Keeps what happened on the network, for the picture of it.
+/// Records the network's events for the waterfall.
 final class EventRecorder: NetworkObserver {
-    private let kept = Guarded<[NetworkEvent]>([])
+    private let recorded = NIOLockedValueBox<[NetworkEvent]>([])
 
     func receive(_ event: NetworkEvent) {
-        kept.withLock { $0.append(event) }
+        recorded.withLockedValue { $0.append(event) }
     }
 
-    /// All that has happened so far.
-    var events: [NetworkEvent] { kept.withLock { $0 } }
+    /// The events so far.
+    var events: [NetworkEvent] { recorded.withLockedValue { $0 } }
 }

@@ -1,36 +1,38 @@
-/// Draws calls as bars over time, one row each, or one row for many that did the same.
+import ConcurrencyPrimitives
+
+/// Draws calls as bars over time, one row each, or one row for many calls of one kind.
 ///
-/// It is a pure function of the calls: the same calls give the same text.
+/// The text depends on nothing but the calls and the terminal.
 struct Waterfall {
-    /// The most rows that calls of one kind in a row get before they are drawn together.
+    /// The most rows for consecutive calls of one kind. More calls share rows.
     static let rowLimit = 12
 
     var terminal: Terminal
 
-    /// The picture, line by line. Empty where there is nothing to draw.
+    /// The picture, line by line; empty without calls.
     func lines(for spans: [CallSpan]) -> [String] {
         guard let start = spans.map(\.start).min(), let end = spans.map({ $0.end ?? $0.start }).max() else { return [] }
         let scale = TimeScale(start: start, end: max(end, start + .milliseconds(1)), columns: barWidth)
         return [axis(scale)] + Self.rows(of: spans).map { draw($0, scale) } + legend
     }
 
-    /// Calls that share a row: one, or several of a kind that began one after another.
+    /// The calls of a row: one call, or consecutive calls of one kind.
     struct Row: Hashable {
         var spans: [CallSpan]
         var title: String
 
-        /// What orders the rows: when a call began, and when the first of many had its first answer. So the rows above
-        /// a refresh waited for it, and those below it came late.
+        /// The order of rows: the start of a call; of several calls, the first response. So the rows above a refresh
+        /// waited for it, and those below it came after it.
         var position: Duration {
             let first = spans.first
             return (spans.count > 1 ? first?.attempts.first?.end : nil) ?? first?.start ?? .zero
         }
 
-        /// Whether tokens were renewed here.
+        /// Whether the row is a refresh that succeeded.
         var isRefresh: Bool { spans.first.map { $0.isRefresh && $0.hasSucceeded } ?? false }
     }
 
-    /// Sorts calls into rows. A refresh never shares one: it is what the picture is about.
+    /// Groups calls into rows. A refresh has a row of its own, because the picture is about it.
     static func rows(of spans: [CallSpan]) -> [Row] {
         var runs: [[CallSpan]] = []
         var refreshes: [CallSpan] = []
@@ -47,7 +49,7 @@ struct Waterfall {
         return rows.sorted { $0.position < $1.position }
     }
 
-    /// A run of calls in at most ``rowLimit`` rows of the same number, but for the last.
+    /// Consecutive calls in at most ``rowLimit`` rows, each of the same number of calls except the last.
     private static func condensed(_ run: [CallSpan]) -> [Row] {
         guard run.count > rowLimit else { return run.map { Row(spans: [$0], title: $0.title) } }
         let share = (run.count + rowLimit - 1) / rowLimit
@@ -65,7 +67,7 @@ struct Waterfall {
     private var barWidth: Int { terminal.width - titleWidth - outcomeWidth - timeWidth - 7 }
 
     private func axis(_ scale: TimeScale) -> String {
-        let end = scale.length.inMilliseconds
+        let end = scale.length.inWords
         let title = "".fitted(to: titleWidth)
         return "  \(title)  0 ms\(end.leftPadded(to: scale.columns - 4))"
     }
@@ -73,14 +75,14 @@ struct Waterfall {
     private func draw(_ row: Row, _ scale: TimeScale) -> String {
         let bar = String((0..<scale.columns).map { symbol(for: row, during: scale.interval($0)) })
         let mark = row.isRefresh ? "»" : " "
-        let time = row.duration.inMilliseconds.leftPadded(to: timeWidth)
+        let time = row.duration.inWords.leftPadded(to: timeWidth)
         let title = row.title.fitted(to: titleWidth)
         let line = "\(mark) \(title)  \(bar)  \(row.outcome.fitted(to: outcomeWidth))\(time)"
         return row.isRefresh ? terminal.highlighted(line) : line
     }
 
-    /// What a row shows in one column: what most of its calls do in the middle of it. A row of one call shows even
-    /// what is shorter than a column.
+    /// The symbol of a row in one column: the most common phase of its calls at the middle of the interval. A row of one
+    /// call also shows a call that is shorter than a column.
     private func symbol(for row: Row, during interval: TimeScale.Interval) -> Character {
         if row.spans.count == 1, let span = row.spans.first {
             let phase = span.phase(at: interval.middle)
@@ -88,29 +90,29 @@ struct Waterfall {
             guard phase == .none, isShort, span.start >= interval.start, span.start < interval.end else {
                 return phase.symbol(isRefresh: span.isRefresh)
             }
-            return (span.hasSucceeded ? CallSpan.Phase.answered : .refused).symbol(isRefresh: span.isRefresh)
+            return (span.hasSucceeded ? CallSpan.Phase.succeeding : .failing).symbol(isRefresh: span.isRefresh)
         }
         let phases = Dictionary(grouping: row.spans.map { $0.phase(at: interval.middle) }, by: \.self)
-        let order: [CallSpan.Phase] = [.answered, .refused, .waiting, .none]
-        // Of two that are as common, the earlier of the list is shown.
+        let order: [CallSpan.Phase] = [.succeeding, .failing, .waiting, .none]
+        // Of equally common phases, the earlier in the list is shown.
         let most = order.reversed().max { (phases[$0]?.count ?? 0) <= (phases[$1]?.count ?? 0) }
         return (most ?? .none).symbol(isRefresh: false)
     }
 
     private var legend: [String] {
-        let halves = ["░ sent, will be refused   · waits for a token", "█ sent, will be answered   » ▓ the refresh"]
+        let halves = ["░ attempt that fails   · waiting for a token", "█ attempt that succeeds   » ▓ refresh"]
         return (isNarrow ? halves : [halves.joined(separator: "   ")]).map { terminal.faint("  \($0)") }
     }
 }
 
 extension Waterfall.Row {
-    /// From the first begin to the last end.
+    /// The time from the first start to the last end.
     var duration: Duration {
         let start = spans.map(\.start).min() ?? .zero
         return (spans.compactMap(\.end).max() ?? start) - start
     }
 
-    /// How the calls ended; several ways with their number.
+    /// The outcome of the calls; the two most common ones with their numbers, if they differ.
     var outcome: String {
         let counts = Dictionary(grouping: spans, by: \.outcome).mapValues(\.count)
         guard counts.count > 1 else { return counts.keys.first ?? "" }
@@ -124,7 +126,7 @@ extension CallSpan {
 
     fileprivate var firstResponse: Duration { attempts.first?.end ?? start }
 
-    /// What calls must have in common to share a row: the method and what the path begins with.
+    /// Calls of one kind share rows: the method and the first component of the path.
     fileprivate var kind: String { "\(method) \(path.prefix { $0 != "/" })" }
 }
 
@@ -133,8 +135,8 @@ extension CallSpan.Phase {
         switch self {
         case .none: " "
         case .waiting: "·"
-        case .refused: "░"
-        case .answered: isRefresh ? "▓" : "█"
+        case .failing: "░"
+        case .succeeding: isRefresh ? "▓" : "█"
         }
     }
 }

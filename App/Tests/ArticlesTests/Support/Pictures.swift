@@ -2,10 +2,10 @@ import Composition
 import Foundation
 import Imaging
 
-/// Pictures to upload, good and bad.
+/// Pictures to upload, valid and invalid.
 enum Pictures {
     /// A picture of 320×240 pixels.
-    static func good() throws -> Data {
+    static func valid() throws -> Data {
         let size = PixelSize(width: 320, height: 240)
         let pixels = (0..<size.pixelCount * 3).map { UInt8($0 & 255) }
         guard let bitmap = Bitmap(size: size, pixels: pixels) else { throw CocoaError(.coderInvalidValue) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JPEG as far as its header goes: markers and a frame of the given size, padded to a length.
+/// The header of a JPEG, with a frame of the given size, padded to a length.
 func jpeg(width: UInt16 = 640, height: UInt16 = 480, length: Int = 0) -> Data {
     var bytes = Data([0xFF, 0xD8])
     bytes += [0xFF, 0xE0, 0x00, 0x10] + Data("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0]
@@ -10,7 +10,7 @@ func jpeg(width: UInt16 = 640, height: UInt16 = 480, length: Int = 0) -> Data {
     return bytes + [0xFF, 0xD9]
 }
 
-/// A multipart/form-data body, written out by hand so that the parser is not tested against its own idea of one.
+/// A multipart/form-data body, built without the code under test.
 struct MultipartBody {
     static let boundary = "test-boundary-7d93"
 
@@ -35,7 +35,7 @@ struct MultipartBody {
     }
 }
 
-/// Gives a test a folder of its own, and removes it afterwards.
+/// Creates a temporary folder, runs the body, and removes the folder.
 func withTemporaryFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -43,7 +43,7 @@ func withTemporaryFolder<Result>(_ body: (URL) async throws -> Result) async thr
     return try await body(url)
 }
 
-/// Why a fixture could not be had.
+/// A value that a test needs is missing.
 struct MissingValue: Error, CustomStringConvertible {
     let description: String
 }

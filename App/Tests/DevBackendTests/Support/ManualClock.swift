@@ -1,7 +1,7 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// A wall clock that moves when a test says so.
+/// A wall clock that a test advances.
 final class ManualClock: Sendable {
     private let time: NIOLockedValueBox<Date>
 

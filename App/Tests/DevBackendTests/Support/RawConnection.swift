@@ -4,7 +4,7 @@ import NIOPosix
 
 @testable import DevBackend
 
-/// A TCP connection that sends what it is told, for what a well-behaved client would never send.
+/// A TCP connection for requests that an HTTP client cannot send.
 struct RawConnection: Sendable {
     private let channel: any Channel
     private let received: AsyncStream<String>
@@ -22,12 +22,14 @@ struct RawConnection: Sendable {
         return RawConnection(channel: channel, received: received)
     }
 
-    /// Writes text; each line end must be written out as CRLF.
+    /// Sends text unchanged. Line ends must be CRLF.
     func send(_ text: String) async throws {
         try await channel.writeAndFlush(ByteBuffer(string: text))
     }
 
-    /// Everything that has come so far, read until it contains the text or the server closes.
+    /// Reads until the input contains the text or the server closes the connection.
+    ///
+    /// - Returns: The input since the last read.
     func receive(until text: String) async -> String {
         var everything = ""
         for await piece in received {
@@ -37,7 +39,9 @@ struct RawConnection: Sendable {
         return everything
     }
 
-    /// Everything that comes until the server closes.
+    /// Reads until the server closes the connection.
+    ///
+    /// - Returns: The input since the last read.
     func receiveAll() async -> String {
         var everything = ""
         for await piece in received { everything += piece }

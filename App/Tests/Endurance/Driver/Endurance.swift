@@ -1,7 +1,6 @@
 import ArgumentParser
-import Foundation
 
-/// The endurance run: scenarios of the guarantees at full length, with real processes (`make endurance`).
+/// The endurance run: scenarios S13, S15 and S20 at full length, with processes (`make endurance`).
 @main
 struct Endurance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,67 +9,4 @@ struct Endurance: AsyncParsableCommand {
         subcommands: [RunCommand.self, PeerCommand.self],
         defaultSubcommand: RunCommand.self
     )
-}
-
-struct RunCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Run the scenarios and check their claims.")
-
-    @Option(help: "How long S20 runs, in minutes.")
-    var minutes = 10.0
-
-    @Option(help: "How often a process is killed, in seconds.")
-    var killEvery = 20.0
-
-    @Option(help: "The lifetime of the provider's access tokens, in seconds.")
-    var accessLifetime = 5
-
-    @Option(help: "The grace window of the provider, in seconds.")
-    var grace = 10
-
-    @Option(help: "The requests of all three processes together, in a second.")
-    var rate = 40.0
-
-    @Option(help: "The script that starts the provider.")
-    var provider: String
-
-    @Flag(help: "Leave S13 and S15 out.")
-    var onlyProvider = false
-
-    @Flag(help: "Leave S20 out.")
-    var onlySlowResponses = false
-
-    func run() async throws {
-        var claims = Claims()
-        if !onlyProvider {
-            try await SlowResponseRun(name: "S13", delay: .seconds(35)).perform(&claims)
-            try await SlowResponseRun(name: "S15", delay: .seconds(12)).perform(&claims)
-        }
-        if !onlySlowResponses { try await ProviderRun(options: self).perform(&claims) }
-        claims.printSummary()
-        if !claims.allHold { throw ExitCode.failure }
-    }
-}
-
-/// What the run says is so, and what it saw.
-struct Claims {
-    private var claims: [(text: String, holds: Bool, observed: String)] = []
-
-    var allHold: Bool { claims.allSatisfy(\.holds) && !claims.isEmpty }
-
-    mutating func see(_ text: String, _ holds: Bool, _ observed: some CustomStringConvertible) {
-        claims.append((text, holds, "\(observed)"))
-        say("  \(holds ? "holds" : "FAILS")  \(text): \(observed)")
-    }
-
-    func printSummary() {
-        let failed = claims.filter { !$0.holds }
-        say("\(claims.count - failed.count) of \(claims.count) claims hold")
-        for claim in failed { say("FAILS  \(claim.text): \(claim.observed)") }
-    }
-}
-
-/// Prints a line at once, whoever reads it.
-func say(_ line: String) {
-    try? FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
 }

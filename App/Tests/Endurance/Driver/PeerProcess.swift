@@ -4,8 +4,25 @@ import Foundation
 import NIOConcurrencyHelpers
 import ProgramTesting
 
-/// A running peer, and what it has said so far.
+/// A running peer, and its output so far.
 final class PeerProcess: Sendable {
+    /// An order to kill exactly one of several processes.
+    final class KillOrder: Sendable {
+        private let taken = NIOLockedValueBox<Int?>(nil)
+
+        /// The process that is killed; `nil` until one is chosen.
+        var victim: Int? { taken.withLockedValue { $0 } }
+
+        /// - Returns: Whether the process is the one to kill.
+        func take(_ index: Int) -> Bool {
+            taken.withLockedValue { taken in
+                guard taken == nil else { return false }
+                taken = index
+                return true
+            }
+        }
+    }
+
     private struct State {
         var failures: [String] = []
         var events: [String: Int] = [:]
@@ -29,25 +46,15 @@ final class PeerProcess: Sendable {
         environment[PeerCommand.secretVariable] = secret
         let program = try SpawnedProgram(executable, ["peer"] + arguments, environment: environment)
         self.program = program
-        let errors = program.errors
         reading = Task { [state] in
-            async let complaints = SpawnedProgram.text(errors)
-            var rest = Data()
-            for await piece in program.output {
-                rest += piece
-                while let end = rest.firstIndex(of: 0x0A) {
-                    let line = String(decoding: rest[..<end], as: UTF8.self)
-                    rest.removeSubrange(...end)
-                    if Self.note(line, in: state) { program.kill() }
-                }
-            }
-            for line in await complaints.split(separator: "\n") {
+            for await line in program.lines where Self.note(line, in: state) { program.kill() }
+            for line in await program.result.errors.split(separator: "\n") {
                 state.withLockedValue { $0.failures.append("stderr: \(line)") }
             }
         }
     }
 
-    /// - Returns: Whether the process must die here.
+    /// - Returns: Whether to kill the process now.
     private static func note(_ line: String, in state: NIOLockedValueBox<State>) -> Bool {
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
         return state.withLockedValue { state in
@@ -55,68 +62,47 @@ final class PeerProcess: Sendable {
             case "failed": state.failures.append(words.last ?? "")
             case "event": state.events[words.last ?? "", default: 0] += 1
             case "done": state.count = words.last.flatMap { Int($0) }
-            default: state.failures.append("said: \(line)")
+            default: state.failures.append("unexpected line: \(line)")
             }
             return line == "event refreshStarted" && state.order.map { $0.order.take($0.index) } == true
         }
     }
 
-    /// What failed so far.
+    /// The failures so far.
     var failures: [String] { state.withLockedValue(\.failures) }
 
-    /// Forgets what has failed so far.
-    func forgetFailures() { state.withLockedValue { $0.failures = [] } }
+    /// Removes the failures so far.
+    func removeFailures() { state.withLockedValue { $0.failures = [] } }
 
-    /// How many events of a name there were so far.
+    /// The number of events with a name so far.
     func events(_ name: String) -> Int { state.withLockedValue { $0.events[name] ?? 0 } }
 
-    /// Kills the process as soon as it says that it has started a refresh, if no other process was killed for the order.
-    func dieInRefresh(_ order: KillOrder, index: Int) { state.withLockedValue { $0.order = (order, index) } }
+    /// Kills the process as soon as it has started a refresh, unless another process was killed for the order.
+    func killInRefresh(_ order: KillOrder, index: Int) { state.withLockedValue { $0.order = (order, index) } }
 
     /// Kills the process.
     func kill() { program.kill() }
 
     /// Waits until the process has ended.
-    func end() async -> SpawnedProgram.End {
-        let end = await program.end
-        await reading.value
-        return end
-    }
+    func end() async { await reading.value }
 
-    /// Asks the process to end by itself, and waits until it has.
+    /// Sends the process SIGTERM, and waits until it has ended.
     ///
-    /// - Returns: How many requests it has sent; `nil` if it did not end by itself.
+    /// - Returns: The number of requests it has sent; `nil` if it did not end by itself.
     func stop() async -> Int? {
         program.kill(SIGTERM)
-        _ = await end()
+        await end()
         return state.withLockedValue(\.count)
     }
 }
 
-/// Kills one of several processes.
-final class KillOrder: Sendable {
-    private let taken = NIOLockedValueBox<Int?>(nil)
-
-    /// The process that is killed; `nil` as long as there is none.
-    var victim: Int? { taken.withLockedValue { $0 } }
-
-    /// - Returns: Whether the process is the one that is killed.
-    func take(_ index: Int) -> Bool {
-        taken.withLockedValue { taken in
-            guard taken == nil else { return false }
-            taken = index
-            return true
-        }
-    }
-}
-
-/// Waits until something is so, for at most a time.
+/// Waits until a condition is true, for at most a time.
 ///
-/// - Returns: Whether it is so.
-func wait(atMost limit: Duration, until isSo: () -> Bool) async -> Bool {
+/// - Returns: Whether it is true.
+func wait(atMost limit: Duration, until condition: () -> Bool) async -> Bool {
     let clock = SystemTimeSource()
     let end = clock.uptime + limit
-    while !isSo() {
+    while !condition() {
         guard clock.uptime < end else { return false }
         try? await clock.sleep(until: clock.uptime + .milliseconds(50))
     }

@@ -6,7 +6,7 @@ import TokenRefresh
 
 /// The running OAuth 2 provider.
 final class Provider: Sendable {
-    /// What the provider has counted.
+    /// The provider's counts.
     struct Statistics: Decodable, Sendable, CustomStringConvertible {
         let signIns: Int
         let tokenRequests: Int
@@ -29,7 +29,7 @@ final class Provider: Sendable {
 
         var description: String {
             "\(tokenRequests) token requests, \(rotations) rotations, \(graceReplays) replays in the grace window, "
-                + "\(reuses) re-uses, \(refused) refused, \(resourceOk) requests good, \(resourceRefused) with 401"
+                + "\(reuses) reuses, \(refused) refused, \(resourceOk) requests with 200, \(resourceRefused) with 401"
         }
     }
 
@@ -64,28 +64,23 @@ final class Provider: Sendable {
             environment: ProcessInfo.processInfo.environment
         )
         self.program = program
-        Task { for await _ in program.errors {} }
-        var line = Data()
-        for await piece in program.output {
-            line += piece
-            if line.contains(0x0A) { break }
-        }
-        guard let start = try? JSONDecoder().decode(Start.self, from: line) else {
+        let line = await program.lines.first { _ in true } ?? ""
+        guard let start = try? JSONDecoder().decode(Start.self, from: Data(line.utf8)) else {
             program.kill()
-            throw Failure(description: "the provider does not start; see App/Tests/Endurance/provider/README.md")
+            throw Failure(description: "the provider did not start; see App/Tests/Endurance/provider/README.md")
         }
         self.start = start
     }
 
     func stop() { program.kill(SIGTERM) }
 
-    /// An application over a token folder.
-    func session(in folder: Folder) -> Session {
-        Session(url: start.issuer, folder: folder.tokens, kind: .provider, client: start.client, grace: grace)
+    /// The object graph over a token folder.
+    func session(in folder: TemporaryFolder) -> PeerSession {
+        PeerSession(url: start.issuer, folder: folder.tokens, kind: .provider, client: start.client, grace: grace)
     }
 
     /// Signs a user in and stores the session.
-    func signIn(in folder: Folder) async throws {
+    func signIn(in folder: TemporaryFolder) async throws {
         let session = session(in: folder)
         let form: QueryItems = ["user": "ada"]
         let issued: Issued = try await session.open.send(
@@ -97,7 +92,7 @@ final class Provider: Sendable {
     }
 
     /// Starts a process that sends requests.
-    func peer(in folder: Folder, rate: Double) throws -> PeerProcess {
+    func peer(in folder: TemporaryFolder, rate: Double) throws -> PeerProcess {
         try PeerProcess(
             [
                 "--folder", folder.tokens.path, "--server", start.issuer.absoluteString, "--kind", "provider",

@@ -5,7 +5,7 @@ import NetworkCore
 import ProgramTesting
 import TokenRefresh
 
-/// S20: three processes over one session with a real OAuth 2 provider, and one of them killed again and again.
+/// S20: three processes over one session with an OAuth 2 provider, one of which is killed at intervals.
 struct ProviderRun {
     let options: RunCommand
 
@@ -16,10 +16,10 @@ struct ProviderRun {
     }
 
     func perform(_ claims: inout Claims) async throws {
-        say(
+        note(
             "S20: \(options.minutes) minutes, a kill every \(options.killEvery) s, access tokens of "
                 + "\(options.accessLifetime) s, a grace window of \(options.grace) s")
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         defer { folder.remove() }
         let provider = try await Provider(options)
         defer { provider.stop() }
@@ -33,22 +33,22 @@ struct ProviderRun {
             let next = min(clock.uptime + .seconds(options.killEvery), end)
             try? await clock.sleep(until: next)
             guard clock.uptime < end else { break }
-            // Every second kill meets a process in the middle of a refresh.
+            // Every second kill is in the middle of a refresh.
             if try await peers.replaceOne(number: kills, inRefresh: kills.isMultiple(of: 2)) { kills += 1 }
-            if kills.isMultiple(of: 6) { say("  \(kills) kills, \(try await provider.statistics())") }
+            if kills.isMultiple(of: 6) { note("  \(kills) kills, \(try await provider.statistics())") }
         }
         let counts = await peers.stop()
         let seconds = (clock.uptime - start) / .seconds(1)
         let statistics = try await provider.statistics()
-        say("  \(Int(seconds)) s, \(kills) kills, \(statistics)")
-        judge(&claims, statistics, peers, seconds: seconds, kills: kills, counts: counts)
+        note("  \(Int(seconds)) s, \(kills) kills, \(statistics)")
+        check(&claims, statistics, peers, seconds: seconds, kills: kills, counts: counts)
         let state = try await provider.session(in: folder).coordinator.restore()
         var isSignedIn = false
         if case .signedIn = state { isSignedIn = true }
-        claims.see("S20: the store holds the session at the end", isSignedIn, "\(state)")
+        claims.record("S20: the store holds the session at the end", isSignedIn, "\(state)")
     }
 
-    private func judge(
+    private func check(
         _ claims: inout Claims,
         _ statistics: Provider.Statistics,
         _ peers: Fleet,
@@ -57,21 +57,21 @@ struct ProviderRun {
         counts: [Int?]
     ) {
         let failures = peers.failures
-        claims.see(
-            "S20: no request fails, but those of a killed process", failures.isEmpty,
+        claims.record(
+            "S20: no request fails, except those of a killed process", failures.isEmpty,
             "\(failures.count) \(failures.first ?? "")")
-        claims.see("S20: nobody is signed out", peers.events("signedOut") == 0, "\(peers.events("signedOut")) endings")
-        claims.see("S20: no re-use is detected", statistics.reuses == 0, statistics.reuses)
-        claims.see("S20: no refresh is refused", statistics.refused == 0, statistics.refused)
-        claims.see("S20: one sign-in", statistics.signIns == 1, statistics.signIns)
+        claims.record("S20: no sign-out", peers.events("signedOut") == 0, "\(peers.events("signedOut")) endings")
+        claims.record("S20: no reuse is detected", statistics.reuses == 0, statistics.reuses)
+        claims.record("S20: no refresh is refused", statistics.refused == 0, statistics.refused)
+        claims.record("S20: one sign-in", statistics.signIns == 1, statistics.signIns)
         let usable = Double(options.accessLifetime) * 0.75
         let most = Int(1.3 * seconds / usable) + 1 + kills
         let least = Int(seconds / Double(options.accessLifetime + 1) / 2)
-        claims.see(
+        claims.record(
             "S20: rotations are from \(least) to \(most)", (least...max(most, least)).contains(statistics.rotations),
             statistics.rotations)
-        claims.see("S20: processes were killed", kills > 0 || options.minutes * 60 <= options.killEvery, kills)
-        claims.see("S20: the processes that live end by themselves", !counts.contains(nil), counts.compactMap(\.self))
+        claims.record("S20: processes were killed", kills > 0 || options.minutes * 60 <= options.killEvery, kills)
+        claims.record("S20: the other processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
     }
 }
 
@@ -80,7 +80,7 @@ private final class Fleet {
     private let make: () throws -> PeerProcess
     private let count: Int
     private var running: [PeerProcess] = []
-    private var dead: [PeerProcess] = []
+    private var killed: [PeerProcess] = []
 
     init(count: Int, make: @escaping () throws -> PeerProcess) {
         self.count = count
@@ -95,34 +95,34 @@ private final class Fleet {
     ///
     /// - Parameters:
     ///   - number: Chooses the process.
-    ///   - inRefresh: Whether to wait for a process that has just started a refresh, and to kill that one.
-    /// - Returns: Whether one was killed.
+    ///   - inRefresh: Whether to wait for a process that starts a refresh, and to kill that one.
+    /// - Returns: Whether a process was killed.
     /// - Throws: When the next process cannot be started.
     func replaceOne(number: Int, inRefresh: Bool) async throws -> Bool {
         let victim = inRefresh ? await killInRefresh() : number % count
         guard let victim else { return false }
         running[victim].kill()
         _ = await running[victim].end()
-        dead.append(running[victim])
+        killed.append(running[victim])
         running[victim] = try make()
         return true
     }
 
     private func killInRefresh() async -> Int? {
-        let order = KillOrder()
-        for (index, process) in running.enumerated() { process.dieInRefresh(order, index: index) }
+        let order = PeerProcess.KillOrder()
+        for (index, process) in running.enumerated() { process.killInRefresh(order, index: index) }
         _ = await wait(atMost: .seconds(60)) { order.victim != nil }
         return order.victim
     }
 
-    /// - Returns: How many requests each process has sent.
+    /// - Returns: The number of requests of each process.
     func stop() async -> [Int?] {
         var counts: [Int?] = []
         for process in running { counts.append(await process.stop()) }
         return counts
     }
 
-    var failures: [String] { (running + dead).flatMap(\.failures) }
+    var failures: [String] { (running + killed).flatMap(\.failures) }
 
-    func events(_ name: String) -> Int { (running + dead).reduce(0) { $0 + $1.events(name) } }
+    func events(_ name: String) -> Int { (running + killed).reduce(0) { $0 + $1.events(name) } }
 }

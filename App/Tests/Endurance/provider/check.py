@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows what the endurance run relies on: rotation, re-use detection, grace, revocation, restart.
+"""Checks what the endurance run depends on: rotation, reuse detection, grace window, revocation, restart.
 
 Starts the provider itself, several times, on free ports. Prints one line for each claim; exits 1 when one fails.
 Needs the standard library only.
@@ -22,7 +22,7 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 CREDENTIALS = base64.b64encode(b"endurance:endurance-only").decode()
-# Only what has stopped for good takes this long.
+# Long enough that only a provider that hangs reaches it.
 STUCK = 300
 failures = []
 
@@ -98,7 +98,7 @@ def check_rotation_and_reuse():
             status == 401 and headers["WWW-Authenticate"].startswith('Bearer error="invalid_token"'),
         )
         claim("... and no other session", server.refresh(bystander["refresh_token"])[0] == 200)
-        claim("an unknown token is refused and is no re-use", refused(server.refresh("unknown")))
+        claim("an unknown token is refused and is no reuse", refused(server.refresh("unknown")))
         claim("a client with a wrong secret is refused", server.refresh(bystander["refresh_token"], "eDp5")[0] == 401)
         stats = server.stats()
         expected = {
@@ -126,7 +126,7 @@ def check_grace():
         claim("... by one rotation", (stats["rotations"], stats["grace_replays"], stats["reuses"]) == (1, 19, 0))
         server.refresh(pairs[0]["refresh_token"])
         claim(
-            "a token older than the predecessor is re-use",
+            "a token older than the predecessor is reuse",
             refused(server.refresh(first["refresh_token"])) and server.stats()["reuses"] == 1,
         )
     with provider("--grace", "0.5") as server:
@@ -135,7 +135,7 @@ def check_grace():
         start = time.monotonic()
         while (response := server.refresh(first["refresh_token"]))[0] == 200 and time.monotonic() - start < STUCK:
             pass
-        claim("after the grace window the predecessor is re-use", refused(response) and server.stats()["reuses"] == 1)
+        claim("after the grace window the predecessor is reuse", refused(response) and server.stats()["reuses"] == 1)
 
 
 def check_expiry_and_revocation():

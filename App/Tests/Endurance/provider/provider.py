@@ -1,4 +1,4 @@
-"""An OAuth 2.0 provider for the endurance run: Authlib's server with rotation and re-use detection, on loopback."""
+"""An OAuth 2.0 provider for the endurance run: Authlib's server with rotation and reuse detection, on loopback."""
 
 import argparse
 import json
@@ -25,7 +25,7 @@ SCOPE = "resource"
 
 
 class Client(ClientMixin):
-    """The one registered client, confidential."""
+    """The only registered client, a confidential one."""
 
     def __init__(self, identifier, secret):
         self.identifier = identifier
@@ -74,7 +74,7 @@ def refresh_grant(store):
             store.count("rotations")
 
         def revoke_old_credential(self, refresh_token):
-            """Nothing is left to do: `save_token` has marked the old token as rotated."""
+            """Does nothing: `save_token` has marked the old token as rotated."""
 
     return RotatingRefreshTokenGrant
 
@@ -119,11 +119,11 @@ def make_application(store, client, access_lifetime):
 
     @application.post("/sign-in")
     def sign_in():
-        """A first pair for a test user, with no question asked."""
+        """A first token pair for a test user, without authentication."""
         user = request.form.get("user", "user")
         with store.transaction():
             response = server.generate_token(SIGN_IN_GRANT, client, user=user, scope=SCOPE)
-            store.insert(store.begin_family(user, client.identifier), response)
+            store.insert(store.start_family(user, client.identifier), response)
             store.count("sign_ins")
         return jsonify(response), 200, {"Cache-Control": "no-store"}
 
@@ -188,7 +188,7 @@ def arguments():
         "--grace",
         type=float,
         default=0,
-        help="seconds after its rotation in which the predecessor of the current refresh token gives the same result"
+        help="seconds after its rotation in which the predecessor of the current refresh token returns the same result"
         " again; 0, the default, takes every second use for theft",
     )
     parser.add_argument("--client-id", default="endurance")
@@ -201,7 +201,7 @@ def main():
     store = Store(options.store, options.refresh_lifetime, options.grace)
     client = Client(options.client_id, options.client_secret)
     application = make_application(store, client, options.access_lifetime)
-    # Waitress keeps connections alive, as a provider in the field does, and logs no request.
+    # Waitress keeps connections alive, as providers do, and does not log requests.
     server = create_server(application, host="127.0.0.1", port=options.port, threads=16, ident="provider")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     start = description(f"http://127.0.0.1:{server.effective_port}") | {

@@ -1,4 +1,4 @@
-"""Token families in SQLite: rotation, re-use detection and the grace window."""
+"""Token families in SQLite: rotation, reuse detection and the grace window."""
 
 import contextlib
 import hashlib
@@ -46,7 +46,7 @@ COUNTERS = [
 
 
 def digest(token):
-    """What is stored in a token's place."""
+    """What the store holds instead of the token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -82,7 +82,7 @@ class Token(TokenMixin):
 
 
 class Store:
-    """All that the provider remembers. `transaction` makes a request atomic and the only one at its time."""
+    """The state of the provider. `transaction` makes a request atomic, and requests consecutive."""
 
     def __init__(self, path, refresh_lifetime, grace):
         self.refresh_lifetime = refresh_lifetime
@@ -115,13 +115,13 @@ class Store:
             values = dict(self._database.execute("SELECT name, value FROM counter").fetchall())
         return {name: values.get(name, 0) for name in COUNTERS}
 
-    def begin_family(self, user, client):
+    def start_family(self, user, client):
         family = str(uuid.uuid4())
         self._database.execute("INSERT INTO family (id, user, client) VALUES (?, ?, ?)", (family, user, client))
         return family
 
     def insert(self, family, response):
-        """Records a pair as it was issued: the response of RFC 6749 section 5.1."""
+        """Records an issued pair: the response of RFC 6749 section 5.1."""
         now = time.time()
         self._database.execute(
             "INSERT INTO token (family, access_digest, refresh_digest, scope, access_expires_at, refresh_expires_at)"
@@ -139,7 +139,7 @@ class Store:
     def redeem(self, refresh_token):
         """The token that may be exchanged for a new pair, or None.
 
-        A token that was rotated before is re-use and revokes its family, unless it is the direct predecessor of the
+        A token that was rotated before is reuse and revokes its family, unless it is the direct predecessor of the
         current one and the grace window is open: then it has a `successor`, the response to give again.
         """
         token = self._find("refresh_digest", refresh_token)

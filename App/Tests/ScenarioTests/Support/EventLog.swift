@@ -3,58 +3,58 @@ import ConcurrencyPrimitives
 import NIOConcurrencyHelpers
 import TokenRefresh
 
-/// What the engine reported, for tests to wait for.
+/// The events of an engine, which tests can wait for.
 final class EventLog: Sendable {
-    private struct Watcher {
+    private struct Waiter {
         let id: Int
-        let isMeant: @Sendable (SessionEvent) -> Bool
+        let matches: @Sendable (SessionEvent) -> Bool
         let continuation: CheckedContinuation<Void, Never>
     }
 
     private struct State {
         var events: [SessionEvent] = []
-        var watchers: [Watcher] = []
+        var waiters: [Waiter] = []
         var nextID = 0
     }
 
     private let state = NIOLockedValueBox(State())
 
     func note(_ event: SessionEvent) {
-        let awaited = state.withLockedValue { state in
+        let notified = state.withLockedValue { state in
             state.events.append(event)
-            let awaited = state.watchers.filter { $0.isMeant(event) }
-            state.watchers.removeAll { $0.isMeant(event) }
-            return awaited
+            let notified = state.waiters.filter { $0.matches(event) }
+            state.waiters.removeAll { $0.matches(event) }
+            return notified
         }
-        for watcher in awaited { watcher.continuation.resume() }
+        for waiter in notified { waiter.continuation.resume() }
     }
 
-    /// Waits until the engine has reported an event, or the task is cancelled.
-    func wait(for isMeant: @escaping @Sendable (SessionEvent) -> Bool) async {
+    /// Waits until the engine has reported a matching event, or the task is cancelled.
+    func wait(for matches: @escaping @Sendable (SessionEvent) -> Bool) async {
         let id = state.withLockedValue { state in
             state.nextID += 1
             return state.nextID
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isOver = state.withLockedValue { state in
-                    if Task.isCancelled || state.events.contains(where: isMeant) { return true }
-                    state.watchers.append(Watcher(id: id, isMeant: isMeant, continuation: continuation))
+                let isDone = state.withLockedValue { state in
+                    if Task.isCancelled || state.events.contains(where: matches) { return true }
+                    state.waiters.append(Waiter(id: id, matches: matches, continuation: continuation))
                     return false
                 }
-                if isOver { continuation.resume() }
+                if isDone { continuation.resume() }
             }
         } onCancel: {
-            let watcher = state.withLockedValue { state in
-                state.watchers.firstIndex { $0.id == id }.map { state.watchers.remove(at: $0) }
+            let waiter = state.withLockedValue { state in
+                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
             }
-            watcher?.continuation.resume()
+            waiter?.continuation.resume()
         }
     }
 
-    /// How many events there were of a kind.
-    func count(_ isMeant: (SessionEvent) -> Bool) -> Int {
-        state.withLockedValue(\.events).count(where: isMeant)
+    /// The number of matching events.
+    func count(_ matches: (SessionEvent) -> Bool) -> Int {
+        state.withLockedValue(\.events).count(where: matches)
     }
 
     /// The endings of sessions, in order.
@@ -64,6 +64,7 @@ final class EventLog: Sendable {
 }
 
 extension SessionEvent {
+    var isSignedOut: Bool { if case .signedOut = self { true } else { false } }
     var isRefreshStarted: Bool { if case .refreshStarted = self { true } else { false } }
     var isRefreshed: Bool { if case .refreshed = self { true } else { false } }
     var isAdopted: Bool { if case .adopted = self { true } else { false } }

@@ -4,11 +4,11 @@ import Foundation
 
 /// One stream of ``FileTokenStore/changes``.
 ///
-/// It watches the folder of the file. Where there is none yet, it watches the nearest folder above, until the next one
-/// on the way is made. The stream ends when the folder is removed, renamed or unmounted, and is over from the start
-/// where changes are not reported: on network file systems, and when the system has no more watches.
+/// It watches the folder of the file, or the nearest folder above until the next one on the path is created. The stream
+/// ends when the folder is removed, renamed or unmounted. It ends at once if changes are not reported: on network file
+/// systems, and when the system has no more watches.
 final class FileChanges: Sendable {
-    private struct Place: Equatable {
+    private struct Target: Equatable {
         let folder: String
         let name: String
         let isLast: Bool
@@ -16,7 +16,7 @@ final class FileChanges: Sendable {
 
     private struct State {
         var subscription: FolderWatcher.Subscription?
-        var place: Place?
+        var target: Target?
         var hasEnded = false
     }
 
@@ -33,7 +33,7 @@ final class FileChanges: Sendable {
         self.continuation = continuation
     }
 
-    /// Makes a stream. Each write to the file after the return is reported.
+    /// Makes a stream. Every write to the file after the return is reported.
     static func stream(of name: String, in folder: TokenFolder) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let changes = FileChanges(folder, name, continuation)
@@ -49,24 +49,24 @@ final class FileChanges: Sendable {
         state.withLock { state in
             guard !state.hasEnded else { return true }
             while true {
-                guard let place = nearest() else { return false }
-                if place == state.place { return true }
-                let subscription = FolderWatcher.shared.subscribe(to: place.folder, place.name) { [weak self] event in
-                    self?.receive(event, at: place)
+                guard let target = nearestTarget() else { return false }
+                if target == state.target { return true }
+                let subscription = FolderWatcher.shared.subscribe(to: target.folder, target.name) { [weak self] event in
+                    self?.receive(event, at: target)
                 }
                 state.subscription.map(FolderWatcher.shared.unsubscribe)
                 state.subscription = subscription
-                state.place = place
+                state.target = target
                 if subscription == nil { return false }
             }
         }
     }
 
-    private func receive(_ event: FolderWatcher.Event, at place: Place) {
-        guard state.withLock({ $0.place == place }) else { return }
+    private func receive(_ event: FolderWatcher.Event, at target: Target) {
+        guard state.withLock({ $0.target == target }) else { return }
         switch event {
         case .ended: continuation.finish()
-        case .changed where place.isLast: continuation.yield()
+        case .changed where target.isLast: continuation.yield()
         case .changed:
             if attach() { continuation.yield() } else { continuation.finish() }
         }
@@ -80,8 +80,8 @@ final class FileChanges: Sendable {
         }
     }
 
-    /// The folder to watch, and the name in it to look for.
-    private func nearest() -> Place? {
+    /// The nearest existing folder, and the name to watch in it.
+    private func nearestTarget() -> Target? {
         var path = folder
         var next = name
         var status = stat()
@@ -91,6 +91,6 @@ final class FileChanges: Sendable {
             path = (path as NSString).deletingLastPathComponent
         }
         guard FileSystemKind(device: UInt64(status.st_dev)) != .network else { return nil }
-        return Place(folder: path, name: next, isLast: path == folder)
+        return Target(folder: path, name: next, isLast: path == folder)
     }
 }

@@ -5,11 +5,11 @@ import Foundation
 
 /// Reports changes in folders, by one source of Dispatch for each subscription.
 ///
-/// The kernel reports that a folder has changed, not which file: receivers are told of changes of other files too.
+/// The kernel reports that a folder has changed, not which file: changes of other files are reported too.
 final class FolderWatcher: Sendable {
     static let shared = FolderWatcher()
 
-    /// What a receiver is told.
+    /// What is reported.
     enum Event {
         /// A file was created, replaced or removed.
         case changed
@@ -19,20 +19,20 @@ final class FolderWatcher: Sendable {
 
     typealias Receive = @Sendable (Event) -> Void
 
-    /// What to end a subscription with.
+    /// The argument of ``unsubscribe(_:)``.
     struct Subscription: @unchecked Sendable {  // a source of Dispatch may be cancelled on any thread
         fileprivate let source: any DispatchSourceFileSystemObject
     }
 
     private let queue = DispatchQueue(label: "token-folder-watching")
 
-    /// Starts to report what happens in a folder. A change after the return is reported.
+    /// Starts to report what happens in a folder. Every change after the return is reported.
     ///
     /// - Parameters:
     ///   - folder: The folder. A symbolic link is not followed.
     ///   - name: The file, which need not exist.
-    ///   - receive: Is called on a queue of the watcher, one event at a time.
-    /// - Returns: What ``unsubscribe(_:)`` needs; `nil` when the folder cannot be watched.
+    ///   - receive: Is called on a queue of the watcher, with one event at a time.
+    /// - Returns: The subscription; `nil` when the folder cannot be watched.
     func subscribe(to folder: String, _ name: String, _ receive: @escaping Receive) -> Subscription? {
         let file = open(folder, O_EVTONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -49,7 +49,7 @@ final class FolderWatcher: Sendable {
         return Subscription(source: source)
     }
 
-    /// Ends a subscription. An event that is on its way may still be received.
+    /// Ends a subscription. An event that is already being delivered may still be received.
     func unsubscribe(_ subscription: Subscription) { subscription.source.cancel() }
 }
 #endif

@@ -10,7 +10,7 @@ import Foundation
 final class FolderWatcher: Sendable {
     static let shared = FolderWatcher()
 
-    /// What a receiver is told.
+    /// What is reported.
     enum Event {
         /// The file was created, replaced or removed.
         case changed
@@ -20,7 +20,7 @@ final class FolderWatcher: Sendable {
 
     typealias Receive = @Sendable (Event) -> Void
 
-    /// What to end a subscription with.
+    /// The argument of ``unsubscribe(_:)``.
     struct Subscription: Sendable {
         fileprivate let watch: Int32
         fileprivate let number: Int
@@ -49,13 +49,13 @@ final class FolderWatcher: Sendable {
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "token-folder-watching")
 
-    /// Starts to report what happens to a file. A change after the return is reported.
+    /// Starts to report what happens to a file. Every change after the return is reported.
     ///
     /// - Parameters:
     ///   - folder: The folder of the file. A symbolic link is not followed.
     ///   - name: The file, which need not exist.
-    ///   - receive: Is called on a queue of the watcher, one event at a time.
-    /// - Returns: What ``unsubscribe(_:)`` needs; `nil` when the folder cannot be watched.
+    ///   - receive: Is called on a queue of the watcher, with one event at a time.
+    /// - Returns: The subscription; `nil` when the folder cannot be watched.
     func subscribe(to folder: String, _ name: String, _ receive: @escaping Receive) -> Subscription? {
         state.withLock { state in
             if state.file < 0 { open(&state) }
@@ -68,7 +68,7 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// Ends a subscription. An event that is on its way may still be received.
+    /// Ends a subscription. An event that is already being delivered may still be received.
     func unsubscribe(_ subscription: Subscription) {
         state.withLock { state in
             let watch = subscription.watch

@@ -43,7 +43,7 @@ let tokenEndpoint = URL(string: "https://id.example.com/oauth2/token")!
 let oauth2 = OAuth2TokenRefreshHandler(
     tokenEndpoint: tokenEndpoint, client: .basic(id: "articles", secret: "of the client"), network: api)
 
-let login = AuthService(open: api, network: network, session: session)
+let login = AuthService(unauthenticated: api, network: network, session: session)
 let user = try await login.socialLogin(.apple, token: "from the identity provider")
 
 // After any other login call, give the session what the server issued:

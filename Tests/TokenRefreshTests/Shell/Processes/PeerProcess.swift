@@ -10,12 +10,12 @@ final class PeerHost: Sendable {
     let server: RotatingTokenServer
     /// Refreshes wait here before they reach the server.
     let door: Gate
-    /// Answers wait here after the server has rotated.
+    /// Responses wait here after the server has rotated.
     let wayBack = Gate(isOpen: true)
     private let folder = TemporaryFolder()
 
     init(isOpen: Bool = true, hasGraceWindow: Bool = false) async throws {
-        server = RotatingTokenServer(hasGraceWindow: hasGraceWindow)
+        server = RotatingTokenServer(tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)
         door = Gate(isOpen: isOpen)
         try await FileTokenStore(folder: folder.url).save(.fixture())
     }
@@ -34,7 +34,7 @@ final class PeerHost: Sendable {
     }
 
     /// What the server says to a process; `nil` if the process was killed before its request got here.
-    func answer(_ refreshToken: String, of peer: PeerProcess) async -> String? {
+    func respond(_ refreshToken: String, of peer: PeerProcess) async -> String? {
         await door.pass()
         if peer.isKilled { return nil }
         let line: String
@@ -61,9 +61,11 @@ final class PeerProcess: Sendable {
     private let state = Locked(State())
 
     init(folder: URL, host: PeerHost) throws {
-        // SwiftPM builds the executable beside the tests because they depend on it.
-        let executable = SpawnedProcess.buildFolder.appendingPathComponent("RefreshPeer").path
-        process = try SpawnedProcess(executable, [folder.path], environment: ProcessInfo.processInfo.environment)
+        process = try SpawnedProcess(
+            SpawnedProcess.peer,
+            ["refresh", folder.path],
+            environment: ProcessInfo.processInfo.environment
+        )
         Task { [weak self, weak host, lines = process.lines] in
             for await line in lines { self?.heard(line, host) }
         }
@@ -71,9 +73,9 @@ final class PeerProcess: Sendable {
 
     deinit { process.kill(SIGTERM) }
 
-    /// Tells the process to do something.
+    /// Sends a command to the process.
     func tell(_ line: String) {
-        try? process.say("\(line)\n")
+        try? process.write("\(line)\n")
     }
 
     /// What the process said that begins with a word, the oldest first; waits for it.
@@ -90,12 +92,12 @@ final class PeerProcess: Sendable {
         }
     }
 
-    /// Whether the process has said something that nobody has asked for yet.
+    /// Whether the process has printed a line that no test has read yet.
     func hasSaid(_ line: String) -> Bool {
         state.withLock { $0.said.contains(line) }
     }
 
-    /// Ends the process as the system does: at once, and without a word to it.
+    /// Ends the process as the system does: at once, without a notice.
     func kill() async {
         state.withLock { $0.isKilled = true }
         process.kill()
@@ -113,7 +115,7 @@ final class PeerProcess: Sendable {
     private func heard(_ line: String, _ host: PeerHost?) {
         if line.hasPrefix("refresh "), let host {
             Task {
-                if let answer = await host.answer(String(line.dropFirst(8)), of: self) { tell(answer) }
+                if let response = await host.respond(String(line.dropFirst(8)), of: self) { tell(response) }
             }
         }
         let watcher = state.withLock { state in

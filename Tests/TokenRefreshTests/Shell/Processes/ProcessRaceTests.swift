@@ -4,8 +4,10 @@ import Testing
 
 /// G13: several processes over one stored session.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct ProcessRaceTests {
-    @Test("G13: processes that refresh at once cause one refresh, and all go on with its token", arguments: [2, 8])
-    func atOnce(count: Int) async throws {
+    @Test(arguments: [2, 8])
+    func `G13: processes that refresh at once cause one refresh, and all continue with its token`(count: Int)
+        async throws
+    {
         let host = try await PeerHost(isOpen: false)
         let peers = try await host.start(count)
         for peer in peers { #expect(await peer.said("token") == "token access-ada1-0") }
@@ -24,8 +26,9 @@ import Testing
         }
     }
 
-    @Test("G13: processes that refresh one after the other cause one refresh: those who come later adopt its tokens")
-    func oneAfterTheOther() async throws {
+    @Test func `G13: processes that refresh one after the other cause one refresh: the later ones adopt its tokens`()
+        async throws
+    {
         let host = try await PeerHost()
         let peers = try await host.start(3)
         for peer in peers { #expect(await peer.said("token") == "token access-ada1-0") }
@@ -40,8 +43,7 @@ import Testing
         for peer in late { await peer.exit() }
     }
 
-    @Test("G12, G13: when the process that refreshes is killed before the server is asked, the others go on")
-    func killedBeforeTheServer() async throws {
+    @Test func `G12, G13: when a process is killed before its call, the others continue`() async throws {
         let host = try await PeerHost(isOpen: false)
         let (victim, others) = try await startRefresh(on: host)
         await victim.kill()
@@ -57,9 +59,9 @@ import Testing
         #expect(try await host.stored()?.generation == 1)
     }
 
-    @Test(
-        "G12, G13: when it is killed after the server has rotated, the others get the same tokens in the grace window")
-    func killedAfterTheRotation() async throws {
+    @Test func `G12, G13: when it is killed after the rotation, the others get the same tokens in the grace window`()
+        async throws
+    {
         let host = try await PeerHost(hasGraceWindow: true)
         host.wayBack.close()
         let (victim, others) = try await startRefresh(on: host)
@@ -76,8 +78,9 @@ import Testing
         #expect(try await host.stored()?.generation == 1)
     }
 
-    @Test("G13: however processes take turns, no refresh token is spent twice and nobody is signed out")
-    func turns() async throws {
+    @Test func `G13: processes that refresh in any order spend no refresh token twice and sign no user out`()
+        async throws
+    {
         let host = try await PeerHost()
         let peers = try await host.start(4)
         for peer in peers { _ = await peer.said("token") }
@@ -93,8 +96,9 @@ import Testing
         for peer in peers { await peer.exit() }
     }
 
-    @Test("G13: a logout in one process is a logout in the other, found at its next refresh, without a call")
-    func logout() async throws {
+    @Test func `G13: a sign-out in one process ends the session of the other at its next refresh, without a call`()
+        async throws
+    {
         let host = try await PeerHost()
         let peers = try await host.start(2)
         for peer in peers { _ = await peer.said("token") }
@@ -108,7 +112,7 @@ import Testing
         for peer in peers { await peer.exit() }
     }
 
-    /// Starts three processes, one of which holds the lease and has asked the server.
+    /// Starts three processes, one of which holds the lease and has called the server.
     private func startRefresh(on host: PeerHost) async throws -> (victim: PeerProcess, others: [PeerProcess]) {
         var peers = try await host.start(3)
         for peer in peers { #expect(await peer.said("token") == "token access-ada1-0") }

@@ -31,7 +31,8 @@ final class Bench: Sendable {
         policy: TokenRefreshPolicy = TokenRefreshPolicy()
     ) {
         let clock = ManualTimeSource()
-        server = RotatingTokenServer(lifetime: lifetime, hasGraceWindow: hasGraceWindow)
+        server = RotatingTokenServer(
+            lifetime: lifetime, tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)
         handler = ScriptedRefreshHandler(server: server)
         store = FaultyTokenStore(RecordingTokenStore(holding: bundle, clock: clock))
         self.clock = clock
@@ -55,11 +56,11 @@ final class Bench: Sendable {
     /// A bench where ten requests of ada wait for a refresh that is held at a gate.
     static func refreshing(
         _ kind: StoreKind = .own,
-        answer: ScriptedRefreshHandler.Response = .rotate
+        response: ScriptedRefreshHandler.Response = .rotate
     ) async throws -> (bench: Bench, gate: Gate, requests: [Request], token: SessionToken) {
         let bench = Bench(kind)
         let token = try await bench.signIn()
-        let (gate, requests) = await bench.startRefresh(of: token, answer: answer)
+        let (gate, requests) = await bench.startRefresh(of: token, response: response)
         return (bench, gate, requests, token)
     }
 
@@ -72,10 +73,10 @@ final class Bench: Sendable {
     func startRefresh(
         of token: SessionToken,
         requests count: Int = 10,
-        answer: ScriptedRefreshHandler.Response = .rotate
+        response: ScriptedRefreshHandler.Response = .rotate
     ) async -> (gate: Gate, requests: [Request]) {
         let gate = Gate()
-        handler.enqueue(.held(at: gate, then: answer))
+        handler.enqueue(.held(at: gate, then: response))
         let calls = handler.calls.count
         let requests = refuse(token, times: count)
         await handler.calls(atLeast: calls + 1)
@@ -91,13 +92,13 @@ final class Bench: Sendable {
         (0..<count).map { _ in Task { [engine] in try await engine.token() } }
     }
 
-    /// Waits until this many requests wait for the refresh under way, so that nobody can come late.
+    /// Waits until this many requests wait for the refresh under way, so that none comes late.
     func waiters(atLeast count: Int) async {
         await until { engine.core.withLock { $0.waiters.count } >= count }
     }
 }
 
-/// Waits for something that nobody tells of.
+/// Waits for a condition of which there is no notification.
 func until(_ condition: () async -> Bool) async {
     while !(await condition()) { await Task.yield() }
 }

@@ -13,7 +13,7 @@ struct OwnTokenStore: TokenStore {
     func delete() async throws { try await base.delete() }
 }
 
-/// A revocation that works, hangs or fails, and remembers what it was told.
+/// A revocation that works, hangs or fails, and records its calls.
 final class RecordingRevocation: TokenRevocationHandler {
     private let told = Locked<[TokenBundle]>([])
     private let isNarrow = Locked(true)
@@ -28,7 +28,7 @@ final class RecordingRevocation: TokenRevocationHandler {
     /// From now on a call may affect every session of the user.
     func affectsAll() { isNarrow.withLock { $0 = false } }
 
-    /// From now on calls wait at a gate, deaf to cancellation.
+    /// From now on calls wait at a gate, and ignore their cancellation.
     func hold(at gate: Gate) {
         script.withLock { $0.gate = gate }
     }
@@ -95,7 +95,7 @@ extension SessionEvent {
     }
 }
 
-/// A folder for one test, removed with everything in it when the test lets go of it.
+/// A folder for one test, removed with its content when the test releases it.
 final class TemporaryFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
 

@@ -1,0 +1,127 @@
+public import Foundation
+public import Logging
+
+extension DevBackend {
+    /// The configuration of a server. The defaults suit a test.
+    public struct Configuration: Sendable {
+        /// The interface to bind. The server speaks cleartext HTTP, so the default is loopback.
+        public var host = "127.0.0.1"
+
+        /// The TCP port to bind; 0 is any free port.
+        public var port = 0
+
+        /// Where users, articles, files and token families are stored.
+        public var database = DatabaseLocation.memory
+
+        /// The lifetime of an access token, from its issue, rounded up to whole seconds.
+        public var accessTokenLifetime = Duration.seconds(15 * 60)
+
+        /// The lifetime of a refresh token, from its issue. Each rotation issues a new one.
+        public var refreshTokenLifetime = Duration.seconds(30 * 24 * 60 * 60)
+
+        /// The grace window: the time after a rotation in which the previous refresh token still returns its successor.
+        ///
+        /// Zero, the default, treats any second use as theft and revokes the family (RFC 9700 §4.14.2).
+        public var rotationGrace = Duration.zero
+
+        /// The status of the response to an expired access token.
+        public var expiredTokenStatus = ExpiredTokenStatus.unauthorized
+
+        /// A header field that may carry the access token instead of `Authorization`, such as `accessToken`.
+        public var accessTokenField: String?
+
+        /// The identity provider whose tokens `POST /auth/social/login` accepts.
+        public var provider = DevelopmentProvider()
+
+        /// The client that may call `/oauth2/token` and `/oauth2/revoke`.
+        public var oauth2Client = OAuth2Client(id: "latchkey-dev", secret: "development-only")
+
+        /// The limits of a request's size and duration.
+        public var limits = Limits()
+
+        /// Whether a new database starts with a dozen articles by a built-in author.
+        public var seedsArticles = true
+
+        /// The faults, from the first request on.
+        public var faults = FaultPlan.none
+
+        /// Whether `/dev/faults`, `/dev/expire` and `/dev/stats` exist. They require no authentication.
+        public var allowsDevEndpoints = false
+
+        /// The number of requests that the journal holds.
+        public var journalCapacity = 20_000
+
+        /// The number of connections that the kernel may queue before they are accepted.
+        public var backlog = 2048
+
+        /// Whether `start` raises this process's limit of open files to what the system allows.
+        ///
+        /// A thousand connections with both ends in one process need more than the usual 1,024 descriptors.
+        public var raisesOpenFileLimit = true
+
+        /// How long `stop` waits for requests in progress before it cancels them.
+        public var shutdownGrace = Duration.seconds(2)
+
+        /// The logger, silent by default. Tokens, headers and bodies are never logged.
+        public var logger = Logger(label: "dev-backend", factory: { _ in SwiftLogNoOpLogHandler() })
+
+        /// The wall clock, for tokens, timestamps and the `Date` field.
+        public var now: @Sendable () -> Date = { Date() }
+
+        /// Creates the default configuration.
+        public init() {}
+    }
+
+    /// Where the data is stored.
+    public enum DatabaseLocation: Sendable, Hashable {
+        /// A private database that is discarded with the server.
+        case memory
+        /// A SQLite file in WAL mode, created when absent. Sessions survive a restart on the same file.
+        case file(String)
+    }
+
+    /// The status of the response to an expired access token. An invalid or revoked one always gets 401.
+    public enum ExpiredTokenStatus: Int, Sendable, Codable, CaseIterable {
+        /// 401, as in RFC 6750 §3.1.
+        case unauthorized = 401
+        /// 419, unregistered but widespread.
+        case authenticationTimeout = 419
+    }
+
+    /// The limits of a request, in bytes, characters, items or time.
+    public struct Limits: Sendable, Hashable {
+        /// Bytes in a profile image: 5 MiB.
+        public var imageBytes = 5 * 1024 * 1024
+        /// Bytes in a body that is not an upload: 256 KiB.
+        public var bodyBytes = 256 * 1024
+        /// Bytes in a multipart body beside the image: 64 KiB.
+        public var multipartOverheadBytes = 64 * 1024
+        /// Parts in a multipart body.
+        public var multipartParts = 16
+        /// Bytes in the header fields of one part.
+        public var multipartHeaderBytes = 8 * 1024
+        /// Characters in a user's name.
+        public var nameCharacters = 50
+        /// Characters in an article's title.
+        public var titleCharacters = 200
+        /// Characters in an article's body.
+        public var articleCharacters = 20_000
+        /// Articles in one page.
+        public var pageItems = 100
+        /// Articles in a page without a `limit` in the request.
+        public var defaultPageItems = 20
+        /// Characters in an `Idempotency-Key`.
+        public var idempotencyKeyCharacters = 255
+        /// Bytes of memory that the bodies of all requests in progress may take: 64 MiB. A request whose body does not
+        /// fit gets 503 `BODY_MEMORY_EXHAUSTED`.
+        public var bufferedBodyBytes = 64 * 1024 * 1024
+        /// The idle timeout of a body, without the time in which the server does not read. After it the response is 408
+        /// `BODY_TIMEOUT`, and the connection is closed.
+        public var bodyIdleTimeout = Duration.seconds(15)
+        /// The total deadline of a body, without the time in which the server does not read. The response is the same.
+        public var bodyTotalTimeout = Duration.seconds(120)
+
+        /// Creates the default limits.
+        public init() {}
+    }
+}

@@ -1,0 +1,54 @@
+import HTTPTypes
+import Hummingbird
+
+/// All routes. It dispatches to handlers, names routes for the statistics, and rejects unknown paths and methods.
+struct RouteTable: Sendable {
+    static let basePath = "/api/v1"
+
+    private let entries: [(pattern: PathPattern, route: Route)]
+    private let responder: RouterResponder<BackendContext>
+
+    init(_ routes: [Route]) {
+        entries = routes.map { route in
+            let segments = route.path.split(separator: "/").map { $0.hasPrefix("{") ? "*" : $0 }
+            return (PathPattern(segments.joined(separator: "/")), route)
+        }
+        let router = Router(context: BackendContext.self)
+        for route in routes {
+            router.on(RouterPath(Self.basePath + route.path), method: route.method, use: route.handler)
+        }
+        responder = router.buildResponder()
+    }
+
+    /// A path relative to the base path; the whole path when it is elsewhere.
+    static func relativePath(_ path: String) -> String {
+        guard path.hasPrefix(basePath + "/") else { return path }
+        return String(path.dropFirst(basePath.count))
+    }
+
+    /// The route of a request. A HEAD has the route of its GET.
+    func route(_ method: HTTPRequest.Method, _ path: String) -> Route? {
+        guard path.hasPrefix(Self.basePath) else { return nil }
+        let path = Self.relativePath(path)
+        let method = method == .head ? .get : method
+        return entries.first { $0.route.method == method && $0.pattern.matches(path) }?.route
+    }
+
+    /// Runs the handler of a request.
+    ///
+    /// - Throws: 404 or 405 without a handler, and what the handler throws.
+    func respond(to request: Request, context: BackendContext) async throws -> Response {
+        guard route(request.method, request.uri.path) != nil else { throw rejection(of: request) }
+        guard request.method == .head else { return try await responder.respond(to: request, context: context) }
+        var head = request.head
+        head.method = .get
+        return try await responder.respond(to: Request(head: head, body: request.body), context: context)
+    }
+
+    private func rejection(of request: Request) -> APIError {
+        guard request.uri.path.hasPrefix(Self.basePath) else { return .notFound }
+        let path = Self.relativePath(request.uri.path)
+        let allowed = entries.filter { $0.pattern.matches(path) }.map(\.route.method)
+        return allowed.isEmpty ? .notFound : .methodNotAllowed(allowed)
+    }
+}

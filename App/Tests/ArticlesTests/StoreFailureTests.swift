@@ -1,0 +1,98 @@
+import DevBackend
+import Foundation
+import ProgramTesting
+import Testing
+
+/// A token file that cannot be used is reported in one line, and kept.
+@Suite struct StoreFailureTests {
+    private let home: Home
+
+    init() throws {
+        home = try Home()
+    }
+
+    private func withSignedIn(_ body: (_ base: [String], _ file: URL, DevBackend) async throws -> Void) async throws {
+        try await DevBackend.withServer { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            try await body(base, home.tokenFile(), backend)
+        }
+    }
+
+    @Test func `a file that other users can read is neither used nor changed`() async throws {
+        try await withSignedIn { base, file, backend in
+            let content = try Data(contentsOf: file)
+            let requests = backend.statistics.requests
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Grace"]
+            for command in [["list"], ["status"], ["logout"], login] {
+                let run = try await home.run(command + base)
+                #expect(run.errorLine?.contains("run: chmod 600 ") == true, "\(command)")
+                #expect(run.status == 74)
+            }
+            #expect(try Data(contentsOf: file) == content)
+            #expect(backend.statistics.requests == requests)
+
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            #expect(try await home.run(["list"] + base).status == 0)
+        }
+    }
+
+    @Test func `a corrupt file is kept until a sign-in replaces it`() async throws {
+        try await withSignedIn { base, file, _ in
+            let broken = Data("{\"accessToken\":".utf8)
+            try FileHandle(forWritingTo: file).truncate(atOffset: 0)
+            try FileHandle(forWritingTo: file).write(contentsOf: broken)
+            for command in ["list", "status"] {
+                let run = try await home.run([command] + base)
+                #expect(run.errorLine?.contains("is no token file") == true)
+                #expect(run.status == 74)
+            }
+            #expect(try Data(contentsOf: file) == broken)
+
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            // No copy remains that would keep tokens after a sign-out.
+            let folder = file.deletingLastPathComponent()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(names.filter { $0.hasSuffix(".json") || $0.contains("corrupt") } == [file.lastPathComponent])
+            #expect(try await home.run(["list"] + base).status == 0)
+        }
+    }
+
+    @Test func `a corrupt file does not prevent a sign-out`() async throws {
+        try await withSignedIn { base, file, _ in
+            try FileHandle(forWritingTo: file).truncate(atOffset: 3)
+            let run = try await home.run(["logout"] + base)
+            #expect(run.status == 0)
+            #expect(run.output.contains("the tokens were not revoked at the server"))
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+    }
+
+    @Test func `an unreachable server ends no session`() async throws {
+        try await withSignedIn { base, file, backend in
+            await backend.stop()
+            let list = try await home.run(["list"] + base)
+            #expect(list.status == 69)
+            let status = try await home.run(["status", "--json"] + base)
+            #expect(try status.object()["state"] as? String == "unverified")
+            #expect(FileManager.default.fileExists(atPath: file.path))
+        }
+    }
+
+    @Test func `the status object contains the store's failure`() async throws {
+        try await withSignedIn { base, file, _ in
+            try FileHandle(forWritingTo: file).truncate(atOffset: 3)
+            let status = try await home.run(["status", "--json"] + base)
+            #expect(status.status == 74)
+            let object = try status.object()
+            #expect(object["state"] as? String == "unknown")
+            let failure = try #require(object["storeFailure"] as? [String: Any])
+            #expect(failure["code"] as? String == "corrupt")
+            #expect((failure["reason"] as? String)?.contains("is no token file") == true)
+            #expect(try await home.run(["status"] + base).output.contains("problem  \(file.path)"))
+        }
+    }
+}

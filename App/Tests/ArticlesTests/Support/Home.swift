@@ -1,0 +1,76 @@
+import DevBackend
+import Foundation
+import ProgramTesting
+import Storage
+import Testing
+
+/// A home folder for runs of `articles`, removed with the last reference.
+final class Home: Sendable {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for folder in [temporary, path("state")] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+    }
+
+    deinit { folder.remove() }
+
+    private func path(_ name: String) -> URL { folder.url.appending(path: name) }
+
+    /// The system's temporary folder for the program.
+    private var temporary: URL { path("tmp") }
+
+    /// The names of the files that runs left in the temporary folder.
+    func leftovers() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: temporary.path)
+    }
+
+    /// Creates a file in the home folder.
+    ///
+    /// - Returns: Its path.
+    func file(_ name: String, _ content: Data) throws -> String {
+        let url = path(name)
+        try content.write(to: url)
+        return url.path
+    }
+
+    /// The only token file.
+    func tokenFile() throws -> URL {
+        let files = try FileManager.default.contentsOfDirectory(
+            at: path("state/articles/tokens"), includingPropertiesForKeys: nil)
+        return try #require(files.first { $0.pathExtension == "json" })
+    }
+
+    /// The store of the session with a server.
+    func tokenStore(of backend: DevBackend) -> FileTokenStore {
+        let url = backend.baseURL
+        let account = "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)"
+        return FileTokenStore(folder: path("state/articles/tokens"), account: account)
+    }
+
+    /// Runs the program to its end.
+    func run(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> SpawnedProgram.Result {
+        await (try start(arguments, environment)).result
+    }
+
+    /// Runs the program and interrupts it after its first line.
+    func interruptAfterFirstLine(_ arguments: [String]) async throws -> SpawnedProgram.Result {
+        let program = try start(arguments, [:])
+        await program.waitForLine()
+        program.kill(SIGINT)
+        return await program.result
+    }
+
+    private func start(_ arguments: [String], _ environment: [String: String]) throws -> SpawnedProgram {
+        try SpawnedProgram(
+            SpawnedProgram.executable("articles"),
+            arguments,
+            environment: environment.merging([
+                "HOME": folder.url.path, "XDG_STATE_HOME": path("state").path,
+                "XDG_CONFIG_HOME": path("config").path, "TMPDIR": temporary.path,
+            ]) { own, _ in own }
+        )
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import NIOConcurrencyHelpers
+import NetworkCore
+
+/// A transport with the responses of a server that has one user and one expired token. It records the requests.
+final class ScriptedTransport: HTTPTransport {
+    static let expired = "fixture-expired"
+
+    private struct State {
+        var lines: [String] = []
+        var keys: [String] = []
+        var responsesToLose: Int
+    }
+
+    private let state: NIOLockedValueBox<State>
+
+    /// Creates a transport.
+    ///
+    /// - Parameter count: The number of refresh responses that are lost.
+    init(losingRefreshResponses count: Int = 0) {
+        state = NIOLockedValueBox(State(responsesToLose: count))
+    }
+
+    /// The idempotency keys of the refresh calls.
+    var keys: [String] { state.withLockedValue(\.keys) }
+
+    /// Method, path and credentials of every request.
+    var lines: [String] { state.withLockedValue(\.lines) }
+
+    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        let (method, path) = (request.head.method.rawValue, request.head.url.path)
+        let authorization = request.head.headers["Authorization"]
+        state.withLockedValue { $0.lines.append("\(method) \(path) \(authorization ?? "-")") }
+        switch (path.split(separator: "/").last, authorization) {
+        case ("me", "Bearer \(Self.expired)"):
+            return response(401, #"{"success":false,"code":"TOKEN_EXPIRED"}"#)
+        case ("me", _):
+            return response(200, #"{"success":true,"data":{"id":1,"name":"Ada"}}"#)
+        case ("refresh", _):
+            let isLost = state.withLockedValue { state in
+                state.keys.append(request.head.headers["Idempotency-Key"] ?? "")
+                state.responsesToLose -= 1
+                return state.responsesToLose >= 0
+            }
+            if isLost { throw HTTPTransportError(.connectionFailed, reason: "cut off") }
+            return response(200, #"{"success":true,"data":{"accessToken":"fixture-next"}}"#)
+        case ("token", _):
+            return response(200, #"{"access_token":"fixture-next","token_type":"Bearer"}"#)
+        default:
+            return response(404, "")
+        }
+    }
+
+    private func response(_ status: Int, _ body: String) -> HTTPTransportResponse {
+        HTTPTransportResponse(head: HTTPResponseHead(status: status), body: HTTPBody(Data(body.utf8)))
+    }
+}

@@ -1,0 +1,113 @@
+import AuthInterface
+import DevBackend
+import Foundation
+import ProgramTesting
+import Storage
+import Testing
+
+/// A server, a folder with a stored session, and processes of the `articles` program that use them.
+struct ProgramSandbox: Sendable {
+    let backend: DevBackend
+    /// The folder of the program's token store.
+    let folder: URL
+    /// The program's environment, in addition to the server and the folder.
+    let environment: [String: String]
+
+    /// Starts a server, signs ada in with the program, runs the body, and stops the server.
+    static func run(
+        _ name: String,
+        _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
+        in folder: URL? = nil,
+        environment: [String: String] = [:],
+        _ body: (ProgramSandbox) async throws -> Void
+    ) async throws {
+        var configuration = DevBackend.Configuration()
+        configure(&configuration)
+        let temporary = try TemporaryFolder()
+        defer { temporary.remove() }
+        try await DevBackend.withServer(configuration) { backend in
+            let sandbox = ProgramSandbox(
+                backend: backend, folder: folder ?? temporary.tokens, environment: environment)
+            let login = try await sandbox.run("login", "social", "--provider", "apple", "--development-name", "ada")
+            try #require(login.status == 0, "\(login.errors)")
+            try await body(sandbox)
+            let counts = backend.statistics
+            note("\(name): \(counts.requests) requests, \(counts.refreshes.received) refreshes received")
+        }
+    }
+
+    /// Runs the program to its end.
+    func run(_ arguments: String...) async throws -> SpawnedProgram.Result {
+        await (try start(arguments)).result
+    }
+
+    /// Starts the program.
+    func start(_ arguments: String...) throws -> SpawnedProgram { try start(arguments) }
+
+    private func start(_ arguments: [String]) throws -> SpawnedProgram {
+        let settings = [
+            "LATCHKEY_BASE_URL": backend.baseURL.absoluteString, "LATCHKEY_STORE_PATH": folder.path,
+        ].merging(environment) { $1 }
+        return try SpawnedProgram(
+            SpawnedProgram.executable("articles"),
+            arguments,
+            environment: ProcessInfo.processInfo.environment.merging(settings) { $1 }
+        )
+    }
+
+    /// Starts a process that sends two requests a second, and prints the events of its engine.
+    static func startPeer(over folder: URL, _ backend: DevBackend) throws -> SpawnedProgram {
+        let arguments = [
+            "peer", "--folder", folder.path, "--server", backend.baseURL.absoluteString, "--kind", "backend",
+            "--rate", "2",
+        ]
+        return try SpawnedProgram(
+            SpawnedProgram.executable("Endurance"), arguments, environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// Kills the program after the server has rotated and before the program has the response.
+    func killBeforeTheSave() async throws {
+        let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
+        try await backend.expireAccessTokens()
+        let process = try start("list")
+        await gate.arrivals(1)
+        process.kill()
+        _ = await process.result
+        gate.open()
+        #expect(backend.statistics.refreshes.committed == 1)
+    }
+
+    /// The store that the program uses.
+    func store() throws -> FileTokenStore {
+        let name = try #require(
+            FileManager.default.contentsOfDirectory(atPath: folder.path).first { $0.hasSuffix(".json") })
+        // The account whose file has this name.
+        let url = backend.baseURL
+        let account = "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)"
+        let store = FileTokenStore(folder: folder, account: account)
+        try #require(store.file.lastPathComponent == name)
+        return store
+    }
+
+    /// Changes the stored access token as if most of its lifetime had passed.
+    ///
+    /// - Parameters:
+    ///   - store: The store that the program uses.
+    ///   - seconds: The part of 900 seconds that remains.
+    /// - Throws: `TokenStoreError`.
+    func age(_ store: FileTokenStore, remaining seconds: Double) async throws {
+        try await store.update { found in
+            guard case .success(.active(let bundle)) = found else { return nil }
+            return .active(
+                TokenBundle(
+                    accessToken: bundle.accessToken,
+                    refreshToken: bundle.refreshToken,
+                    expiresAt: Date() + seconds,
+                    session: bundle.session,
+                    generation: bundle.generation,
+                    receivedAt: Date() + seconds - 900
+                )
+            )
+        }
+    }
+}

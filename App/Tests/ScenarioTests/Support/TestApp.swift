@@ -1,0 +1,201 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import DataAPI
+import DevBackend
+import Foundation
+import NIOConcurrencyHelpers
+import NetworkCore
+import OAuth2Flows
+import ProgramTesting
+import Storage
+import TokenRefresh
+
+/// An application that sends requests to a server over real sockets. The server's counts are what tests check.
+struct TestApp: Sendable {
+    /// The parts of an application and its server.
+    struct Setup: Sendable {
+        var server = DevBackend.Configuration()
+        var authentication = AuthenticationPolicy()
+        var policy = TokenRefreshPolicy()
+        var clock: any TimeSource = SystemTimeSource()
+        var handler = Handler.rest
+        /// The replay tolerance that the handler declares. Only with `.sameKey` does the call have a key, because the
+        /// server accepts a key in any case.
+        var replay = ReplayTolerance.none
+        /// More connections than a gate holds requests, so that other requests still reach the server.
+        var connections = 256
+    }
+
+    /// The refresh calls to choose between.
+    enum Handler: Sendable, CaseIterable { case rest, oauth2 }
+
+    let backend: DevBackend
+    let setup: Setup
+    let store: any TokenStore
+    let session: TokenRefreshCoordinator
+    let network: AuthenticatedNetworkClient
+    let auth: AuthService
+    let events: EventLog
+
+    /// Starts a server and an application, signs ada in, runs the body, and stops the server.
+    static func run(
+        _ configure: (inout Setup) -> Void = { _ in },
+        _ body: (TestApp) async throws -> Void
+    ) async throws {
+        try await run(1, store: { _ in MemoryTokenStore() }, configure) { try await body($0[0]) }
+    }
+
+    /// Runs several applications as processes do: each has an engine and a file store of its own, over one folder. The
+    /// first signs ada in, and the others restore the session from the store.
+    static func run(
+        processes count: Int,
+        _ configure: (inout Setup) -> Void = { _ in },
+        _ body: ([TestApp]) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await run(count, store: { _ in FileTokenStore(folder: folder.tokens) }, configure, body)
+    }
+
+    /// Runs several applications over the given stores. The first signs ada in.
+    static func run(
+        _ count: Int,
+        store: (Int) -> any TokenStore,
+        _ configure: (inout Setup) -> Void = { _ in },
+        _ body: ([TestApp]) async throws -> Void
+    ) async throws {
+        var setup = Setup()
+        configure(&setup)
+        try await DevBackend.withServer(setup.server) { [setup] backend in
+            let apps = (0..<count).map { TestApp(backend, setup, store: store($0)) }
+            try await apps[0].signIn("ada")
+            for app in apps.dropFirst() { _ = try await app.session.restore() }
+            try await body(apps)
+        }
+    }
+
+    /// Creates the application as a process does when it starts.
+    init(_ backend: DevBackend, _ setup: Setup, store: any TokenStore) {
+        self.backend = backend
+        self.setup = setup
+        self.store = store
+        let transport = URLSessionTransport(connectionsPerHost: setup.connections)
+        let open = NetworkClient(
+            baseURL: backend.baseURL, transport: transport, interceptors: [RetryPolicy.standard])
+        let events = EventLog()
+        self.events = events
+        session = TokenRefreshCoordinator(
+            store: store,
+            handler: setup.handler.make(backend, network: open, replay: setup.replay),
+            policy: setup.policy,
+            clock: setup.clock,
+            observer: { events.note($0) }
+        )
+        network = open.authenticated(by: session, policy: setup.authentication)
+        auth = AuthService(unauthenticated: open, network: network, session: session)
+    }
+
+    /// The path of the refresh call.
+    var refreshPath: String { setup.handler == .rest ? "/auth/refresh" : "/oauth2/token" }
+
+    func signIn(_ user: String) async throws {
+        let provider = backend.configuration.provider
+        let now = backend.configuration.now()
+        let token = try await provider.token(for: "apple", subject: user, name: user, expiresAt: now + 600)
+        try await auth.socialLogin(.apple, token: token)
+    }
+
+    /// Sends concurrent requests for a dozen articles.
+    ///
+    /// - Returns: The error of each request; `nil` for one that succeeded.
+    func sendAll(_ count: Int) async -> [NetworkError?] {
+        await sendAll(count) { .article(Article.ID(rawValue: Int64(1 + $0 % 12))) }
+    }
+
+    /// Sends concurrent requests.
+    ///
+    /// - Returns: The error of each request; `nil` for one that succeeded.
+    func sendAll<Response: Sendable>(
+        _ count: Int,
+        _ endpoint: @escaping @Sendable (Int) -> Endpoint<Response>
+    ) async -> [NetworkError?] {
+        await withTaskGroup(of: NetworkError?.self, returning: [NetworkError?].self) { group in
+            for number in 0..<count { group.addTask { await send(endpoint(number)) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// Sends concurrent requests with an expired token, and returns when the server has refused all of them and the
+    /// refresh has reached the server. The refresh does not end before the gate opens.
+    ///
+    /// - Returns: The gate that holds the refresh, and the requests.
+    func refuseAll(
+        _ count: Int,
+        at position: Gate.Position = .beforeHandler
+    ) async throws -> (gate: Gate, requests: Task<[NetworkError?], Never>) {
+        let gate = backend.hold("POST", refreshPath, at: position)
+        let responses = backend.hold("GET", "/articles/*", at: .beforeResponse)
+        try await backend.expireAccessTokens()
+        let requests = Task { await sendAll(count) }
+        await responses.arrivals(count)
+        responses.open()
+        await gate.arrivals(1)
+        return (gate, requests)
+    }
+
+    /// Sends one request.
+    ///
+    /// - Returns: Its error; `nil` if it succeeded.
+    func send<Response>(_ endpoint: Endpoint<Response>) async -> NetworkError? {
+        do {
+            _ = try await network.send(endpoint)
+            return nil
+        } catch let error as NetworkError {
+            return error
+        } catch {
+            return NetworkError(.interceptorFailed, cause: error)
+        }
+    }
+
+    /// The number of requests for articles that the server has refused.
+    var refusals: Int { backend.statistics.count("GET", "/articles/{id}", status: 401) }
+
+    /// Prints the server's counts.
+    func report(_ scenario: String, failures: Int) {
+        let counts = backend.statistics
+        note(
+            "\(scenario): \(counts.requests) requests, \(refusals) refused, \(counts.refreshes.received) refreshes, "
+                + "\(events.endings.count) endings, \(failures) failures")
+    }
+}
+
+extension TestApp.Handler {
+    fileprivate func make(
+        _ backend: DevBackend,
+        network: NetworkClient,
+        replay: ReplayTolerance
+    ) -> any TokenRefreshHandler {
+        let field = replay == .sameKey ? "Idempotency-Key" : nil
+        switch self {
+        case .rest:
+            return RESTTokenRefreshHandler(
+                network: network,
+                replayTolerance: replay,
+                idempotencyKeyField: field,
+                logoutAffectsSessionOnly: true
+            )
+        case .oauth2:
+            let server = backend.serverDescription
+            let client = backend.configuration.oauth2Client
+            return OAuth2TokenRefreshHandler(
+                tokenEndpoint: server.tokenEndpoint,
+                revocationEndpoint: server.revocationEndpoint,
+                client: .basic(id: client.id, secret: client.secret ?? ""),
+                network: network,
+                replayTolerance: replay,
+                idempotencyKeyField: field,
+                revocationAffectsSessionOnly: true
+            )
+        }
+    }
+}

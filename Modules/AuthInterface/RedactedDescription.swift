@@ -1,0 +1,15 @@
+/// A value that holds or may hold a secret, and shows its ``description`` only (G17).
+///
+/// Printing, string interpolation, `dump`, debuggers and crash reports use one of three protocols. A type that conforms
+/// writes a description without the secret; the other two are derived from it.
+public protocol RedactedDescription: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension RedactedDescription {
+    /// The same as the description.
+    public var debugDescription: String { description }
+
+    /// Shows `dump` and debuggers the description in place of the stored properties.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description], displayStyle: .struct)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+/// The activities of the system: `ProcessInfo.performExpiringActivity(withReason:using:)` where the system suspends
+/// processes (iOS, tvOS, watchOS, visionOS, application extensions included).
+///
+/// macOS and Linux do not suspend processes: there an activity does nothing and never expires.
+///
+/// Each activity blocks one of the system's threads until it ends. The call into the system was typechecked against a
+/// stub, and was not run on a device.
+public struct SystemExpiringActivity: ExpiringActivity {
+    /// Calls its second argument with `false` on a thread that may be blocked, and with `true` when the time has run out.
+    typealias Perform = @Sendable (_ reason: String, _ block: @escaping @Sendable (Bool) -> Void) -> Void
+
+    private let perform: Perform?
+
+    /// Creates a view of the system's activities.
+    public init() {
+        #if canImport(Darwin) && !os(macOS)
+        self.init { reason, block in ProcessInfo.processInfo.performExpiringActivity(withReason: reason, using: block) }
+        #else
+        self.init(perform: nil)
+        #endif
+    }
+
+    init(perform: Perform?) {
+        self.perform = perform
+    }
+
+    /// Starts an activity.
+    ///
+    /// - Parameters:
+    ///   - reason: What the activity is for, in a few words, without a secret.
+    ///   - onExpiry: Called at most once, when the process is about to be suspended or cannot be kept running at all.
+    /// - Returns: The token that ends the activity.
+    public func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
+        guard let perform else { return ExpiringActivityToken {} }
+        let activity = BlockingActivity(onExpiry: onExpiry)
+        perform(reason) { activity.run(isExpired: $0) }
+        return ExpiringActivityToken { activity.end() }
+    }
+}
+
+/// An activity that lasts as long as a block of the system does not return.
+///
+/// The system calls the block with `false`, and a second time, on another thread, with `true` when the process is about
+/// to be suspended. When it cannot keep the process running, the call with `true` is the only one. It keeps the process
+/// running until the first call has returned, so that call waits for the end of the activity.
+private final class BlockingActivity: @unchecked Sendable {  // every access to the state holds `condition`
+    private let condition = NSCondition()
+    private var onExpiry: (@Sendable () -> Void)?
+    private var isEnded = false
+
+    init(onExpiry: @escaping @Sendable () -> Void) {
+        self.onExpiry = onExpiry
+    }
+
+    func run(isExpired: Bool) {
+        if isExpired { expire() } else { waitForEnd() }
+    }
+
+    func end() {
+        condition.lock()
+        isEnded = true
+        onExpiry = nil
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    private func waitForEnd() {
+        condition.lock()
+        while !isEnded { condition.wait() }
+        condition.unlock()
+    }
+
+    /// Takes the closure out under the lock and calls it without the lock, because it may end the activity.
+    private func expire() {
+        condition.lock()
+        let onExpiry = onExpiry
+        self.onExpiry = nil
+        condition.unlock()
+        onExpiry?()
+    }
+}

@@ -1,0 +1,95 @@
+import ConcurrencyPrimitives
+
+/// A store that several processes share (G13).
+///
+/// It has two locks. The *lease* is held across a whole refresh, by one process at a time. The *write lock* is held for
+/// the few milliseconds of one ``update(_:)``, by any process, holder of the lease or not: a sign-out never waits for a
+/// lease.
+public protocol SharedTokenStore: TokenStore {
+    /// Reads what is stored, the note of an ended session included.
+    ///
+    /// - Returns: What is stored.
+    /// - Throws: As ``TokenStore/load()``.
+    func read() async throws -> StoredSession
+
+    /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
+    ///
+    /// It takes the write lock only, and never waits for a lease.
+    ///
+    /// - Parameter change: Decides what to store, from what is stored. It is called with a failure when the content
+    ///   cannot be read as a session (code `corrupt`). It returns `nil` to leave the content as it is, and `.empty` to
+    ///   remove it. It is called once at most, on any thread, and must not block.
+    /// - Throws: ``TokenStoreError`` in most cases, with what was stored before still there. Everything but `corrupt`
+    ///   is thrown without calling `change`.
+    func update(_ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?) async throws
+
+    /// Waits until no other process has the lease, and takes it.
+    ///
+    /// - Parameter limit: How long to wait at most.
+    /// - Returns: The lease. It must be released.
+    /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; `CancellationError` when the task is
+    ///   cancelled while it waits.
+    func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease
+
+    /// Reports that the stored session may have changed, by this process or another one.
+    ///
+    /// Each access makes a new stream, which keeps the newest report only. A report without a change does no harm. A
+    /// stream that ends means that the store cannot watch for changes; the engine then reads the store at `restore()`.
+    var changes: AsyncStream<Void> { get }
+}
+
+extension SharedTokenStore {
+    /// Reads the stored bundle.
+    ///
+    /// - Returns: The bundle, or `nil` when none is stored or the session has ended.
+    /// - Throws: As ``read()``.
+    public func load() async throws -> TokenBundle? { try await read().bundle }
+
+    /// Stores a bundle, unless a later one of the same session is stored.
+    ///
+    /// - Throws: ``TokenStoreError`` with code `superseded` when a later bundle of the session is stored, or the
+    ///   session has ended; as ``update(_:)``.
+    public func save(_ bundle: TokenBundle) async throws {
+        let isRefused = Locked(false)
+        try await update { found in
+            if case .success(let stored) = found, !bundle.mayReplace(stored) {
+                isRefused.withLock { $0 = true }
+                return nil
+            }
+            return .active(bundle)
+        }
+        if isRefused.withLock({ $0 }) { throw TokenStoreError.superseded(bundle) }
+    }
+
+    /// Removes what is stored, the note of an ended session included.
+    ///
+    /// - Throws: As ``update(_:)``.
+    public func delete() async throws {
+        try await update { _ in .empty }
+    }
+}
+
+extension TokenBundle {
+    /// Whether the bundle may replace what is stored.
+    ///
+    /// A holder whose lease has expired may save the response to a refresh after another process has refreshed: its
+    /// refresh token has been used, and would end the session at the next refresh (G13). So a bundle of the same session
+    /// is replaced only by a later generation or by the same tokens, and an ended session by another session only.
+    package func mayReplace(_ stored: StoredSession) -> Bool {
+        switch stored {
+        case .active(let stored) where stored.session == session: supersedes(stored) || hasSameTokens(as: stored)
+        case .ended(let ended): ended.session != session
+        case .empty, .active: true
+        }
+    }
+}
+
+extension TokenStoreError {
+    /// A bundle that may not replace what is stored.
+    package static func superseded(_ bundle: TokenBundle) -> TokenStoreError {
+        TokenStoreError(
+            .superseded,
+            reason: "a later state of session \(bundle.session) is stored; load the store again"
+        )
+    }
+}

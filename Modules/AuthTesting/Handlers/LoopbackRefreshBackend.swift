@@ -1,0 +1,136 @@
+public import AuthInterface
+import ConcurrencyPrimitives
+public import Foundation
+
+/// A ``RefreshBackend`` that is an HTTP server on a free loopback port, so that a handler is checked as it ships.
+///
+/// `TokenRefreshHandlerContract.check(_:timeLimit:makeHandler:)` makes one for each rule. It takes every path, closes
+/// connections as real servers do, and tolerates what the handler's `replayTolerance` declares.
+public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRecordingRefreshBackend {
+    private struct State {
+        var response = RefreshBackendResponse.tokens
+        var receivedKeys: [String?] = []
+        var tokens: RotatingTokenServer
+    }
+
+    /// The handler under test.
+    public let handler: Handler
+
+    private let server: LoopbackServer
+    private let state: Locked<State>
+
+    /// Starts the server.
+    ///
+    /// - Parameters:
+    ///   - dialect: How the server reads calls and writes responses.
+    ///   - tolerance: Which repeated refresh tokens the server accepts; `nil` is what the handler declares.
+    ///   - makeHandler: Makes the handler. The argument is the server's URL, such as `http://127.0.0.1:49152`.
+    /// - Throws: `POSIXError` when no port is available; the errors of `makeHandler`.
+    public init(
+        _ dialect: RefreshDialect = .rest,
+        tolerating tolerance: ReplayTolerance? = nil,
+        makeHandler: (URL) throws -> Handler
+    ) throws {
+        let state = Locked(State(tokens: RotatingTokenServer()))
+        server = try LoopbackServer { request in
+            let key = request[dialect.idempotencyKeyField]
+            let (response, tokens) = state.withLock { state in
+                state.receivedKeys.append(key)
+                return (state.response, state.tokens)
+            }
+            return RefreshCall(request: request, key: key, dialect: dialect, tokens: tokens).action(response)
+        }
+        self.state = state
+        do {
+            handler = try makeHandler(server.url)
+        } catch {
+            server.stop()
+            throw error
+        }
+        let accepted = tolerance ?? handler.replayTolerance
+        state.withLock { $0.tokens = RotatingTokenServer(tolerating: accepted) }
+    }
+
+    deinit { server.stop() }
+
+    /// Starts a session.
+    ///
+    /// - Returns: Its tokens.
+    public func signIn() -> TokenRefreshResult { state.withLock { $0.tokens }.signIn() }
+
+    /// Sets the response to every call from now on.
+    ///
+    /// - Parameter response: The response.
+    /// - Returns: `true`.
+    public func respond(with response: RefreshBackendResponse) -> Bool {
+        state.withLock { $0.response = response }
+        return true
+    }
+
+    /// The login in an access token.
+    ///
+    /// - Parameter accessToken: An access token of the server.
+    /// - Returns: The login; `nil` for another token.
+    public func session(of accessToken: String) -> String? { RotatingTokenServer.login(of: accessToken) }
+
+    /// The idempotency keys of the calls so far, in order.
+    ///
+    /// - Returns: The keys; `nil` for a call without one.
+    public func receivedKeys() -> [String?] { state.withLock { $0.receivedKeys } }
+}
+
+/// A call to the server of a ``LoopbackRefreshBackend``.
+private struct RefreshCall {
+    let request: LoopbackServer.Request
+    let key: String?
+    let dialect: RefreshDialect
+    let tokens: RotatingTokenServer
+
+    func action(_ response: RefreshBackendResponse) -> LoopbackServer.Action {
+        guard request.method == "POST" else { return .respond(405) }
+        if let status = response.statusOfPage {
+            return .respond(status, headers: ["Content-Type": "text/html"], body: Data("<html>\(quote)</html>".utf8))
+        }
+        switch response {
+        case .tokens: return refreshed().map(success) ?? rejection
+        case .emptyAccessToken: return success(TokenRefreshResult(accessToken: ""))
+        case .emptyAccessTokenAndNewRefreshToken:
+            return success(TokenRefreshResult(accessToken: "", refreshToken: refreshed()?.refreshToken))
+        case .rejected: return rejection
+        case .garbage: return .json(quote)
+        case .ambiguous: return .json(#"{"message":"Unauthorized"}"#, status: 401)
+        case .forbidden: return .json(#"{"message":"Forbidden"}"#, status: 403)
+        case .emptyForbidden: return .respond(403)
+        case .unavailable: return .respond(503)
+        case .tooManyRequests: return .respond(429, headers: ["Retry-After": "7"])
+        case .nothing: return .hold
+        case .lostResponse:
+            _ = refreshed()
+            return .close
+        default: return .close
+        }
+    }
+
+    /// What was sent, for a server that quotes it.
+    private var quote: String {
+        let parts = [String(decoding: request.body, as: UTF8.self), key, request["Authorization"]]
+        return parts.compactMap(\.self).joined(separator: " ")
+    }
+
+    private var rejection: LoopbackServer.Action {
+        json(dialect.rejection("no such token: \(quote)"), status: dialect.rejectionStatus)
+    }
+
+    private func refreshed() -> TokenRefreshResult? {
+        dialect.refreshToken(request.body).flatMap { try? tokens.refresh($0, key: key) }
+    }
+
+    private func success(_ tokens: TokenRefreshResult) -> LoopbackServer.Action {
+        json(dialect.tokens(tokens), status: 200)
+    }
+
+    private func json(_ value: any Encodable, status: Int) -> LoopbackServer.Action {
+        let body = (try? JSONEncoder().encode(value)).map { String(decoding: $0, as: UTF8.self) }
+        return body.map { .json($0, status: status) } ?? .respond(500)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// Reads the requests of one connection (RFC 9112).
+struct RequestReader {
+    let connection: LoopbackConnection
+    let number: Int
+    private var buffer = Data()
+
+    init(connection: LoopbackConnection, number: Int) {
+        self.connection = connection
+        self.number = number
+    }
+
+    /// Reads a request without its body. Returns `nil` at the end of the connection.
+    mutating func readHead() -> LoopbackServer.Request? {
+        guard let text = readUntil("\r\n\r\n") else { return nil }
+        var lines = text.components(separatedBy: "\r\n")
+        let start = lines.removeFirst().components(separatedBy: " ")
+        guard start.count == 3 else { return nil }
+        let headers = lines.compactMap { line -> (name: String, value: String)? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            return (String(line[..<colon]), value)
+        }
+        return LoopbackServer.Request(method: start[0], target: start[1], headers: headers, connection: number)
+    }
+
+    /// Adds the body. Returns `nil` when the connection ends first.
+    mutating func readBody(of head: LoopbackServer.Request) -> LoopbackServer.Request? {
+        var request = head
+        let isChunked = head["Transfer-Encoding"]?.lowercased() == "chunked"
+        let length = head["Content-Length"].flatMap { Int($0) } ?? 0
+        if isChunked || length > 0, head["Expect"]?.lowercased() == "100-continue" {
+            connection.write(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        }
+        guard let body = isChunked ? readChunks() : readBytes(length) else { return nil }
+        request.body = body
+        return request
+    }
+
+    private mutating func readChunks() -> Data? {
+        var body = Data()
+        while let line = readUntil("\r\n"), let size = Int(line, radix: 16) {
+            guard let chunk = readBytes(size), readUntil("\r\n") != nil else { return nil }
+            if size == 0 { return body }
+            body += chunk
+        }
+        return nil
+    }
+
+    private mutating func readBytes(_ count: Int) -> Data? {
+        while buffer.count < count {
+            let piece = connection.read()
+            if piece.isEmpty { return nil }
+            buffer += piece
+        }
+        defer { buffer = Data(buffer.dropFirst(count)) }
+        return buffer.prefix(count)
+    }
+
+    private mutating func readUntil(_ end: String) -> String? {
+        let end = Data(end.utf8)
+        while true {
+            if let range = buffer.range(of: end) {
+                let text = String(decoding: buffer[..<range.lowerBound], as: UTF8.self)
+                buffer = Data(buffer[range.upperBound...])
+                return text
+            }
+            let piece = connection.read()
+            if piece.isEmpty { return nil }
+            buffer += piece
+        }
+    }
+}

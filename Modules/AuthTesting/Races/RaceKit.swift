@@ -1,0 +1,85 @@
+import AuthInterface
+
+/// The known ways to lose a session, as races to run against any token refresher.
+///
+/// Every race has a new subject and a new ``RaceScene``. Nothing sleeps: gates hold the calls, and the race moves the
+/// clocks. Only the time limit of a race is real time.
+public enum RaceKit {
+    /// Runs races in order.
+    ///
+    /// - Parameters:
+    ///   - scenarios: The races.
+    ///   - timeLimit: The longest real time of a race; a longer one is ``RaceReport/Outcome/hung(_:)``. A race that holds
+    ///     takes milliseconds.
+    ///   - makeSubject: Makes a subject for a scene. Its error is the outcome of the race.
+    /// - Returns: The outcome of each race.
+    public static func run(
+        _ scenarios: [RaceScenario] = RaceScenario.all,
+        timeLimit: Duration = .seconds(20),
+        makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject
+    ) async -> RaceReport {
+        var entries: [RaceReport.Entry] = []
+        for scenario in scenarios {
+            let trial = RaceTrial(makeSubject: makeSubject)
+            let outcome = await outcome(of: scenario, in: trial, timeLimit: timeLimit)
+            trial.cleanUp()
+            entries.append(.init(scenario: scenario, outcome: outcome))
+        }
+        return RaceReport(entries: entries)
+    }
+
+    /// Runs races, and throws those that do not hold.
+    ///
+    /// - Parameters:
+    ///   - scenarios: The races.
+    ///   - timeLimit: As in ``run(_:timeLimit:makeSubject:)``.
+    ///   - makeSubject: As in ``run(_:timeLimit:makeSubject:)``.
+    /// - Throws: ``ContractViolation`` with every race that did not hold.
+    public static func check(
+        _ scenarios: [RaceScenario] = RaceScenario.all,
+        timeLimit: Duration = .seconds(20),
+        makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject
+    ) async throws {
+        let failures = await run(scenarios, timeLimit: timeLimit, makeSubject: makeSubject).failures
+        guard !failures.isEmpty else { return }
+        throw ContractViolation(
+            contract: "RaceKit",
+            subject: "the subject",
+            brokenRules: failures.map { .init(name: "\($0.scenario)", observed: "\($0.outcome)") }
+        )
+    }
+
+    /// How many times other tasks can run after the time limit.
+    private static let turns = 20_000
+
+    private static func outcome(
+        of scenario: RaceScenario,
+        in trial: RaceTrial,
+        timeLimit: Duration
+    ) async -> RaceReport.Outcome {
+        // Not a task group: that would wait for a subject that never returns.
+        let (outcomes, outcome) = AsyncStream.makeStream(of: RaceReport.Outcome.self)
+        let race = Task {
+            do {
+                try await scenario.experiment(trial)
+                outcome.yield(.holds)
+            } catch let error as RuleBroken {
+                outcome.yield(.broken(error.observed))
+            } catch is CancellationError where Task.isCancelled {
+                outcome.yield(.hung(trial.step))
+            } catch {
+                outcome.yield(.broken("while \(trial.step): \(error)"))
+            }
+        }
+        let timer = Task {
+            try await Task.sleep(for: timeLimit)
+            // On a busy machine, tasks that can still make progress do so first.
+            for _ in 0..<turns { await Task.yield() }
+            outcome.yield(.hung(trial.step))
+        }
+        let first = await outcomes.first { _ in true }
+        timer.cancel()
+        race.cancel()
+        return first ?? .hung(trial.step)
+    }
+}

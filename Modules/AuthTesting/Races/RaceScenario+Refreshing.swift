@@ -1,0 +1,141 @@
+import AuthInterface
+
+/// One refresh for all callers, cancelled or not.
+extension RaceScenario {
+    static let refreshing = [singleFlight, expiredTogether, lateRefusal, loopBreaker, hungRefresh]
+    static let cancellation = [starterCancelled, allCancelled]
+
+    /// An actor that awaits without storing its task is re-entered by every caller.
+    public static let singleFlight = RaceScenario("G1", "1,000 refusals at once cause one refresh") { trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.held(at: gate, then: .rotate))
+        let callers = try await trial.refuse(old, times: 1_000)
+        trial.at("waiting for the handler to be called")
+        await trial.scene.handler.calls(atLeast: 1)
+        await trial.settle()
+        gate.open()
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        let failure = await failure { try await trial.expect(callers, toGet: new) }
+        try trial.expectCalls(1)
+        if let failure { throw failure }
+    }
+
+    /// As ``singleFlight``, when the clock shows the expiry before the server does.
+    public static let expiredTogether = RaceScenario("G1", "1,000 requests with an expired token cause one refresh") {
+        trial in
+        _ = try await trial.signIn()
+        trial.scene.clock.advance(by: .seconds(86_400))
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.held(at: gate, then: .rotate))
+        let callers = try await trial.request(times: 1_000)
+        trial.at("waiting for the handler to be called because the token has expired")
+        await trial.scene.handler.calls(atLeast: 1)
+        await trial.settle()
+        gate.open()
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        let failure = await failure { try await trial.expect(callers, toGet: new) }
+        try trial.expectCalls(1)
+        if let failure { throw failure }
+    }
+
+    /// Request B was sent with the old token, and is refused after the refresh of request A.
+    public static let lateRefusal = RaceScenario(
+        "G2", "a refusal that arrives after the refresh causes no second refresh"
+    ) {
+        trial in
+        let old = try await trial.signIn()
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        for _ in 0..<20 { try await trial.expect(trial.refuse(old), toGet: new) }
+        try await trial.expect(trial.refuse(old, times: 20), toGet: new)
+        try trial.expectCalls(1)
+    }
+
+    /// A server that refuses a token it has just issued refuses the next one too.
+    public static let loopBreaker = RaceScenario("G10", "a fresh token that is refused causes no loop of refreshes") {
+        trial in
+        let old = try await trial.signIn()
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        try await trial.expect(trial.refuse(old), toGet: new)
+        for _ in 0..<5 { _ = await trial.refuseAndWait(new) }
+        for caller in try await trial.refuse(new, times: 20) { _ = await caller.result }
+        try trial.expectCalls(1)
+        try await trial.expectNoEnding("when a fresh token was refused")
+    }
+
+    /// A refresh without a response must not hang the app, and a late response holds the only valid refresh token.
+    public static let hungRefresh = RaceScenario("G8", "a hung refresh fails its waiters; its late response is kept") {
+        trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.rotateThenHold(at: gate))
+        let callers = try await trial.refuse(old, times: 10)
+        trial.at("waiting for the handler to be called")
+        await trial.scene.handler.calls(atLeast: 1)
+        await trial.settle()
+        trial.scene.clock.advance(by: .seconds(60))
+        try await trial.expectFailure(of: callers, because: "although no response had arrived")
+        try await trial.expectNoEnding("while no response had arrived")
+        gate.open()
+        trial.at("waiting for the late response to be used")
+        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
+        let subject = try await trial.subject()
+        try await trial.until { (try? await subject.token()) == new }
+        try trial.expectCalls(1)
+    }
+
+    /// The view that started the refresh has disappeared.
+    public static let starterCancelled = RaceScenario(
+        "G7", "a cancellation of the caller that started the refresh fails no other caller"
+    ) {
+        trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.rotateThenHold(at: gate))
+        let starter = try await trial.refuse(old)
+        trial.at("waiting for the handler to be called")
+        await trial.scene.handler.calls(atLeast: 1)
+        let others = try await trial.refuse(old, times: 100)
+        await trial.settle()
+        for caller in starter { caller.cancel() }
+        trial.at("waiting for the cancelled caller to return during the refresh")
+        for caller in starter { _ = await caller.result }
+        gate.open()
+        try await trial.expect(others, toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try trial.expectCalls(1)
+    }
+
+    /// The server has rotated. If the result is dropped, the session is lost.
+    public static let allCancelled = RaceScenario("G7", "when all callers are cancelled, the new tokens are kept") {
+        trial in
+        let old = try await trial.signIn()
+        let gate = trial.gate()
+        trial.scene.handler.enqueue(.rotateThenHold(at: gate))
+        let callers = try await trial.refuse(old, times: 10)
+        trial.at("waiting for the handler to be called")
+        await trial.scene.handler.calls(atLeast: 1)
+        await trial.settle()
+        for caller in callers { caller.cancel() }
+        trial.at("waiting for the cancelled callers to return")
+        for caller in callers { _ = await caller.result }
+        gate.open()
+        try await trial.expect(trial.refuse(old), toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try trial.expectCalls(1)
+    }
+
+    /// The error of an experiment; `nil` if it throws none.
+    private static func failure(of experiment: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await experiment()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension RaceTrial {
+    fileprivate func refuseAndWait(_ token: String) async -> Result<String, any Error>? {
+        try? await refuse(token).first?.result
+    }
+}

@@ -1,0 +1,144 @@
+import AuthInterface
+import Foundation
+
+extension TokenBundle {
+    /// A bundle whose tokens contain its number.
+    static func numbered(_ number: Int, session: SessionID = SessionID(), generation: Int = 0) -> TokenBundle {
+        TokenBundle(
+            accessToken: "contract-access-\(number)",
+            refreshToken: "contract-refresh-\(number)",
+            session: session,
+            generation: generation
+        )
+    }
+
+    /// A bundle of 16 KB whose every part contains its number.
+    static func bulky(_ number: Int) -> TokenBundle {
+        TokenBundle(
+            accessToken: String(repeating: "a\(number).", count: 8_192 / "a\(number).".count),
+            refreshToken: String(repeating: "r\(number).", count: 8_192 / "r\(number).".count),
+            generation: number
+        )
+    }
+
+    /// The bundles that a store must keep, each with its reason.
+    static let remarkable: [(what: String, bundle: TokenBundle)] = [
+        ("plain", .numbered(1)),
+        ("no refresh token", TokenBundle(accessToken: "contract-access", refreshToken: nil)),
+        ("empty refresh token", TokenBundle(accessToken: "contract-access", refreshToken: "")),
+        ("every field", .complete(isAbandoned: false)),
+        ("an abandoned pending refresh", .complete(isAbandoned: true)),
+        (
+            "characters that need escaping",
+            TokenBundle(
+                accessToken: "\"quoted\" back\\slash / <tag> & 'single' %41 \u{1}\u{7f}\n\t",
+                refreshToken: "\u{e9} e\u{301} \u{4e2d}\u{6587} \u{1f511}",
+                session: SessionID(rawValue: "\u{feff}session \u{2028}")
+            )
+        ),
+        ("tokens of 8 KB", .bulky(7)),
+    ]
+
+    private static func complete(isAbandoned: Bool) -> TokenBundle {
+        TokenBundle(
+            accessToken: "contract-access",
+            refreshToken: "contract-refresh",
+            expiresAt: Date(timeIntervalSince1970: 1_900_000_000.625),
+            clockSkew: -12.5,
+            session: SessionID(rawValue: "contract-session"),
+            generation: 1_000_000,
+            receivedAt: Date(timeIntervalSince1970: 1_899_996_400.375),
+            pendingRefresh: RefreshIntent(
+                idempotencyKey: "contract-key \"\u{e9}\"",
+                owner: ProcessIdentity(host: "contract-host", process: "4711-contract"),
+                date: Date(timeIntervalSince1970: 1_899_999_000.875),
+                isAbandoned: isAbandoned
+            )
+        )
+    }
+
+    /// The names of the fields in which a loaded bundle differs from the saved one. Messages must not show their values.
+    ///
+    /// Texts are compared byte by byte, as a server does. Dates may differ by a millisecond.
+    func fieldsThatDiffer(from other: TokenBundle) -> [String] {
+        var fields: [String] = []
+        if !accessToken.hasSameBytes(as: other.accessToken) { fields.append("accessToken") }
+        if refreshToken.map({ Array($0.utf8) }) != other.refreshToken.map({ Array($0.utf8) }) {
+            fields.append("refreshToken")
+        }
+        if !expiresAt.isSame(as: other.expiresAt) { fields.append("expiresAt") }
+        if !receivedAt.isSame(as: other.receivedAt) { fields.append("receivedAt") }
+        if abs(clockSkew - other.clockSkew) >= 0.001 { fields.append("clockSkew") }
+        if !session.rawValue.hasSameBytes(as: other.session.rawValue) { fields.append("session") }
+        if generation != other.generation { fields.append("generation") }
+        switch (pendingRefresh, other.pendingRefresh) {
+        case (nil, nil): break
+        case (let one?, let two?): fields += one.fieldsThatDiffer(from: two).map { "pendingRefresh.\($0)" }
+        default: fields.append("pendingRefresh")
+        }
+        return fields
+    }
+}
+
+extension RefreshIntent {
+    fileprivate func fieldsThatDiffer(from other: RefreshIntent) -> [String] {
+        var fields: [String] = []
+        if !idempotencyKey.hasSameBytes(as: other.idempotencyKey) { fields.append("idempotencyKey") }
+        if owner != other.owner { fields.append("owner") }
+        if !Optional(date).isSame(as: other.date) { fields.append("date") }
+        if isAbandoned != other.isAbandoned { fields.append("isAbandoned") }
+        return fields
+    }
+}
+
+extension String {
+    /// Whether two texts have the same bytes, which `==` does not demand.
+    func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
+extension Date? {
+    /// Whether two dates are less than a millisecond apart, or both missing.
+    func isSame(as other: Date?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let one?, let two?): abs(one.timeIntervalSince(two)) < 0.001
+        default: false
+        }
+    }
+}
+
+extension TokenStore {
+    /// Loads the bundle and compares it.
+    func expectStored(_ bundle: TokenBundle?, _ occasion: String) async throws {
+        switch (try await load(), bundle) {
+        case (nil, nil): return
+        case (nil, _?): throw RuleBroken("\(occasion), load returns nil")
+        case (let loaded?, nil): throw RuleBroken("\(occasion), load still returns \(loaded)")
+        case (let loaded?, let bundle?):
+            let fields = loaded.fieldsThatDiffer(from: bundle).joined(separator: ", ")
+            try expect(fields.isEmpty, otherwise: "\(occasion), these fields are not as saved: \(fields)")
+        }
+    }
+}
+
+/// Looks for the secrets of a bundle in the descriptions and the dump of a value.
+///
+/// - Returns: The description that shows a secret; `nil` if none does.
+func leak(of bundle: TokenBundle, in value: Any) -> String? {
+    var dumped = ""
+    dump(value, to: &dumped)
+    let views = [
+        ("description", String(describing: value)),
+        ("debug description", String(reflecting: value)),
+        ("dump", dumped),
+        ("localized description", (value as? any Error).map(\.localizedDescription) ?? ""),
+    ]
+    return views.first { view in bundle.secrets.contains { view.1.contains($0) } }?.0
+}
+
+extension TokenBundle {
+    /// The tokens, and the idempotency key of a pending refresh.
+    var secrets: [String] {
+        [accessToken, refreshToken, pendingRefresh?.idempotencyKey].compactMap(\.self)
+    }
+}

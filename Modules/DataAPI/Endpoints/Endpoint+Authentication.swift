@@ -1,0 +1,92 @@
+public import Foundation
+public import NetworkCore
+
+// The calls that start, refresh and end sessions, and those about the user. The former need no access token: a login
+// obtains one, and a client must be able to sign out with an expired one.
+
+extension Endpoint where Response == SignedIn {
+    /// Registers a guest and signs it in.
+    ///
+    /// - Parameters:
+    ///   - name: The display name.
+    ///   - photo: A JPEG of at most 5 MB. `Imaging` makes one from any photo.
+    /// - Returns: The endpoint.
+    public static func registerGuest(name: String, photo: Data) -> Self {
+        var form = MultipartForm()
+        form.append("name", name)
+        form.append("image", data: photo, filename: "photo.jpg", contentType: "image/jpeg")
+        return .post("auth/guest/register", body: .multipart(form)).unauthenticatedTokens()
+    }
+
+    /// Signs in with the token of an identity provider.
+    ///
+    /// - Parameters:
+    ///   - provider: The identity provider.
+    ///   - token: The provider's token. It is sent in the body.
+    /// - Returns: The endpoint.
+    public static func socialLogin(_ provider: SocialProvider, token: String) -> Self {
+        .post("auth/social/login", json: SocialLoginBody(provider: provider, token: token)).unauthenticatedTokens()
+    }
+}
+
+extension Endpoint where Response == IssuedTokens {
+    /// Exchanges a refresh token for new tokens. Only ``RESTTokenRefreshHandler`` should make this call.
+    ///
+    /// A retry policy does not repeat it: a server that rotates refresh tokens treats a second call as theft.
+    ///
+    /// - Parameters:
+    ///   - refreshToken: The refresh token.
+    ///   - accessToken: The access token that is replaced, for a server that needs both in the body.
+    /// - Returns: The endpoint.
+    public static func refresh(_ refreshToken: String, accessToken: String? = nil) -> Self {
+        .post("auth/refresh", json: RefreshBody(refreshToken: refreshToken, accessToken: accessToken))
+            .unauthenticatedTokens()
+    }
+}
+
+extension Endpoint where Response == Void {
+    /// Ends a session at the server. A refresh token that is no longer valid is not an error.
+    ///
+    /// - Parameter refreshToken: The session's refresh token.
+    /// - Returns: The endpoint.
+    public static func logout(refreshToken: String) -> Self {
+        .post("auth/logout", json: RefreshBody(refreshToken: refreshToken)).withoutAuthentication()
+    }
+}
+
+extension Endpoint where Response == User {
+    /// The user of the session.
+    public static var me: Self { .get("users/me") }
+}
+
+extension Endpoint where Response == Data {
+    /// An uploaded file, such as a user's picture.
+    ///
+    /// - Parameter key: Its key.
+    /// - Returns: The endpoint.
+    public static func file(_ key: FileKey) -> Self { .get("files/\(key)") }
+}
+
+extension Endpoint where Response == SignedIn {
+    fileprivate func unauthenticatedTokens() -> Self {
+        withoutAuthentication().format(.envelope).map { signedIn, head in
+            SignedIn(user: signedIn.user, tokens: signedIn.tokens.issued(at: head.serverDate))
+        }
+    }
+}
+
+extension Endpoint where Response == IssuedTokens {
+    fileprivate func unauthenticatedTokens() -> Self {
+        withoutAuthentication().format(.envelope).map { tokens, head in tokens.issued(at: head.serverDate) }
+    }
+}
+
+private struct SocialLoginBody: Encodable, Sendable {
+    let provider: SocialProvider
+    let token: String
+}
+
+private struct RefreshBody: Encodable, Sendable {
+    let refreshToken: String
+    var accessToken: String?
+}

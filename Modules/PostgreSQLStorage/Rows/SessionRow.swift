@@ -1,0 +1,35 @@
+#if PostgreSQL
+/// The columns of a row for the session.
+struct SessionRow: Sendable {
+    let version: Int64
+
+    /// `nil`: the row holds no session.
+    let content: SealedSession?
+
+    /// The size of the content in bytes, if it is over the limit.
+    let excess: Int64?
+
+    /// - Returns: `nil` when the account has no row.
+    init?(_ rows: PostgreSQLRows) {
+        guard let version = rows.integer(0) else { return nil }
+        self.version = version
+        let format = rows.integer(1)
+        let size = rows.integer(6)
+        if let format, let note = rows.value(5) {
+            content = SealedSession(format: format, content: .note(note))
+        } else if let format, let ciphertext = rows.value(4) {
+            content = SealedSession(
+                format: format,
+                content: .tokens(
+                    session: rows.text(2) ?? "",
+                    generation: rows.integer(3) ?? -1,
+                    ciphertext: ciphertext
+                )
+            )
+        } else {
+            content = nil
+        }
+        excess = content == nil ? size : nil
+    }
+}
+#endif

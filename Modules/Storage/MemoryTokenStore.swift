@@ -1,0 +1,88 @@
+public import AuthInterface
+public import ConcurrencyPrimitives
+
+/// Keeps the tokens in memory, until the process ends.
+///
+/// For servers that sign in at every start, for previews, and where nothing may be left on a disk. Coordinators of one
+/// process may share it: waiters get its lease in the order of their requests.
+///
+/// No call blocks. Only a wait for the lease can suspend or fail.
+public final class MemoryTokenStore: SharedTokenStore {
+    private let stored: Locked<StoredSession>
+    private let queue: LeaseQueue
+    private let broadcast = Broadcast<Void>()
+
+    /// Creates a store.
+    ///
+    /// - Parameters:
+    ///   - bundle: What is stored at first.
+    ///   - clock: The clock that limits the wait for a lease.
+    public init(holding bundle: TokenBundle? = nil, clock: any TimeSource = SystemTimeSource()) {
+        stored = Locked(bundle.map { .active($0) } ?? .empty)
+        queue = LeaseQueue(clock: clock)
+    }
+
+    /// Reads what is stored.
+    ///
+    /// - Returns: What is stored. It is always certain.
+    public func read() async -> StoredSession {
+        stored.withLock { $0 }
+    }
+
+    /// Reads what is stored, decides and writes, as one step.
+    ///
+    /// - Parameter change: Decides what to store; `nil` leaves everything as it is. It must not use the store.
+    public func update(
+        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+    ) async {
+        let isChanged = stored.withLock { stored in
+            guard let new = change(.success(stored)) else { return false }
+            stored = new
+            return true
+        }
+        if isChanged { broadcast.send(()) }
+    }
+
+    /// Reads the stored bundle.
+    ///
+    /// - Returns: The bundle, or `nil` when none is stored or the session has ended.
+    public func load() async -> TokenBundle? { await read().bundle }
+
+    /// Removes what is stored.
+    public func delete() async {
+        await update { _ in .empty }
+    }
+
+    /// Reports every write. Each access makes a new stream.
+    public var changes: AsyncStream<Void> { broadcast.stream() }
+
+    /// Waits until no other holder has the lease, and takes it.
+    ///
+    /// A lease that is dropped without being released is released.
+    ///
+    /// - Parameter limit: How long to wait at most.
+    /// - Returns: The lease.
+    /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; `CancellationError` when the task is
+    ///   cancelled while it waits.
+    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+        MemoryTokenStoreLease(queue: queue, ticket: try await queue.take(waitingAtMost: limit))
+    }
+}
+
+/// The lease of a ``MemoryTokenStore``.
+private final class MemoryTokenStoreLease: TokenStoreLease {
+    private let queue: LeaseQueue
+    private let ticket: LeaseQueue.Ticket
+
+    init(queue: LeaseQueue, ticket: LeaseQueue.Ticket) {
+        self.queue = queue
+        self.ticket = ticket
+    }
+
+    deinit { queue.release(ticket) }
+
+    /// The only process that can hold the lease is this one.
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner != .current }
+
+    func release() async { queue.release(ticket) }
+}

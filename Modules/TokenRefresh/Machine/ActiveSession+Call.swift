@@ -1,0 +1,91 @@
+import AuthInterface
+import Foundation
+
+/// The call: the intent that is recorded before it, and the request (G12, G27).
+extension ActiveSession {
+    /// G27. The write of the intent shows that the store can be written before the refresh token is spent. That applies
+    /// to tokens that could not be stored so far, too: after a kill now, the intent of an older bundle may recover
+    /// them, and after one more call it cannot. A refresh token that is known not to be in the store is spent at once:
+    /// no other process, and no later start, can use it. A later write stores it with the intent.
+    mutating func record(
+        over stored: TokenBundle?,
+        isAbandoned: Bool = false,
+        callBefore: Duration? = nil,
+        _ id: AttemptID,
+        _ context: inout MachineContext
+    ) {
+        let intent = RefreshIntent(
+            idempotencyKey: currentKey(&context),
+            owner: context.settings.owner,
+            date: context.now.date,
+            isAbandoned: isAbandoned
+        )
+        let mustWait = isStored || mayBeStored(context)
+        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
+        if mustWait {
+            let uptime = context.now.uptime
+            let end = min(uptime + context.policy.deadline, callBefore ?? .seconds(Int32.max))
+            let recording = Recording(intent: intent, version: version, since: uptime, callBefore: end)
+            phase = .refreshing(id, .recording(recording))
+        } else {
+            makeCall(intent, since: context.now.uptime, id, &context)
+        }
+    }
+
+    /// The intent is stored. A process that was stopped meanwhile must not call after the time at which other processes
+    /// count its call as ended.
+    mutating func recorded(_ recording: Recording, _ id: AttemptID, _ context: inout MachineContext) {
+        guard context.now.uptime < recording.callBefore else {
+            forgetRecord(&context)
+            return failAttempt(TokenRefreshError(.unavailable, reason: "the store was too slow for a call"), &context)
+        }
+        makeCall(recording.intent, since: recording.since, id, &context)
+    }
+
+    /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
+    func mayBeStored(_ context: MachineContext) -> Bool {
+        isStorageUncertain || context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
+    }
+
+    /// The stored content that the tokens in use may replace: what was read, if these tokens were there. A store that
+    /// has gone back to an older bundle, as from a backup, is brought up to date.
+    func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
+        if let read { return .exactly(read) }
+        return isStored ? .older : .anything
+    }
+
+    /// No call is made, so its intent is dropped. Tokens that are not stored yet are still written.
+    mutating func forgetRecord(_ context: inout MachineContext) {
+        if isTokenStored {
+            context.forgetWrites()
+        } else {
+            _ = context.write(.bundle(bundle, over: predecessor(nil)))
+        }
+    }
+
+    mutating func currentKey(_ context: inout MachineContext) -> String {
+        let key = key ?? context.newKey()
+        self.key = key
+        return key
+    }
+
+    mutating func makeCall(
+        _ intent: RefreshIntent,
+        since: Duration,
+        _ id: AttemptID,
+        isReplay: Bool = false,
+        _ context: inout MachineContext
+    ) {
+        guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest(id, &context) }
+        let request = TokenRefreshRequest(
+            refreshToken: refreshToken,
+            accessToken: bundle.accessToken,
+            session: bundle.session,
+            idempotencyKey: currentKey(&context)
+        )
+        phase = .refreshing(id, .calling(isReplay: isReplay))
+        call = Call(id: id, startedAt: context.now.uptime, generation: bundle.generation, intent: intent)
+        context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))
+        context.emit(.call(id, base: bundle, request))
+    }
+}

@@ -1,0 +1,132 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+
+/// A token endpoint as a client sees it: a status, a body, or nothing.
+final class TokenEndpoint: Sendable {
+    struct Response: Sendable {
+        var status = 200
+        var retryAfter: Int?
+        /// The server's own code for a refusal.
+        var code: String?
+        var access: String?
+        var refresh: String?
+        /// The body as text, for a handler that quotes it in its error.
+        var body = "{}"
+    }
+
+    struct ConnectionLost: Error {}
+
+    let server: RotatingTokenServer
+    private let response = Locked(RefreshBackendResponse.tokens)
+    private let keys = Locked<[String?]>([])
+
+    init(tolerating tolerance: ReplayTolerance = .none) {
+        server = RotatingTokenServer(lifetime: .seconds(900), tolerating: tolerance)
+    }
+
+    var receivedKeys: [String?] { keys.withLock { $0 } }
+
+    func respond(with response: RefreshBackendResponse) {
+        self.response.withLock { $0 = response }
+    }
+
+    func post(_ request: TokenRefreshRequest) async throws -> Response {
+        let (refreshToken, key) = (request.refreshToken, request.idempotencyKey)
+        keys.withLock { $0.append(key.isEmpty ? nil : key) }
+        let response = response.withLock { $0 }
+        if let status = response.statusOfPage { return Response(status: status, body: "<html>\(refreshToken)</html>") }
+        switch response {
+        case .tokens:
+            guard let pair = try? server.refresh(request) else { return Self.refusal(quoting: refreshToken) }
+            return Response(access: pair.accessToken, refresh: pair.refreshToken)
+        case .rejected: return Self.refusal(quoting: refreshToken)
+        case .ambiguous: return Response(status: 401, body: "")
+        case .forbidden: return Response(status: 403, body: #"{"message":"Forbidden"}"#)
+        case .emptyForbidden: return Response(status: 403, body: "")
+        case .unavailable: return Response(status: 503)
+        case .tooManyRequests: return Response(status: 429, retryAfter: 7)
+        case .lostResponse:
+            _ = try? server.refresh(request)
+            throw ConnectionLost()
+        case .garbage: return Response(body: "\(refreshToken) \(key)")
+        case .emptyAccessToken: return Response(access: "")
+        case .emptyAccessTokenAndNewRefreshToken:
+            return Response(access: "", refresh: try server.refresh(request).refreshToken)
+        case .nothing:
+            try await Gate().passUnlessCancelled()
+            throw CancellationError()
+        default: throw ConnectionLost()
+        }
+    }
+
+    private static func refusal(quoting refreshToken: String) -> Response {
+        Response(status: 400, code: "invalid_grant", body: "{\"invalid\":\"\(refreshToken)\"}")
+    }
+}
+
+/// A handler that keeps every rule unless a test gives it another `onRefresh`.
+struct AlteredRefreshHandler: TokenRefreshHandler {
+    typealias Refresh = @Sendable (TokenEndpoint, TokenRefreshRequest) async throws -> TokenRefreshResult
+
+    let endpoint: TokenEndpoint
+    let replayTolerance: ReplayTolerance
+    let onRefresh: Refresh
+
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        try await onRefresh(endpoint, request)
+    }
+}
+
+/// The backend of a ``AlteredRefreshHandler``.
+struct AlteredRefreshBackend: KeyRecordingRefreshBackend {
+    var endpoint = TokenEndpoint()
+    var unsupported: Set<RefreshBackendResponse> = []
+    var replayTolerance = ReplayTolerance.none
+    var onRefresh: AlteredRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
+
+    var handler: AlteredRefreshHandler {
+        AlteredRefreshHandler(endpoint: endpoint, replayTolerance: replayTolerance, onRefresh: onRefresh)
+    }
+
+    func signIn() async throws -> TokenRefreshResult { endpoint.server.signIn() }
+
+    func respond(with response: RefreshBackendResponse) async throws -> Bool {
+        guard !unsupported.contains(response) else { return false }
+        endpoint.respond(with: response)
+        return true
+    }
+
+    func session(of accessToken: String) -> String? {
+        RotatingTokenServer.login(of: accessToken)
+    }
+
+    func receivedKeys() -> [String?] { endpoint.receivedKeys }
+}
+
+extension TokenEndpoint {
+    /// Makes of a response what the contract demands.
+    func refreshProperly(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        try tokens(in: try await post(request))
+    }
+
+    func tokens(in response: Response) throws -> TokenRefreshResult {
+        if response.code == "invalid_grant" {
+            throw TokenRefreshError(.rejected, status: response.status, serverCode: response.code)
+        }
+        if response.status == 401, !response.body.hasPrefix("<") { throw TokenRefreshError(.ambiguous, status: 401) }
+        guard response.status == 200, let access = response.access, !access.isEmpty || response.refresh != nil else {
+            throw unavailable(response)
+        }
+        return TokenRefreshResult(accessToken: access, refreshToken: response.refresh, expiresIn: .seconds(900))
+    }
+
+    func unavailable(_ response: Response) -> TokenRefreshError {
+        TokenRefreshError(
+            .unavailable,
+            reason: "status \(response.status)",
+            retryAfter: response.retryAfter.map { .seconds($0) },
+            status: response.status
+        )
+    }
+}

@@ -1,0 +1,50 @@
+import AuthInterface
+import AuthTesting
+import Testing
+
+/// Common refreshers in the races. `TokenRefreshTests` shows that the engine passes them all.
+@Suite struct RaceKitTests {
+    @Test func `an actor that awaits without storing its task fails the races`() async {
+        // Without tokens it reads the store, and finds the second user's.
+        let failing = RaceScenario.all.filter { $0 != .rejectionOfThePast }
+        let report = await RaceKit.run(failing, timeLimit: .seconds(1)) { RaceSubject(AwaitingRefresher($0)) }
+        #expect(report.failures.map(\.scenario) == failing, "\(report)")
+        #expect(report.outcome(of: .hungRefresh) == .hung("waiting for 10 callers to fail"))
+        let burst = await RaceKit.run([.singleFlight]) { RaceSubject(AwaitingRefresher($0)) }
+        #expect(burst.outcome(of: .singleFlight) == .broken("the handler was called 1000 times instead of 1"))
+    }
+
+    @Test func `an actor that stores its task passes a burst, and fails other races`() async {
+        let passing: [RaceScenario] = [.singleFlight, .expiredTogether, .lateRefusal, .oneEnding, .tooManyRequests]
+        let passed = await RaceKit.run(passing) { RaceSubject(TaskStoringRefresher($0)) }
+        #expect(passed.isClean, "\(passed)")
+        // It has no pause: on a busy machine, a caller that comes after the shared failure starts another refresh.
+        let failing = RaceScenario.all.filter { !passing.contains($0) && $0 != .failureShared }
+        let report = await RaceKit.run(failing, timeLimit: .seconds(1)) { RaceSubject(TaskStoringRefresher($0)) }
+        #expect(report.failures.map(\.scenario) == failing, "\(report)")
+    }
+
+    @Test func `the race that the first actor passes fails with the second`() async {
+        let report = await RaceKit.run([.rejectionOfThePast]) { RaceSubject(TaskStoringRefresher($0)) }
+        #expect(!report.isClean)
+    }
+
+    @Test func `a check throws the races that do not hold, and a report lists every race`() async throws {
+        let violation = await #expect(throws: ContractViolation.self) {
+            try await RaceKit.check([.singleFlight, .requestOfThePast]) { RaceSubject(TaskStoringRefresher($0)) }
+        }
+        let broken = try #require(violation).brokenRules
+        #expect(broken.map(\.name) == ["G23: a request is never sent again as another user"])
+        let report = await RaceKit.run([.singleFlight, .loopBreaker]) { RaceSubject(TaskStoringRefresher($0)) }
+        let lines = "\(report)".split(separator: "\n")
+        #expect(lines.prefix(2) == ["1 of 2 races hold", "  + G1: 1,000 refusals at once cause one refresh: holds"])
+        #expect(lines.last?.hasPrefix("  - G10") == true)
+        #expect(report.outcome(of: .lateRefusal) == nil)
+    }
+
+    @Test func `a subject that cannot be made breaks its race, and the run continues`() async {
+        struct Unbuilt: Error {}
+        let report = await RaceKit.run([.lateRefusal]) { _ in throw Unbuilt() }
+        #expect(report.outcome(of: .lateRefusal) == .broken("while signing ada in: Unbuilt()"))
+    }
+}

@@ -1,0 +1,136 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import Testing
+
+@testable import Storage
+
+/// ST9: waiters of a lease, their order, and what they leave behind.
+@Suite(.timeLimit(.minutes(10))) struct LeaseWaitingTests {
+    private static let lease = "default.json.lease"
+    private static let queue = "default.json.lease.queue"
+
+    private let temporary: TemporaryFolder
+    private let folder: URL
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+        try folder.makePrivateFolder()
+    }
+
+    private func privateFolder() throws -> PrivateFolder {
+        guard let folder = try PrivateFolder.open(folder.path) else { throw CocoaError(.fileNoSuchFile) }
+        return folder
+    }
+
+    private func attempt(_ request: LeaseRequest) throws -> FolderLock? {
+        try request.attempt(in: privateFolder(), Self.lease)
+    }
+
+    private func ticket() throws -> LeaseTicket? { LeaseTicket(in: try privateFolder(), Self.queue) }
+
+    private func isQueueEmpty() throws -> Bool { LeaseTicket.isQueueEmpty(in: try privateFolder(), Self.queue) }
+
+    /// A clock whose sleeps end when a gate opens, and not when their task is cancelled.
+    private struct DeafClock: TimeSource {
+        let gate = Gate()
+        var uptime: Duration { .zero }
+        var date: Date { Date() }
+
+        func sleep(until deadline: Duration) async throws { await gate.pass() }
+    }
+
+    @Test func `A waiter that is cancelled does not take the lease, whatever its clock does`() async {
+        let clock = DeafClock()
+        let attempts = Locked(0)
+        let waiter = Task {
+            try await LeasePolling(clock: clock).wait(atMost: .seconds(60)) {
+                attempts.withLock { $0 += 1 }
+                guard attempts.withLock({ $0 }) == 1 else { throw TokenStoreError.busy }
+                return nil
+            }
+        }
+        await clock.gate.arrivals(atLeast: 1)
+        waiter.cancel()
+        clock.gate.open()
+        await #expect(throws: CancellationError.self) { try await waiter.value }
+        #expect(attempts.withLock { $0 } == 1)
+    }
+
+    @Test func `A task that is cancelled already does not wait for the lease of the memory store`() async throws {
+        let store = MemoryTokenStore(clock: ManualTimeSource())
+        let held = try await store.lease(waitingAtMost: .zero)
+        let waiter = Task {
+            while !Task.isCancelled { await Task.yield() }
+            _ = try await store.lease(waitingAtMost: .seconds(60))
+        }
+        waiter.cancel()
+        await #expect(throws: CancellationError.self) { try await waiter.value }
+        await held.release()
+    }
+
+    @Test func `A waiter does not take a lease that is free while another one is before it`() throws {
+        while true {
+            let held = try #require(try attempt(LeaseRequest()))
+            let (first, second) = (LeaseRequest(), LeaseRequest())
+            let start = ContinuousClock.now
+            for request in [first, second] { #expect(try attempt(request) == nil) }
+            held.release()
+            let taken = try attempt(second)
+            taken?.release()
+            // A machine that stands still for longer than the waiter's patience proves nothing.
+            guard ContinuousClock.now - start < LeaseRequest.patience else { continue }
+            #expect(taken == nil)
+            #expect(try attempt(first) != nil)
+            return
+        }
+    }
+
+    @Test func `A waiter that has taken the lease leaves its place in the queue`() throws {
+        let held = try #require(try attempt(LeaseRequest()))
+        let request = LeaseRequest()
+        #expect(try attempt(request) == nil)
+        #expect(try !isQueueEmpty())
+        held.release()
+        let lock = try attempt(request)
+        #expect(lock != nil)
+        withExtendedLifetime((request, lock)) {
+            #expect((try? isQueueEmpty()) == true)
+        }
+    }
+
+    @Test func `The first in the queue is the one that has the first place, not the one that joined it first`() throws {
+        let nearest = try #require(try ticket())
+        let last = try #require(try ticket())
+        let file = open(folder.path + "/" + Self.queue, O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        var lock = flock()
+        (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+        (lock.l_start, lock.l_len) = (5, 1)
+        // F_OFD_SETLK
+        #if canImport(Darwin)
+        #expect(fcntl(file, 90, &lock) == 0)
+        #else
+        #expect(fcntl(file, 37, &lock) == 0)
+        #endif
+        #expect(last.first == 5)
+        #expect(last.waitersAhead(atMost: 9) == 2)
+        withExtendedLifetime(nearest) {}
+    }
+
+    @Test func `A lock that is released is free, although a child process has its file open`() throws {
+        let path = folder.path + "/lock"
+        func openFile() -> Int32 { open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+        let (file, other) = (openFile(), openFile())
+        // What a fork does between the two processes.
+        let inherited = dup(file)
+        defer { for number in [other, inherited] { close(number) } }
+        #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
+        let lock = FolderLock(number: file)
+        #expect(flock(other, LOCK_EX | LOCK_NB) != 0)
+        lock.release()
+        #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+    }
+}

@@ -1,0 +1,53 @@
+import AuthInterface
+import Foundation
+import ProcessTesting
+import Testing
+
+@testable import Storage
+
+@Suite("A stopped process does not block other processes indefinitely", .timeLimit(.minutes(10)))
+struct StoppedProcessTests {
+    private let temporary: TemporaryFolder
+    private let folder: URL
+    private let store: FileTokenStore
+    private let bundle = TokenBundle.numbered(1)
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+        store = FileTokenStore(folder: folder)
+    }
+
+    @Test func `a sign-out does not wait for the lease of a stopped process`() async throws {
+        try await store.save(bundle)
+        let process = try SpawnedProcess(peer: "hold", folder)
+        var lines = process.lines.makeAsyncIterator()
+        let child = try #require(await lines.next().flatMap { pid_t($0) })
+        defer { kill(child, SIGKILL) }
+        process.stop()
+        let ended = EndedSession(session: bundle.session, reason: .byUser, date: Date(timeIntervalSince1970: 1e9))
+        try await store.update { _ in .ended(ended) }
+        #expect(try await FileTokenStore(folder: folder).read() == .ended(ended))
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
+        try await store.save(.numbered(2, of: SessionID()))
+        process.kill(SIGKILL)
+    }
+
+    @Test func `while a writer is stopped, other writes are busy after a limit, and reads continue`() async throws {
+        try await store.save(bundle)
+        let process = try SpawnedProcess(peer: "hold-write", folder)
+        var lines = process.lines.makeAsyncIterator()
+        #expect(await lines.next() == "holding")
+        process.stop()
+        let tokens = TokenFile(folder: .test(folder.path), name: "default.json", writeLimit: .milliseconds(20))
+        let error = #expect(throws: TokenStoreError.self) { try tokens.update { _ in .empty } }
+        #expect(error?.code == .busy)
+        #expect(error?.reason.contains("it may be stopped; continue or end it") == true)
+        #expect(try await store.load() == bundle)
+        process.kill(SIGCONT)
+        try process.finishInput()
+        #expect(await lines.next() == "done")
+        try await store.delete()
+        #expect(try await store.read() == .empty)
+    }
+}

@@ -1,0 +1,78 @@
+#if PostgreSQL
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+import PostgreSQLStorage
+import Storage
+import TokenRefresh
+
+/// A process of a fleet with one session: it refuses every token until a generation is reached.
+struct FleetPeer {
+    let connection: String
+    let account: String
+    let goal: Int
+
+    init?(_ arguments: [String]) {
+        guard arguments.count == 3, let goal = Int(arguments[2]) else { return nil }
+        connection = arguments[0]
+        account = arguments[1]
+        self.goal = goal
+    }
+
+    func run() async {
+        let handler = FleetRefreshHandler()
+        let clock = SystemTimeSource()
+        let store = PostgreSQLTokenStore(
+            connection: connection,
+            account: account,
+            cipher: UnencryptedTokenCipher()
+        )
+        let session = TokenRefreshCoordinator(
+            store: store,
+            handler: handler,
+            policy: policy,
+            observer: Self.report
+        )
+        StandardIO.write("ready")
+        await handler.start()
+        var token: SessionToken?
+        while token.map({ $0.generation < goal }) ?? true {
+            do {
+                if let refused = token {
+                    token = try await session.replacement(for: refused)
+                } else {
+                    token = try await session.token()
+                }
+            } catch {
+                StandardIO.write("no token: \(error)")
+                if case .signedOut = session.state { break }
+                let pause = (error as? AuthenticationError)?.retryAfter ?? .milliseconds(100)
+                try? await clock.sleep(until: clock.uptime + pause)
+            }
+        }
+        StandardIO.write("done \(token?.generation ?? -1) \(token?.value ?? "none") \(token?.refreshToken ?? "none")")
+        await handler.end()
+    }
+
+    /// Short pauses, and every token may be refused, however new it is.
+    private var policy: TokenRefreshPolicy {
+        var policy = TokenRefreshPolicy()
+        policy.backoff = Backoff(base: .milliseconds(100), limit: .milliseconds(400), floor: .milliseconds(50))
+        policy.freshness = .zero
+        return policy
+    }
+
+    @Sendable private static func report(_ event: SessionEvent) {
+        switch event {
+        case .refreshStarted(_, let generation): StandardIO.write("started \(generation)")
+        case .refreshed(_, let generation): StandardIO.write("refreshed \(generation)")
+        case .adopted(_, let generation): StandardIO.write("adopted \(generation)")
+        case .refreshFailed(_, let error, _):
+            StandardIO.write("failed \((error.cause as? TokenStoreError)?.code.rawValue ?? error.code.rawValue)")
+        case .storeFailed(let error): StandardIO.write("unsaved \(error.code)")
+        case .signedOut(let reason): StandardIO.write("signed out \(reason)")
+        default: break
+        }
+    }
+}
+#endif

@@ -1,0 +1,35 @@
+import Foundation
+
+/// Another process for the tests of several processes: `Peer KIND ARGUMENTS…`.
+///
+/// | kind | arguments | what it does |
+/// |---|---|---|
+/// | `refresh` | FOLDER | an engine over a session in a file, see ``RefreshPeer`` |
+/// | `storage` | COMMAND FOLDER [NUMBER] | uses a store without an engine, see ``StorageCommand`` |
+/// | `fleet` | CONNECTION ACCOUNT GENERATION | an engine over a session in PostgreSQL, see `FleetPeer` |
+/// | `accounts` | CONNECTION PREFIX ACCOUNTS WIDTH ROUNDS yes\|no | many sessions in PostgreSQL, see `AccountsPeer` |
+///
+/// It reads commands from its standard input and writes results to its standard output, one on each line. The last two
+/// kinds need the trait `PostgreSQL`.
+@main
+struct PeerProgram {
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst(2))
+        switch CommandLine.arguments.dropFirst().first {
+        case "refresh" where arguments.count == 1:
+            await RefreshPeer(folder: URL(fileURLWithPath: arguments[0])).run()
+        case "storage" where arguments.count >= 2: await StoragePeer.run(arguments)
+        #if PostgreSQL
+        case "fleet": await FleetPeer(arguments)?.run() ?? fail()
+        case "accounts": await AccountsPeer(arguments)?.run() ?? fail()
+        #endif
+        default: fail()
+        }
+    }
+
+    private static func fail() {
+        let usage = "usage: Peer refresh|storage|fleet|accounts ARGUMENTS; this build lacks what is not accepted\n"
+        FileHandle.standardError.write(Data(usage.utf8))
+        exit(2)
+    }
+}

@@ -1,0 +1,119 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+import Storage
+import TokenRefresh
+
+/// An engine over a session in a file that several processes share.
+///
+/// | line in | line out |
+/// |---|---|
+/// | `token` | `token NAME` or `token CODE` |
+/// | `refuse COUNT` | `refused` and the distinct outcomes of as many requests whose token was refused |
+/// | `spin COUNT` | `spun` and the distinct failures of as many refused requests one after the other |
+/// | `signOut` | `signedOut` |
+/// | `state` | `state STATE` |
+/// | `tokens ACCESS REFRESH`, `rejected`, `unavailable` | none: the response to the last `refresh TOKEN` |
+/// | `exit` | none: the process ends |
+///
+/// It also writes `refresh TOKEN` when its handler is called, and `event NAME` for each event of the engine.
+struct RefreshPeer: Sendable {
+    private let engine: TokenRefreshCoordinator
+    private let handler = TestRefreshHandler()
+    private let last = Locked<SessionToken?>(nil)
+
+    init(folder: URL) {
+        var policy = TokenRefreshPolicy()
+        // A new token may be refused at once.
+        policy.freshness = .zero
+        engine = TokenRefreshCoordinator(
+            store: FileTokenStore(folder: folder),
+            handler: handler,
+            policy: policy,
+            observer: { StandardIO.write("event", Mirror(reflecting: $0).children.first?.label ?? "\($0)") }
+        )
+    }
+
+    func run() async {
+        for await line in StandardIO.lines() {
+            if line == "exit" { return }
+            perform(line)
+        }
+    }
+
+    private func perform(_ line: String) {
+        let words = line.split(separator: " ").map(String.init)
+        let count = words.count > 1 ? Int(words[1]) ?? 0 : 0
+        switch words.first {
+        case "token": Task { StandardIO.write("token", await outcome { try await engine.token() }) }
+        case "refuse": Task { await refuse(count) }
+        case "spin": Task { await spin(count) }
+        case "signOut":
+            Task {
+                try? await engine.signOut()
+                StandardIO.write("signedOut")
+            }
+        case "state": StandardIO.write("state", "\(engine.state)")
+        case "tokens" where words.count == 3:
+            handler.respond(.success(TokenRefreshResult(accessToken: words[1], refreshToken: words[2])))
+        case "rejected": handler.respond(.failure(.rejected))
+        default: handler.respond(.failure(.unavailable))
+        }
+    }
+
+    private func refuse(_ count: Int) async {
+        guard let refused = last.withLock({ $0 }) else { return StandardIO.write("refused", "nothing") }
+        let outcomes = await withTaskGroup(of: String.self) { group in
+            for _ in 0..<count {
+                group.addTask { await outcome { try await engine.replacement(for: refused) } }
+            }
+            return await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        StandardIO.write("refused", outcomes.sorted().joined(separator: ","))
+    }
+
+    private func spin(_ count: Int) async {
+        var failures: Set<String> = []
+        for _ in 0..<count {
+            do {
+                _ = try await engine.replacement(for: engine.token())
+            } catch {
+                failures.insert((error as? AuthenticationError)?.code.rawValue ?? "\(type(of: error))")
+            }
+        }
+        StandardIO.write("spun", failures.sorted().joined(separator: ","))
+    }
+
+    private func outcome(of request: () async throws -> SessionToken) async -> String {
+        do {
+            let token = try await request()
+            last.withLock { $0 = token }
+            return token.value
+        } catch let error as AuthenticationError {
+            return error.code.rawValue
+        } catch {
+            return "\(type(of: error))"
+        }
+    }
+}
+
+/// Asks the test for new tokens, and waits for its response.
+private final class TestRefreshHandler: TokenRefreshHandler {
+    private let waiting = Locked<CheckedContinuation<TokenRefreshResult, any Error>?>(nil)
+
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let refreshToken = request.refreshToken
+        return try await withCheckedThrowingContinuation { continuation in
+            waiting.withLock { $0 = continuation }
+            StandardIO.write("refresh", refreshToken)
+        }
+    }
+
+    func respond(_ result: Result<TokenRefreshResult, TokenRefreshError>) {
+        let continuation = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        continuation?.resume(with: result.mapError { $0 as any Error })
+    }
+}

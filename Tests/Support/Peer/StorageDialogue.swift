@@ -1,0 +1,200 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+
+@testable import Storage
+
+/// Runs the commands of the standard input, one on each line, and writes the result of each.
+struct StorageDialogue {
+    var store: any SharedTokenStore
+    let folder: URL
+    let makeStore: () -> any SharedTokenStore
+
+    mutating func run() async {
+        while let line = readLine() {
+            do {
+                StandardIO.write(try await response(to: line))
+            } catch {
+                StoragePeer.write(error)
+            }
+        }
+    }
+
+    private mutating func response(to line: String) async throws -> String {
+        switch line {
+        case "load": return try await store.load().map { "\($0.generation)" } ?? "none"
+        case "save":
+            let next = try await store.load().map { $0.generation + 1 } ?? 0
+            try await store.save(.large(next))
+            return "\(next)"
+        case "end":
+            try await store.update { found in
+                guard case .success(.active(let bundle)) = found else { return nil }
+                return .ended(EndedSession(session: bundle.session, reason: .byUser, date: Date()))
+            }
+            return "done"
+        case "lease":
+            await (try await store.lease(waitingAtMost: .zero)).release()
+            return "leased"
+        case "restart":
+            store = makeStore()
+            return "done"
+        case "mount", "unmount":
+            try MemoryDisk(at: folder.deletingLastPathComponent()).perform(line)
+            return "done"
+        case "watch":
+            let disk = MemoryDisk(at: folder.deletingLastPathComponent())
+            try disk.perform("mount alone")
+            try await store.save(.large(0))
+            var reports = store.changes.makeAsyncIterator()
+            try disk.perform("unmount now")
+            while await reports.next() != nil {}
+            return "ended"
+        case "await-session":
+            var reports = store.changes.makeAsyncIterator()
+            StandardIO.write("watching")
+            while try await store.load() == nil, await reports.next() != nil {}
+            return try await store.load().map { "\($0.generation)" } ?? "ended"
+        case "overwrite":
+            try await store.save(TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 100))
+            return "done"
+        case "delete":
+            try await store.delete()
+            return "done"
+        case "contract":
+            try await checkContract()
+            return "kept"
+        case "load-six": return await loadSixAccounts()
+        case "busy-accounts": return try await useManyAccounts()
+        case "flip":
+            try Self.flipBit()
+            return "done"
+        case "spoil":
+            try Self.spoil()
+            return "done"
+        case "iterate":
+            try iterateMainContext()
+            return "done"
+        default: return "unknown command \(line)"
+        }
+    }
+
+    #if os(Linux)
+    private func checkContract() async throws {
+        let folder = folder
+        let fresh = { SecretServiceTokenStore.test(UUID().uuidString, locks: folder) }
+        let reopen: @Sendable (SecretServiceTokenStore) -> SecretServiceTokenStore = { store in
+            .test(store.account, locks: folder)
+        }
+        try await TokenStoreContract.check(reopen: reopen, makeEmptyStore: fresh)
+        try await SharedTokenStoreContract.check(
+            reopen: reopen,
+            corrupt: { try Self.spoil($0.account) },
+            contents: { try Self.contents($0.account) },
+            makeEmptyStore: fresh
+        )
+    }
+
+    /// Loads the tokens of six accounts at once.
+    ///
+    /// - Returns: The codes of the errors, and the seconds it took.
+    private func loadSixAccounts() async -> String {
+        let start = ContinuousClock.now
+        let codes = await withTaskGroup(of: String.self) { group in
+            for number in 1...6 {
+                let store = SecretServiceTokenStore.test("account-\(number)", locks: folder)
+                group.addTask {
+                    do {
+                        return try await store.load() == nil ? "none" : "loaded"
+                    } catch {
+                        return (error as? TokenStoreError)?.code.rawValue ?? "\(error)"
+                    }
+                }
+            }
+            return await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        return "\(codes.sorted().joined(separator: ",")) after \((ContinuousClock.now - start) / .seconds(1))"
+    }
+
+    /// Reads and updates eight accounts at once, thirty times each.
+    ///
+    /// - Returns: The generations that are stored at the end.
+    private func useManyAccounts() async throws -> String {
+        let stores = (1...8).map { SecretServiceTokenStore.test("busy-\($0)", locks: folder) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores + stores {
+                group.addTask {
+                    for _ in 1...15 {
+                        try await store.update { found in
+                            let last = try? found.get().bundle?.generation
+                            return .active(.large((last ?? 0) + 1))
+                        }
+                        _ = try await store.read()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        var generations: Set<Int> = []
+        for store in stores { generations.insert(try await store.load()?.generation ?? 0) }
+        return generations.sorted().map(String.init).joined(separator: ",")
+    }
+
+    /// Changes one bit of the refresh token that the keyring has.
+    private static func flipBit() throws {
+        guard let library = LibSecret.installed else { return }
+        var data = try contents("default")
+        guard let token = data.range(of: Data("refresh-".utf8)) ?? data.range(of: Data("r0.r0.".utf8)) else { return }
+        data[token.lowerBound] ^= 1
+        let account = KeyringAccount(application: "latchkey-tests", account: "default")
+        try KeyringCall(library, limit: .seconds(600)).store(data, as: account)
+    }
+
+    /// Replaces what the keyring has by something that is not a session.
+    private static func spoil(_ account: String = "default") throws {
+        guard let library = LibSecret.installed else { return }
+        let account = KeyringAccount(application: "latchkey-tests", account: account)
+        try KeyringCall(library, limit: .seconds(600)).store(Data("garbage".utf8), as: account)
+    }
+
+    /// What the keyring has for an account, as bytes.
+    private static func contents(_ account: String) throws -> Data {
+        guard let library = LibSecret.installed else { return Data() }
+        let account = KeyringAccount(application: "latchkey-tests", account: account)
+        let items = try KeyringCall(library, limit: .seconds(600)).items(of: account)
+        return Data(items.compactMap(\.secret).joined())
+    }
+
+    /// Runs the main loop of GLib, as a GTK application does, so that it handles the end of the bus. The thread accepts
+    /// SIGTERM, which threads of Dispatch block.
+    private func iterateMainContext() throws {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        typealias Iteration = @convention(c) (_ context: UnsafeMutableRawPointer?, _ mayBlock: Int32) -> Int32
+        let iterate: Iteration? = try SharedLibrary("libsecret-1.so.0")?.function("g_main_context_iteration")
+        while let iterate, iterate(nil, 0) != 0 {}
+    }
+    #else
+    private func checkContract() async throws {}
+    private func loadSixAccounts() async -> String { "" }
+    private func useManyAccounts() async throws -> String { "" }
+    private static func flipBit() throws {}
+    private static func spoil(_ account: String = "default") throws {}
+    private func iterateMainContext() throws {}
+    #endif
+}
+
+#if os(Linux)
+extension SecretServiceTokenStore {
+    static func test(_ account: String = "default", locks: URL) -> SecretServiceTokenStore {
+        SecretServiceTokenStore(
+            application: "latchkey-tests",
+            account: account,
+            lockFolder: locks,
+            callLimit: .seconds(Int(ProcessInfo.processInfo.environment["CALL_LIMIT"] ?? "") ?? 600)
+        )
+    }
+}
+#endif

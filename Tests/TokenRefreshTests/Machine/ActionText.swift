@@ -1,0 +1,57 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+// The text of an action in the tables of `MachineScript`.
+
+extension RefreshAction {
+    /// The text of an action in a table. Timers and reports are stored beside it.
+    var text: String? {
+        switch self {
+        case .read(.load): "load"
+        case .read(.attempt): "reread"
+        case .read(.check): "check"
+        case .lease: "lease"
+        case .write(_, .bundle(let bundle, _)):
+            switch bundle.pendingRefresh?.isAbandoned {
+            case false: "intent \(bundle.session.rawValue) g\(bundle.generation)"
+            case true: "mark \(bundle.session.rawValue) g\(bundle.generation)"
+            case nil: "save \(bundle.session.rawValue) g\(bundle.generation)"
+            }
+        case .write(_, .ended): "delete"
+        case .release: "release"
+        case .call(_, let base, _): "call g\(base.generation)"
+        case .cancelCall: "cancel call"
+        case .revoke(let bundle, false): "revoke \(bundle.session.rawValue) g\(bundle.generation)"
+        case .revoke(let bundle, true): "revoke only \(bundle.session.rawValue) g\(bundle.generation)"
+        case .respond(let waiter, let response): "\(waiter.number): \(response.text)"
+        case .publish(let state): state.text
+        case .startTimer, .stopTimer, .report: nil
+        }
+    }
+}
+
+extension RefreshResponse {
+    var text: String {
+        switch self {
+        case .token(let token): "\(token.session.rawValue) g\(token.generation)"
+        case .state(let state): state.text
+        case .done: "done"
+        case .failed(let error): error.code.rawValue
+        case .cancelled: "cancelled"
+        }
+    }
+}
+
+extension SessionState {
+    var text: String {
+        switch self {
+        case .unknown: "unknown"
+        case .signedIn(let session): "signed in \(session.rawValue)"
+        case .signedOut(.never): "signedOut never"
+        case .signedOut(.byUser): "signedOut byUser"
+        case .signedOut(.expired): "signedOut expired"
+        case .signedOut(.application(let text)): "signedOut \(text)"
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G4, G8, G11, G27: intents and tokens on their way to the store, and writes that do not get there.
+@Suite struct RecordingTests {
+    /// A refresh whose intent is on its way to a shared store. Its lease was given after some time.
+    private func recording(leasedAfter time: Duration = .zero) -> MachineScript {
+        var script = MachineScript.signedIn(isShared: true)
+        script.recordsIntents = false
+        _ = script.refused(1, generation: 0)
+        _ = script.pass(time)
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+        return script
+    }
+
+    /// A refresh that has made its call under the lease of a shared store.
+    private func calling() -> MachineScript {
+        var script = recording()
+        script.recordsIntents = true
+        _ = script.wrote()
+        return script
+    }
+
+    @Test func `G8: the limit of a call counts from its record, which other processes see`() {
+        var script = recording()
+        _ = script.pass(.seconds(5))
+        #expect(script.wrote() == ["call g0"])
+        let limit = script.timers[.callLimit(AttemptID(number: 1))]
+        #expect(limit.map { $0 - script.uptime } == .seconds(115))
+    }
+
+    @Test func `G8: callers are told when their call is abandoned, although the timer of their deadline is late`() {
+        var script = calling()
+        let id = AttemptID(number: 1)
+        script.uptime += .seconds(130)
+        #expect(script.tell(.timerFired(.callLimit(id))) == ["cancel call"])
+        #expect(script.tell(.timerFired(.abandonment(id))) == ["mark ada g0"])
+        #expect(script.wrote() == ["1: refreshUnavailable", "release"])
+    }
+
+    @Test func `G27: an intent that could not be stored is not stored later`() {
+        var script = recording()
+        #expect(script.storeFails() == ["1: storeUnavailable", "release"])
+        #expect(script.pass(.seconds(300)) == [])
+    }
+
+    @Test func `G27: an intent that was not stored in time is not stored later`() {
+        var script = recording()
+        #expect(script.pass(.seconds(10)).first == "1: storeUnavailable")
+        _ = script.storeFails()
+        #expect(script.pass(.seconds(300)) == [])
+    }
+
+    @Test func `G27: an intent that was not stored by the deadline of its attempt is not stored later`() {
+        var script = recording(leasedAfter: .seconds(25))
+        #expect(script.pass(.seconds(5)).first == "1: storeUnavailable")
+        _ = script.storeFails()
+        #expect(script.pass(.seconds(300)) == [])
+    }
+
+    @Test func `G11: tokens that the store has never held are refreshed although it cannot be read`() {
+        var script = calling()
+        _ = script.answer()
+        #expect(script.storeFails() == ["1: ada g1"])
+        #expect(script.refresh(2) == ["reread"])
+        #expect(script.reread(.failure(.locked)) == ["call g1"])
+    }
+
+    @Test func `G11: tokens that were not stored by the deadline of their attempt do not count as stored`() {
+        var script = calling()
+        _ = script.pass(.seconds(25))
+        #expect(script.answer() == ["save ada g1"])
+        #expect(script.pass(.seconds(5)) == ["1: ada g1"])
+        _ = script.storeFails()
+        #expect(script.refresh(2) == ["reread"])
+        #expect(script.reread(.failure(.locked)) == ["call g1"])
+    }
+
+    @Test func `G9: the tokens of a sign-in that could not be stored replace what it was to replace`() throws {
+        var script = MachineScript(isShared: true)
+        script.recordsIntents = false
+        _ = script.signIn(1, as: "bob")
+        _ = script.storeFails()
+        _ = script.refused(2, generation: 0, of: "bob")
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"])
+        _ = script.storeFails()
+        #expect(script.answer() == ["save bob g1"])
+        let content = try #require(script.lastContent)
+        #expect(content.replacement(for: .success(.active(.stored("ada", 5)))) != nil)
+    }
+
+    @Test func `G13: tokens are not wanted in the store any more when it holds newer ones of another process`() {
+        var script = calling()
+        #expect(script.tell(.suspensionNear) == ["mark ada g0"])
+        #expect(script.answer() == [], "the mark is still on its way")
+        #expect(script.wrote(.superseded(by: .active(.stored("ada", 2)))) == ["1: ada g2", "release"])
+        #expect(script.pass(.seconds(300)) == [])
+    }
+
+    @Test func `G4: an ambiguous refusal is not repeated when a refresh has succeeded since`() {
+        let bare = TokenRefreshError(.ambiguous, status: 401)
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.answer(bare)
+        _ = script.pass(.seconds(60))
+        _ = script.refused(2, generation: 0)
+        _ = script.answer()
+        #expect(script.wrote() == ["2: ada g1"])
+        _ = script.pass(.seconds(60))
+        #expect(script.refused(3, generation: 1) == ["call g1"])
+        #expect(script.answer(bare) == ["3: refreshUnavailable"])
+    }
+}

@@ -1,0 +1,121 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G5, G9, G13: the end of a session in a shared store, the lease that it was refreshed under, and what other processes
+/// have left there.
+@Suite struct SharedEndingTests {
+    /// A session whose refresh has made its call under the lease.
+    private func calling() -> MachineScript {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        return script
+    }
+
+    /// A session whose new tokens could not be stored: the lease stays, and the call has ended.
+    private func unsaved() -> MachineScript {
+        var script = calling()
+        _ = script.answer()
+        #expect(script.storeFails() == ["1: ada g1"])
+        return script
+    }
+
+    @Test func `rule 2: a sign-out keeps the lease until its note is stored`() {
+        var script = calling()
+        #expect(script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser"])
+        #expect(script.wrote() == ["revoke ada g0", "2: done", "release"])
+    }
+
+    @Test func `a sign-out whose note cannot be stored releases the lease`() {
+        var script = unsaved()
+        _ = script.signOut(2)
+        #expect(script.storeFails().last == "release")
+    }
+
+    @Test func `a sign-out whose note is not stored in time releases the lease`() {
+        var script = unsaved()
+        _ = script.signOut(2)
+        #expect(script.pass(.seconds(9)) == [])
+        #expect(script.pass(.seconds(1)).last == "release")
+    }
+
+    @Test func `G9: newer tokens that a sign-out finds in the store are revoked, too`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.signOut(1)
+        #expect(
+            script.wrote(.written(replaced: .stored("ada", 2))) == ["revoke ada g2", "revoke ada g0", "1: done"]
+        )
+    }
+
+    @Test func `G9: a refresh token that a late response leaves unchanged is not revoked a second time`() throws {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        let call = try #require(script.call)
+        _ = script.signOut(2)
+        let tokens = TokenRefreshResult(accessToken: "access-ada-1", refreshToken: "refresh-ada-0")
+        #expect(script.tell(.responded(call.id, base: call.base, .success(tokens))) == [])
+    }
+
+    @Test func `G9: tokens that could not be stored are not wanted any more when another user is found signed in`() {
+        var script = unsaved()
+        #expect(script.refresh(2) == ["reread"], "the lease is still held")
+        #expect(script.reread(.stored("bob", 0)) == ["signed in bob", "2: signed in bob", "release"])
+        #expect(script.pass(.seconds(300)) == [])
+    }
+
+    @Test func `a lease that is given too late, for an attempt that is over, goes back`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
+        _ = script.pass(.seconds(3))
+        #expect(script.refresh(2) == ["lease"])
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0)) == ["call g0"])
+        #expect(script.tell(.leased(AttemptID(number: 1))) == ["release"])
+    }
+
+    @Test func `a change that is reported during a look causes another look`() {
+        var script = MachineScript.signedIn(isShared: true)
+        #expect(script.tell(.storeChanged) == ["look"])
+        #expect(script.tell(.storeChanged) == [])
+        #expect(script.looked(.active(.stored("ada", 0))) == ["look"])
+        #expect(script.looked(.active(.stored("ada", 0))) == [])
+    }
+
+    @Test func `the report of a write that is not under way changes nothing`() {
+        var script = MachineScript.signedIn()
+        #expect(script.signOut(1).first == "delete")
+        #expect(script.tell(.wrote(version: 1, .written(replaced: nil))) == [])
+        #expect(script.wrote() == ["1: done"])
+    }
+
+    @Test func `G9: the end of a sign-in that was stored removes its own session only`() throws {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.signIn(1, as: "bob")
+        _ = script.wrote()
+        _ = script.signOut(2)
+        let content = try #require(script.lastContent)
+        #expect(content.replacement(for: .success(.active(.stored("bob", 0)))) != nil)
+        #expect(content.replacement(for: .success(.active(.stored("ada", 0)))) == nil)
+    }
+
+    @Test func `rule 3: the same tokens are not written over another process's record of its call`() {
+        let tokens = TokenBundle.stored("ada", 1)
+        func recorded(by process: String) -> TokenBundle {
+            let owner = ProcessIdentity(host: "host", process: process)
+            return tokens.with(pendingRefresh: RefreshIntent(idempotencyKey: "key", owner: owner, date: Date()))
+        }
+        func writes(_ new: TokenBundle, over found: TokenBundle) -> Bool {
+            StoreContent.bundle(new, over: .older).replacement(for: .success(.active(found))) != nil
+        }
+        #expect(writes(tokens, over: tokens))
+        #expect(writes(recorded(by: "p1"), over: tokens))
+        #expect(writes(recorded(by: "p1"), over: recorded(by: "p1")))
+        #expect(!writes(recorded(by: "p1"), over: recorded(by: "p2")))
+        #expect(!writes(tokens, over: recorded(by: "p2")))
+    }
+}

@@ -1,0 +1,101 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G5, G9, G10, G12 to G14, G19: what an attempt finds in a shared store.
+@Suite struct StoreReadingTests {
+    /// A session that could not be stored, and an attempt to refresh it that waits for the lease.
+    private func unstored() -> MachineScript {
+        var script = MachineScript(isShared: true)
+        _ = script.signIn(1, as: "bob")
+        _ = script.storeFails()
+        #expect(script.refused(2, generation: 0, of: "bob") == ["lease"])
+        return script
+    }
+
+    private func note(of user: String) -> StoredSession {
+        .ended(EndedSession(session: SessionID(rawValue: user), reason: .byUser, date: Date()))
+    }
+
+    // MARK: A session that was never stored
+
+    @Test func `G5: the note of another session's end does not end a session that was never stored`() {
+        var script = unstored()
+        _ = script.leased()
+        #expect(script.reread(.success(note(of: "ada"))).last == "call g0")
+    }
+
+    @Test func `G5: the note of its own end ends a session whose tokens could not be stored`() {
+        var script = unstored()
+        _ = script.leased()
+        #expect(script.reread(.success(note(of: "bob"))).contains("signedOut byUser"))
+    }
+
+    // MARK: Under the lease
+
+    @Test func `G14: a corrupt store does not keep a process from refreshing the tokens that it has`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        #expect(script.reread(.failure(TokenStoreError(.corrupt, reason: "no session"))) == ["call g0"])
+    }
+
+    @Test func `rule 4: a process does not wait for a call of its own that it has abandoned`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        let owner = ProcessIdentity(host: "host", process: "p1")
+        let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: script.date, isAbandoned: true)
+        #expect(script.reread(.stored("ada", 0).with(pendingRefresh: intent)) == ["call g0"])
+        #expect(script.lastRequest?.idempotencyKey == "key")
+    }
+
+    // MARK: Tokens of another process
+
+    @Test func `G13: a look during a call adopts nothing, so that its response is kept`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.tell(.storeChanged)
+        #expect(script.looked(.active(.stored("ada", 1))) == [])
+        #expect(script.answer() == ["save ada g1"])
+    }
+
+    @Test func `G12: the key of a call is not used for the tokens of another process`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        let key = script.lastRequest?.idempotencyKey
+        _ = script.answer(.unavailable)
+        _ = script.tell(.storeChanged)
+        _ = script.looked(.active(.stored("ada", 1)))
+        #expect(script.refresh(2) == ["lease"])
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 1)) == ["call g1"])
+        #expect(script.lastRequest?.idempotencyKey != key)
+    }
+
+    @Test func `G10: tokens that another process made long ago are not fresh, although this one has just refreshed`() {
+        var script = MachineScript.refreshedOnce(isShared: true)
+        let adopted = TokenBundle(
+            accessToken: "access-ada-2", refreshToken: "refresh-ada-2", session: SessionID(rawValue: "ada"),
+            generation: 2, receivedAt: script.date - 60
+        )
+        _ = script.tell(.storeChanged)
+        _ = script.looked(.active(adopted))
+        #expect(script.refused(1, generation: 2) == ["lease"])
+    }
+
+    @Test func `G19: the first server date corrects the expiry of an adopted token`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.tell(.storeChanged)
+        _ = script.looked(.active(.stored("ada", 1, expiresAt: script.date + 3_600, clockSkew: 0.5)))
+        #expect(script.ask(1) == ["1: ada g1"])
+        _ = script.tell(.serverDateNoted(script.date + 2 * 86_400))
+        #expect(script.ask(2) == ["lease"])
+    }
+}

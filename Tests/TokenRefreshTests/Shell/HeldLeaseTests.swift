@@ -1,0 +1,85 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// Rules 2 and 4: what the engine does with the lease of a shared store.
+@Suite(.timeLimit(.minutes(10))) struct HeldLeaseTests {
+    /// A lease that its store keeps, so that only a release ends it, and that says of every owner what it was told to.
+    private final class WatchedLease: TokenStoreLease {
+        let released = Gate()
+        private let ownersMayCall: Bool
+
+        init(ownersMayCall: Bool) {
+            self.ownersMayCall = ownersMayCall
+        }
+
+        func mayStillCall(_ owner: ProcessIdentity) -> Bool { ownersMayCall }
+
+        func release() async { released.open() }
+    }
+
+    /// A shared store that gives one lease.
+    private struct WatchedStore: SharedTokenStore {
+        let base: FaultyTokenStore<RecordingTokenStore>
+        let held: WatchedLease
+
+        func read() async throws -> StoredSession { try await base.read() }
+
+        func update(
+            _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+        ) async throws {
+            try await base.update(change)
+        }
+
+        func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease { held }
+
+        var changes: AsyncStream<Void> { base.changes }
+    }
+
+    private func store(_ bundle: TokenBundle, ownersMayCall: Bool = false) -> WatchedStore {
+        WatchedStore(
+            base: FaultyTokenStore(RecordingTokenStore(holding: bundle)),
+            held: WatchedLease(ownersMayCall: ownersMayCall)
+        )
+    }
+
+    @Test func `rule 2: a lease is released when the refresh that it was taken for has ended`() async throws {
+        let store = store(.fixture())
+        let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler())
+        try await engine.refresh()
+        await store.held.released.pass()
+        #expect(store.base.base.bundle?.generation == 1)
+    }
+
+    @Test func `rule 2: an engine that is let go of stores its tokens and releases the lease`() async throws {
+        let store = store(.fixture())
+        store.base.fail(.save, times: 1)
+        do {
+            // Its clock stands still, so that nothing is tried again.
+            let engine = TokenRefreshCoordinator(
+                store: store, handler: ScriptedRefreshHandler(), clock: ManualTimeSource()
+            )
+            try await engine.refresh()
+            #expect(store.base.base.bundle?.generation == 0)
+        }
+        await store.held.released.pass()
+        #expect(store.base.base.bundle?.generation == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func `rule 4: no call is made while the lease does not prove that an earlier one has ended`(
+        mayCall: Bool
+    ) async throws {
+        let owner = ProcessIdentity(host: "another host", process: "p2")
+        let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: Date())
+        let store = store(.fixture().with(pendingRefresh: intent), ownersMayCall: mayCall)
+        let handler = ScriptedRefreshHandler()
+        let engine = TokenRefreshCoordinator(store: store, handler: handler)
+        let code = await code { try await engine.refresh() }
+        #expect(code == (mayCall ? "refreshUnavailable" : nil))
+        #expect(handler.calls.count == (mayCall ? 0 : 1))
+    }
+}

@@ -1,0 +1,222 @@
+import AuthInterface
+import Foundation
+
+@testable import TokenRefresh
+
+/// The laws, checked after each event.
+extension World {
+    mutating func checkLaws(_ process: Int, _ before: MachineSnapshot) {
+        let current = processes[process].current?.bundle
+        if let bundle = current, bundle.session == before.session {
+            let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
+            if bundle.generation < before.generation || (isOther && !before.showsStore) {
+                fail(.backwards, "p\(process + 1) had g\(before.generation) and has \(bundle.traceText)")
+            }
+        }
+        if let left = before.session, current?.session != left {
+            processes[process].notes.left.insert(left)
+            processes[process].notes.coolDowns = [:]
+            processes[process].notes.nextVerificationAt = 0
+            processes[process].notes.failure = nil
+            processes[process].notes.isAttempting = false
+            checkReplacement(process, left, current?.session)
+        }
+        checkWaiting(process)
+        checkGrowth(process)
+    }
+
+    /// G9. A sign-in is replaced by a later sign-in, or by its own end, and never by an earlier one.
+    private mutating func checkReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
+        guard let new, Int(named: new.rawValue) < Int(named: left.rawValue) else { return }
+        let family = server.families[Int(named: left.rawValue)]
+        if !family.isRetired, !family.isDamaged {
+            fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
+        }
+    }
+
+    /// G8, G25. The sum of all limits that may follow each other, and the lateness of their timers.
+    private mutating func checkWaiting(_ process: Int) {
+        for request in processes[process].requests where request.isWaiting {
+            let waited = now - request.since
+            guard waited > 2_000 else { continue }
+            let policy = plan.policy
+            let limit: Int
+            switch request.kind {
+            case .settle: continue
+            case .signIn: limit = policy.storeDeadline.milliseconds
+            case .restore, .signOut: limit = policy.storeDeadline.milliseconds * 2
+            case .token, .replacement, .refresh:
+                limit = (policy.storeDeadline * 2 + policy.deadline + policy.maximumPauseWait).milliseconds
+            }
+            if waited > limit + 10 * Self.lateness {
+                fail(.deadline, "p\(process + 1) #\(request.waiter) \(request.kind) has waited for \(waited) ms")
+            }
+        }
+    }
+
+    /// How many timers a machine may have set, and how much work of the store may be pending.
+    private static let (timerLimit, jobLimit) = (12, 8)
+
+    private mutating func checkGrowth(_ process: Int) {
+        // Each sign-in and sign-out may wait for the store, for as long as the store may take.
+        var timers = 0
+        for set in processes[process].timers { if case .writeDeadline = set.timer {} else { timers += 1 } }
+        let jobs = processes[process].jobs.count
+        for call in calls where call.process == process && !call.isOrphan { timers -= 1 }
+        if timers > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(timers)", "timers") }
+        if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
+    }
+
+    // MARK: Reports
+
+    mutating func reported(_ process: Int, _ event: SessionEvent, _ before: MachineSnapshot) {
+        switch event {
+        case .refreshStarted:
+            processes[process].notes.knewServerDate = processes[process].notes.knowsServerDate
+            processes[process].notes.isAttempting = true
+            noteWish(process)
+            checkStart(process, before)
+        case .refreshed(let session, let generation):
+            processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
+            endFailures(process)
+        case .refreshFailed(let session, let error, let pause):
+            if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
+            processes[process].notes.failure = (session, now, events, now + pause.milliseconds)
+            processes[process].notes.isFailing = true
+            processes[process].notes.isAttempting = false
+        case .adopted: endFailures(process)
+        case .lateResponseKept:
+            for index in 0..<calls.count where calls[index].process == process { calls[index].isOverdue = true }
+            processes[process].notes.pause = nil
+            processes[process].notes.isAttempting = true
+        case .callAbandoned(let session, _): abandon(process, session)
+        case .refusedAfterRefresh(_, _, let pause):
+            guard let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
+            else { break }
+            processes[process].notes.coolDowns[request.endpoint] = now + pause.milliseconds
+        default: break
+        }
+    }
+
+    /// Notes that a caller has requested a refresh.
+    private func noteWish(_ process: Int) {
+        for request in processes[process].requests {
+            if case .refresh = request.kind {
+                processes[process].notes.complained = processes[process].current?.bundle.mark
+            }
+        }
+    }
+
+    private func endFailures(_ process: Int) {
+        processes[process].notes.pause = nil
+        processes[process].notes.failure = nil
+        processes[process].notes.ambiguous = nil
+        processes[process].notes.isFailing = false
+        processes[process].notes.isAttempting = false
+    }
+
+    /// G8. A call that did not end when it was cancelled counts as a lost response.
+    private mutating func abandon(_ process: Int, _ session: SessionID) {
+        for index in 0..<calls.count
+        where calls[index].process == process && calls[index].isCancelled && calls[index].base.session == session {
+            calls[index].isAbandoned = true
+            server.noteFate(.lost, of: calls[index])
+        }
+    }
+
+    /// What a refusal, or a request in a pause, must not start.
+    private mutating func checkStart(_ process: Int, _ before: MachineSnapshot) {
+        let notes = processes[process].notes
+        if let failure = notes.failure, failure.session == before.session, now < failure.until {
+            fail(.pause, "p\(process + 1) starts an attempt \(failure.until - now) ms too early,", "by its own pause")
+        }
+        guard let refused = before.refusal?.token else { return }
+        if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.traceText)") }
+        guard processes[process].current?.bundle.accessToken == refused.value,
+            let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
+        else { return }
+        if notes.coolDowns[request.endpoint] ?? 0 > now, before.urgency != .expired {
+            fail(.loop, "p\(process + 1) refreshes for e\(request.endpoint) and \(refused.traceText) again")
+        }
+        if let failure = notes.failure, failure.session == refused.session, request.handedAt < failure.order,
+            now < failure.at + plan.policy.failureSharing.milliseconds
+        {
+            fail(.sharing, "p\(process + 1) #\(request.waiter) starts an attempt")
+        }
+    }
+
+    func isLateRefusal(_ before: MachineSnapshot) -> Bool {
+        guard let refused = before.refusal?.token, refused.session == before.session else { return false }
+        return refused.generation < before.generation && before.urgency == .none && !before.isActivating
+    }
+
+    // MARK: Endings
+
+    mutating func published(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
+        guard case .signedOut(let reason) = state else { return }
+        if case .signOut = before.event {
+        } else if let session = before.session {
+            processes[process].notes.ended = (session, server.families.count)
+        }
+        guard let session = before.session else {
+            guard case .read(.load, .failure, _) = before.event else { return }
+            return fail(.store, "p\(process + 1) took a failure for an empty store")
+        }
+        if !processes[process].notes.endings.insert(session).inserted,
+            !server.families[Int(named: session.rawValue)].isDamaged
+        {
+            fail(.oneEnding, "p\(process + 1) ends \(session.rawValue) again")
+        }
+        if case .signOut(let own, _) = before.event, own == reason { return }
+        checkEnding(process, session, reason, before)
+    }
+
+    /// G4, G5, G22. A session ends with its true reason.
+    private mutating func checkEnding(
+        _ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: MachineSnapshot
+    ) {
+        let family = server.families[Int(named: session.rawValue)]
+        if case .ended(let note)? = before.shown, note.session == session || note.reason == reason {
+            // A session that was replaced may end with the session that has replaced it.
+            if note.reason != reason || (note.session == session && family.note != reason && !family.isDamaged) {
+                fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(note.reason)")
+            }
+            return
+        }
+        guard reason.isExpired else {
+            return fail(.ending, "p\(process + 1) ends \(session.rawValue) as \(reason)")
+        }
+        guard plan.server.givesRefreshTokens else { return checkExpiry(process, session, before) }
+        if processes[process].notes.sawRejection != session {
+            fail(.ending, "no call for \(session.rawValue) was rejected")
+        }
+        guard !processes[process].notes.wasAmbiguous else { return }
+        if plan.server.honoursKeys, family.isTakenForStolen, !family.isDamaged {
+            fail(.keys, "p\(process + 1) loses \(session.rawValue) by a second use of a refresh token")
+        }
+        checkHealth(process, session, before)
+    }
+
+    /// G22. Without a refresh token the server's clock, or a refusal that says so, ends a session.
+    private mutating func checkExpiry(_ process: Int, _ session: SessionID, _ before: MachineSnapshot) {
+        if before.refusal?.saysTokenIsInvalid == true { return }
+        let family = Int(named: session.rawValue)
+        let grant = server.grants[server.families[family].newest]
+        let isOver = plan.server.lifetime.map { now >= grant.issuedAt + $0 - 1_000 } ?? false
+        if !isOver { fail(.withoutRefreshToken, "p\(process + 1) ends \(session.rawValue)") }
+    }
+
+    /// G13. A session that can still be refreshed does not end.
+    private mutating func checkHealth(_ process: Int, _ session: SessionID, _ before: MachineSnapshot) {
+        guard !server.families[Int(named: session.rawValue)].isDamaged else { return }
+        if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken,
+            !token.isEmpty,
+            server.honours(Int(named: token))
+        {
+            fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.traceText)")
+        }
+        if let token = before.refreshToken, !token.isEmpty, server.honours(Int(named: token)) {
+            fail(.health, "p\(process + 1) ends \(session.rawValue), and holds \(token) itself")
+        }
+    }
+}
