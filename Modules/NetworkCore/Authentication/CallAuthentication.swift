@@ -2,25 +2,25 @@ import AuthInterface
 
 /// The tokens of one call: places one in each attempt, and asks for another one when the server refuses it.
 ///
-/// It is not public: only ``NetworkClient/authenticated(by:policy:)`` makes one, so that none can end up in the client
-/// a refresh goes through (G20).
+/// It is not public: only ``NetworkClient/authenticated(by:policy:)`` creates one, so that the client of a refresh
+/// cannot contain one (G20).
 struct CallAuthentication: Sendable {
-    /// How often one call is given another token. Once serves a call whose token was old. A second time serves one whose
-    /// replacement was replaced in its turn, by another process, before it arrived (a strict server refuses it then).
-    /// The provider itself says `unauthorized` when a new token is refused for any other reason (G10).
+    /// How many replacements one call gets. The first is for a token that was old. The second is for a replacement that
+    /// another process has replaced before it arrived, which a strict server refuses. The provider throws
+    /// `unauthorized` when the server refuses a new token for any other reason (G10).
     static let replacementLimit = 2
 
     private let provider: any TokenProvider
     private let policy: AuthenticationPolicy
     private let origins: OriginPolicy
 
-    /// The session the call began with. It stays with that session (G23).
+    /// The session in which the call started and stays (G23).
     private var session: SessionID?
 
-    /// The token of the attempt under way. `nil`: it has none, or a redirect has led away from where it may go.
+    /// The token of the current attempt. `nil`: it carries none, or a redirect has left the origin.
     private(set) var carried: SessionToken?
 
-    /// The token to try next, after a refusal.
+    /// The token for the next attempt, after a refusal.
     private var replacement: SessionToken?
     private var replacements = 0
 
@@ -59,7 +59,7 @@ struct CallAuthentication: Sendable {
         do {
             token = if let replacement { replacement } else { try await provider.token() }
         } catch let error as AuthenticationError where error.code == .notSignedIn && session != nil {
-            // The user signed out between two attempts: this call's session is over.
+            // The user signed out between two attempts: the call's session has ended.
             throw NetworkError(AuthenticationError(.sessionEnded, cause: error))
         } catch {
             throw try NetworkError(describing: error, otherwise: .authenticationFailed)
@@ -83,7 +83,7 @@ struct CallAuthentication: Sendable {
         }
         let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
         guard isReplayable else {
-            // This call is lost. The next one should not be, so the token is replaced now, without waiting for it.
+            // This call has failed. Its token is replaced without waiting, so that the next call does not fail too.
             Task { [provider] in _ = try? await provider.replacement(after: refusal) }
             throw failure.becauseOfOneShotBody()
         }
@@ -98,8 +98,8 @@ struct CallAuthentication: Sendable {
         }
     }
 
-    /// Tells the provider the time on the server's clock. Only a response to a request with a token counts: another
-    /// origin does not decide how long a session's tokens are valid.
+    /// Passes the date on the server's clock to the provider, for responses to requests with a token only: another
+    /// origin must not decide how long a session's tokens are valid.
     func note(_ head: HTTPResponseHead) {
         if carried != nil, let date = head.serverDate { provider.noteServerDate(date) }
     }

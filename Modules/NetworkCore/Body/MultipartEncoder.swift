@@ -5,7 +5,7 @@ extension MultipartForm {
     static let memoryLimit: Int64 = 1_024 * 1_024
 }
 
-/// Writes a form as `multipart/form-data` (RFC 7578 §4, with the quoting that browsers agreed on).
+/// Encodes a form as `multipart/form-data` (RFC 7578 §4, quoted as WHATWG HTML defines it).
 struct MultipartEncoder {
     fileprivate enum Segment: Sendable {
         case data(Data)
@@ -19,7 +19,7 @@ struct MultipartEncoder {
     /// The length of the encoded form in bytes.
     let length: Int64
 
-    /// Looks at the parts, and at the size of their files.
+    /// Encodes the headers of the parts and adds up the length, which includes the files.
     ///
     /// - Throws: ``HTTPBodyError`` when a file cannot be read; ``NetworkError`` with code `encodingFailed` when a media
     ///   type is not fit for a header field.

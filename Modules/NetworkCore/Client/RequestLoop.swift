@@ -2,7 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The one loop that drives every call of both clients. ``CallState`` holds what it knows of a call.
+/// Performs the calls of both clients. ``CallState`` holds the state of a call.
 ///
 /// ```
 /// endpoint → request → adapt (interceptors in order, then authentication) → exchange → accept status → decode
@@ -10,8 +10,8 @@ import Foundation
 ///                        └──────────── retry? (authentication, then interceptors in order) ◄┘
 /// ```
 ///
-/// Authentication is the last to adapt, so that nothing after it sees or moves a token, and the first to be asked after a
-/// failure, because it alone knows whether the token was the reason.
+/// Authentication adapts last, so that no interceptor sees or moves a token. It is asked about a retry first, because it
+/// knows whether the failure was a refusal of the token.
 struct RequestLoop: Sendable {
     let configuration: NetworkConfiguration
     let transport: any HTTPTransport
@@ -19,7 +19,7 @@ struct RequestLoop: Sendable {
     let observers: [any NetworkObserver]
     let clock: any TimeSource
 
-    // Off the caller's actor: a screen that sends a request must not encode, read files and decode on the main one.
+    // Off the caller's actor: encoding, reading files and decoding must not run on the main actor.
     @concurrent
     func send<Response>(
         _ endpoint: Endpoint<Response>,

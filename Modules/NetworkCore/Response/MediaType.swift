@@ -8,7 +8,7 @@ struct MediaType: Hashable {
         guard text.contains("/") else { return nil }
     }
 
-    /// Whether a browser would show it as a page: what gateways, proxies and login portals answer with.
+    /// Whether a browser shows it as a page, as the responses of gateways, proxies and login portals.
     var isHTML: Bool { text == "text/html" || text == "application/xhtml+xml" }
 
     /// Whether a list as in an `Accept` field names the type itself: a wildcard does not ask for it.

@@ -1,4 +1,5 @@
 import AuthInterface
+import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting

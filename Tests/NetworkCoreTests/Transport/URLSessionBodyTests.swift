@@ -79,12 +79,13 @@ struct URLSessionBodyTests {
         let server = try LoopbackServer { _ in .respond(204) }
         defer { server.stop() }
         let asked = Gate(isOpen: true)
+        let never = Gate()
         // More often than there are cold connections: none may stay occupied.
         for round in 1...(2 * URLSessionTransport.coldConnectionLimit) {
             let body = HTTPBody {
                 AsyncStream<Data> {
                     await asked.pass()
-                    try? await Task.sleep(for: .seconds(1_000))
+                    try? await never.passUnlessCancelled()
                     return nil
                 }
             }

@@ -1,41 +1,40 @@
-import AuthInterface
 public import ConcurrencyPrimitives
 import Foundation
 
 /// Performs exchanges with URLSession, in the same way on every platform.
 ///
-/// It follows no redirect and keeps no cookie, credential or cached answer. Its time-outs are its own: on Linux
-/// URLSession counts whole seconds only.
+/// It follows no redirect and keeps no cookie, credential or cached response. It counts timeouts itself, because URLSession
+/// on Linux counts whole seconds only.
 ///
-/// **Cold connections.** Where URLSession is libcurl (everywhere but on Apple platforms), a request with a body on a
-/// re-used connection that the server then closes without answering keeps a core busy until the time-out, and its
-/// head is sent a second time; one without a body is sent twice without a word. So a request that has a body, or must
-/// not happen twice, goes through a session of its own there, whose connection is new and used once. `Connection:
-/// close` would be less work, but helps only with servers that heed it. A new session costs a few threads and files,
-/// so only ``coldConnectionLimit`` of them exist at a time. 1,000 such requests take 0.7 s on loopback and two cores.
+/// **Cold connections.** On platforms other than Apple's, URLSession uses libcurl. When the server closes a re-used
+/// connection without a response, a request with a body keeps a core busy until the timeout and its head is sent a second
+/// time; a request without a body is silently sent twice. So there a request that has a body, or must not happen twice,
+/// has a session of its own, whose connection is new and used once. `Connection: close` would cost less, but some servers
+/// ignore it. A new session costs a few threads and files, so at most ``coldConnectionLimit`` of them exist at a time.
+/// 1,000 such requests take 0.7 s on loopback and two cores.
 ///
-/// **Turns.** Requests wait here and not inside URLSession, where waiting for a connection counts as silence: a burst
-/// at a slow server would time out without having been sent. The idle timeout counts from a request's turn.
+/// **Queue.** Requests wait in this transport and not inside URLSession, where waiting for a connection counts as idle
+/// time: a burst to a slow server would time out unsent. The idle timeout counts from the end of the wait.
 ///
 /// **Bodies.** On Apple platforms a sequence is sent while it is made. On Linux it is read to its end first, into a
 /// temporary file, because all sessions of a process share one thread there, which must not wait for a sequence.
 ///
-/// **Memory.** URLSession on Linux cannot be slowed down: a response that is read more slowly than it arrives waits in
-/// memory, and fails when more than `unreadLimit` bytes do.
+/// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is buffered,
+/// and fails when more than `unreadLimit` bytes wait.
 public final class URLSessionTransport: HTTPTransport {
     /// The most cold connections at a time.
     public static let coldConnectionLimit = 32
 
-    /// The most warm connections to one host at a time, unless told otherwise.
+    /// The default of ``connectionsPerHost``.
     public static let defaultConnectionsPerHost = 6
 
-    /// The most requests under way to an `https` origin, where HTTP/2 carries many on one connection.
+    /// The most requests at a time to an `https` origin, where one HTTP/2 connection carries many.
     public static let multiplexedRequestsPerOrigin = 64
 
-    /// The most bytes of a response that wait to be read, unless configured otherwise: 64 MiB.
+    /// The default of the limit for bytes of a response that wait to be read: 64 MiB.
     public static let defaultUnreadLimit = 64 * 1_024 * 1_024
 
-    /// The most warm connections to one host at a time, and so the most requests under way to an `http` origin.
+    /// The most warm connections to one host at a time, and so the most requests at a time to an `http` origin.
     public let connectionsPerHost: Int
 
     private let unreadLimit: Int
@@ -59,7 +58,7 @@ public final class URLSessionTransport: HTTPTransport {
     ///   - unreadLimit: The most bytes of a response that wait to be read.
     ///   - clock: The clock of the time limits.
     ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
-    ///     Caches, cookies, credentials, connections and timeouts are set afterwards and stay ours.
+    ///     The transport then sets caches, cookies, credentials, connections and timeouts itself.
     public init(
         connectionsPerHost: Int = defaultConnectionsPerHost,
         unreadLimit: Int = defaultUnreadLimit,
@@ -79,13 +78,13 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // A session keeps its delegate until told that there will be no more tasks; those under way end first.
+        // A session retains its delegate until it is invalidated. Its tasks end first.
         warm.finishTasksAndInvalidate()
     }
 
-    /// Sends one request and returns as soon as the head of its response is there.
+    /// Sends one request and returns when the head of the response has arrived.
     ///
-    /// - Parameter request: What to send.
+    /// - Parameter request: The request.
     /// - Returns: The response. Its completion has no trailers: URLSession does not show them.
     /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be read.
@@ -145,7 +144,7 @@ public final class URLSessionTransport: HTTPTransport {
         router: URLSessionRouter
     ) -> URLSessionTask {
         var head = URLRequest(exchange.request.head)
-        // Ours ends first; this one is for the case that ours cannot.
+        // The watch of the exchange ends first. This one is for the case that it cannot.
         head.timeoutInterval = (exchange.request.idleTimeout / .seconds(1) * 2).rounded(.up) + 60
         head.httpShouldHandleCookies = false
         let task: URLSessionTask
