@@ -30,7 +30,6 @@ let composition: Target = .target(
     name: "Composition",
     dependencies: [
         .product(name: "AuthInterface", package: "Latchkey"),
-        .product(name: "ConcurrencyPrimitives", package: "Latchkey"),
         .product(name: "TokenRefresh", package: "Latchkey"),
         .product(name: "NetworkCore", package: "Latchkey"),
         .product(name: "DataAPI", package: "Latchkey"),
@@ -104,7 +103,6 @@ let tests: [Target] = [
         dependencies: [
             "Composition",
             .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "ConcurrencyPrimitives", package: "Latchkey"),
             .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "DataAPI", package: "Latchkey"),
@@ -140,19 +138,20 @@ let tests: [Target] = [
     ),
 ]
 
-/// With `LATCHKEY_MODULE=DevBackend`, `swift test --package-path App` builds one target, its tests and their
-/// dependencies. The manifest of the root package does the same.
+/// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds that target, its tests and what they need. A name
+/// that is not a target here changes nothing: the manifest of the root package reads the same variable.
 let targets: [Target] = {
     let all = [devBackend, composition, articles] + tests
-    guard let module = Context.environment["LATCHKEY_MODULE"] else { return all }
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    let module = Context.environment["LATCHKEY_MODULE"] ?? ""
+    var pending = [module, module + "Tests"].filter { byName[$0] != nil }
+    if pending.isEmpty { return all }
     var needed: Set<String> = []
-    var open = [module, module + "Tests"]
-    while let name = open.popLast() {
+    while let name = pending.popLast() {
         guard let target = byName[name], needed.insert(name).inserted else { continue }
         for dependency in target.dependencies {
             switch dependency {
-            case .byNameItem(let name, _), .targetItem(let name, _): open.append(name)
+            case .byNameItem(let name, _), .targetItem(let name, _): pending.append(name)
             default: break
             }
         }
@@ -160,8 +159,7 @@ let targets: [Target] = {
     return all.filter { needed.contains($0.name) }
 }()
 
-/// The root package, when a target that is built uses it. Its manifest ignores a `LATCHKEY_MODULE` that is not one of
-/// its targets.
+/// Whether a target that is built uses the root package.
 let usesRoot = targets.contains { target in
     target.dependencies.contains { dependency in
         if case .productItem(_, package: "Latchkey", _, _) = dependency { true } else { false }

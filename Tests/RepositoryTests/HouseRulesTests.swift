@@ -26,6 +26,21 @@ import Testing
         }
     }
 
+    @Test(arguments: ["Tests", "App/Tests"])
+    func `the name of a test is a sentence in backticks`(folder: String) throws {
+        for file in try SourceFile.all(in: folder) {
+            let code = CodeToken.tokens(in: file.source)
+            for index in code.indices.dropFirst() where code[index].text == "Test" && code[index - 1].text == "@" {
+                guard let function = code[index...].dropLast().firstIndex(where: { $0.text == "func" }) else {
+                    continue
+                }
+                if !code[function + 1].text.hasPrefix("`") {
+                    Issue.record("\(file):\(code[function].line): write func `what is so`(), without a second name.")
+                }
+            }
+        }
+    }
+
     @Test func `nothing that ships prints`() throws {
         for file in try SourceFile.all(in: "Modules") {
             let words = CodeToken.tokens(in: file.source)

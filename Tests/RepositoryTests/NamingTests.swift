@@ -16,7 +16,6 @@ import Testing
     @Test(arguments: ["Modules", "App/Sources"])
     func `a file is named for its type, or Type+Topic for the type that it extends`(folder: String) throws {
         for file in try SourceFile.all(in: folder) where file.name != "main" && !Self.isExempt(file) {
-            if Leftovers.contains(file.path, in: Leftovers.fileNames) { continue }
             let owner = String(file.name.prefix { $0 != "+" })
             let declared = TopLevelDeclaration.all(in: file.source).filter { $0.name == owner }
             if declared.contains(where: { !$0.isExtension || file.name.contains("+") }) { continue }
@@ -33,7 +32,7 @@ import Testing
     }
 
     @Test func `a type that other modules use is in the file of its name`() throws {
-        for file in try SourceFile.all(in: "Modules") where !Leftovers.contains(file.path, in: Leftovers.types) {
+        for file in try SourceFile.all(in: "Modules") {
             let owner = file.name.prefix { $0 != "+" }
             for type in TopLevelDeclaration.all(in: file.source)
             where type.isPublic && !type.isExtension && type.name != owner {

@@ -13,7 +13,7 @@ struct SourceFile: Sendable, CustomStringConvertible {
     /// The name without the extension.
     var name: String { String(path.split(separator: "/").last?.dropLast(6) ?? "") }
 
-    /// Where the workspace lies.
+    /// The folder of the workspace.
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

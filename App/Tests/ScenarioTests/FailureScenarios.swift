@@ -11,7 +11,7 @@ extension TokenRefreshPolicy {
     /// A request during the pause after a failure fails at once, so that it is counted with those that waited.
     static let failingFast: TokenRefreshPolicy = {
         var policy = TokenRefreshPolicy()
-        policy.patience = .zero
+        policy.maximumPauseWait = .zero
         return policy
     }()
 }
@@ -84,7 +84,7 @@ extension Scenarios {
                 let failures = await app.sendAll(100).compactMap(\.self)
                 var later: [NetworkError?] = []
                 for _ in 0..<5 { later.append(await app.send(.me)) }
-                // Requests may be answered before the observer is notified.
+                // Requests may end before the observer is notified.
                 await app.events.wait(for: \.isSignedOut)
                 app.report("S4", failures: failures.count + later.compactMap(\.self).count)
                 #expect(failures.count == 100)

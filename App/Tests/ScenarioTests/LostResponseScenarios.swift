@@ -68,7 +68,7 @@ extension Scenarios {
                 clock.advance(by: .seconds(1))
                 #expect(await app.send(.me)?.authentication?.code == .sessionEnded)
                 #expect(await app.send(.me)?.authentication?.code == .notSignedIn)
-                // Requests may be answered before the observer is notified.
+                // Requests may end before the observer is notified.
                 await app.events.wait(for: \.isSignedOut)
                 app.report("S10 with neither", failures: failures.count + 2)
                 #expect(app.backend.statistics.refreshes == .init(received: 2, committed: 1, reuseDetected: 1))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-/// ST9: waiters of a lease, their order, and what they leave behind.
+/// Waiters of a lease, their order, and what they leave behind.
 @Suite(.timeLimit(.minutes(10))) struct LeaseWaitingTests {
     private static let lease = "default.json.lease"
     private static let queue = "default.json.lease.queue"

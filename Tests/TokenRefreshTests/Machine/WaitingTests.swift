@@ -26,7 +26,7 @@ import Testing
         return deadlines.min().map { $0 - script.uptime }
     }
 
-    @Test func `G6: callers who wait for a pause to end share the next attempt, whoever starts it`() {
+    @Test func `G6: callers who wait for a pause to end share the next attempt`() {
         var script = pausing()
         // The timer of the pause is late.
         script.uptime += .seconds(1)

@@ -54,7 +54,7 @@ import Testing
         #expect(store.base.base.bundle?.generation == 1)
     }
 
-    @Test func `rule 2: an engine that is let go of stores its tokens and releases the lease`() async throws {
+    @Test func `rule 2: an engine that is released stores its tokens and releases the lease`() async throws {
         let store = store(.fixture())
         store.base.fail(.save, times: 1)
         do {

@@ -30,7 +30,7 @@ enum ArticleSeed {
         ),
         ("Names for rain", "A drizzle does not fall, it hangs; a downpour has an edge you can step across."),
         ("How a key fits", "Each cut lifts a pin to one height. All of them agree at once, or the lock stays shut."),
-        ("The quiet of early trains", "Before six nobody speaks, and everyone seems to have agreed on it."),
+        ("The quiet of early trains", "Before six no one speaks, and everyone seems to have agreed on it."),
         ("Growing tomatoes on a balcony", "Five hours of sun and a deep pot do more than any fertiliser."),
         ("Letters that arrived late", "One came after sixty years, with the right stamp and the wrong street."),
     ]

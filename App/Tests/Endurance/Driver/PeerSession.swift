@@ -9,7 +9,7 @@ import TokenRefresh
 /// The object graph over a token folder and a server.
 struct PeerSession: Sendable {
     let coordinator: TokenRefreshCoordinator
-    let open: NetworkClient
+    let unauthenticated: NetworkClient
     let network: AuthenticatedNetworkClient
     private let kind: PeerCommand.ServerKind
 
@@ -22,25 +22,25 @@ struct PeerSession: Sendable {
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         self.kind = kind
-        open = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [])
+        unauthenticated = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [])
         let handler: any TokenRefreshHandler
         switch kind {
         case .backend:
             // No key: these processes show what happens without one.
-            handler = RESTTokenRefreshHandler(network: open, idempotencyKeyField: nil)
+            handler = RESTTokenRefreshHandler(network: unauthenticated, idempotencyKeyField: nil)
         case .provider:
             let secret = ProcessInfo.processInfo.environment[PeerCommand.secretVariable] ?? ""
             handler = OAuth2TokenRefreshHandler(
                 tokenEndpoint: url.appendingPathComponent("token"),
                 revocationEndpoint: url.appendingPathComponent("revoke"),
                 client: .basic(id: client, secret: secret),
-                network: open,
+                network: unauthenticated,
                 replayTolerance: .within(.seconds(grace))
             )
         }
         coordinator = TokenRefreshCoordinator(
             store: FileTokenStore(folder: folder), handler: handler, observer: observer)
-        network = open.authenticated(by: coordinator)
+        network = unauthenticated.authenticated(by: coordinator)
     }
 
     /// Sends one request, and prints its failure.

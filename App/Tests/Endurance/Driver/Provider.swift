@@ -83,7 +83,7 @@ final class Provider: Sendable {
     func signIn(in folder: TemporaryFolder) async throws {
         let session = session(in: folder)
         let form: QueryItems = ["user": "ada"]
-        let issued: Issued = try await session.open.send(
+        let issued: Issued = try await session.unauthenticated.send(
             .post("sign-in", body: .form(form)).withoutAuthentication().format(.json))
         try await session.coordinator.signIn(
             TokenRefreshResult(
@@ -104,8 +104,8 @@ final class Provider: Sendable {
     }
 
     func statistics() async throws -> Statistics {
-        let open = NetworkClient(baseURL: start.issuer, transport: URLSessionTransport(), interceptors: [])
-        return try await open.send(Endpoint<Statistics>.get("stats").withoutAuthentication().format(.json))
+        let network = NetworkClient(baseURL: start.issuer, transport: URLSessionTransport(), interceptors: [])
+        return try await network.send(Endpoint<Statistics>.get("stats").withoutAuthentication().format(.json))
     }
 
     private struct Issued: Decodable, Sendable {

@@ -65,7 +65,8 @@ struct SlowResponseRun {
 
     private func signIn(_ backend: DevBackend, _ folder: TemporaryFolder) async throws {
         let session = PeerSession(url: backend.baseURL, folder: folder.tokens, kind: .backend)
-        let auth = AuthService(unauthenticated: session.open, network: session.network, session: session.coordinator)
+        let auth = AuthService(
+            unauthenticated: session.unauthenticated, network: session.network, session: session.coordinator)
         let token = try await backend.configuration.provider.token(for: "apple", subject: "ada", name: "ada")
         try await auth.socialLogin(.apple, token: token)
     }

@@ -80,19 +80,19 @@ struct TestApp: Sendable {
         self.setup = setup
         self.store = store
         let transport = URLSessionTransport(connectionsPerHost: setup.connections)
-        let open = NetworkClient(
+        let unauthenticated = NetworkClient(
             baseURL: backend.baseURL, transport: transport, interceptors: [RetryPolicy.standard])
         let events = EventLog()
         self.events = events
         session = TokenRefreshCoordinator(
             store: store,
-            handler: setup.handler.make(backend, network: open, replay: setup.replay),
+            handler: setup.handler.make(backend, network: unauthenticated, replay: setup.replay),
             policy: setup.policy,
             clock: setup.clock,
             observer: { events.note($0) }
         )
-        network = open.authenticated(by: session, policy: setup.authentication)
-        auth = AuthService(unauthenticated: open, network: network, session: session)
+        network = unauthenticated.authenticated(by: session, policy: setup.authentication)
+        auth = AuthService(unauthenticated: unauthenticated, network: network, session: session)
     }
 
     /// The path of the refresh call.
