@@ -118,7 +118,6 @@ let tests: [Target] = [
             "Composition",
             "DevBackend",
             .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "ConcurrencyPrimitives", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "Storage", package: "Latchkey"),
             .product(name: "Imaging", package: "Latchkey"),

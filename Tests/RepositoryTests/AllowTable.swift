@@ -29,8 +29,7 @@ enum AllowTable {
         "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore"],
         "DevBackend": [],
         "Composition": [
-            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows",
-            "Storage", "Imaging",
+            "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows", "Storage", "Imaging",
         ],
         "articles": [
             "ConcurrencyPrimitives", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "OAuth2Flows", "Imaging",

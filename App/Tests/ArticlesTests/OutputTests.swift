@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import NetworkCore
 import Testing
 
@@ -47,13 +46,6 @@ import Testing
         let bar = ProgressBar("upload", on: console)
         for completed in 0...1_000 { bar.show(TransferProgress(completed: Int64(completed), total: 1_000)) }
         #expect(console.transcript.split(separator: "\n").count == 5)
-    }
-
-    @Test(arguments: [
-        (Duration.microseconds(1_250), "1 ms"), (.milliseconds(312), "312 ms"), (.milliseconds(12_345), "12 s"),
-    ])
-    func `durations are in milliseconds or seconds`(_ duration: Duration, _ text: String) {
-        #expect(duration.inWords == text)
     }
 
     @Test func `every failure is one line without the text of foreign errors`() {

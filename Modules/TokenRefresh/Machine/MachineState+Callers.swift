@@ -2,7 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// Callers who wait, and the first read of the store (G14).
+/// Callers, what they report of the server's clock, and the first read of the store (G14).
 extension MachineState {
     var stateKind: StateKind {
         switch state {
@@ -49,6 +49,13 @@ extension MachineState {
         guard let index = unreadEnd?.waiters.firstIndex(of: waiter) else { return false }
         unreadEnd?.waiters.remove(at: index)
         return true
+    }
+
+    mutating func serverDateNoted(_ date: Date) {
+        guard date.isPlausible else { return }
+        let isFirst = !context.serverClock.isKnown
+        context.serverClock.note(date, at: context.now)
+        if isFirst { withSession { $0.serverClockKnown($1) } }
     }
 
     // MARK: The first read

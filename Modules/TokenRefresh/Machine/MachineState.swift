@@ -242,11 +242,4 @@ struct MachineState: Hashable, Sendable {
         case .signedIn(let session): return session.isIdle
         }
     }
-
-    mutating func serverDateNoted(_ date: Date) {
-        guard date.isPlausible else { return }
-        let isFirst = !context.serverClock.isKnown
-        context.serverClock.note(date, at: context.now)
-        if isFirst { withSession { $0.serverClockKnown($1) } }
-    }
 }

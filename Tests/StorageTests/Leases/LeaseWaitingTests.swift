@@ -81,7 +81,7 @@ import Testing
             let taken = try attempt(second)
             taken?.release()
             // A machine that stands still for longer than the waiter's patience proves nothing.
-            guard ContinuousClock.now - start < LeaseRequest.patience else { continue }
+            guard ContinuousClock.now - start < LeaseRequest.stalledWaiterLimit else { continue }
             #expect(taken == nil)
             #expect(try attempt(first) != nil)
             return

@@ -4,9 +4,9 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G4, G8, G11, G27: intents and tokens on their way to the store, and writes that do not get there.
+/// G4, G8, G11, G27: intents and tokens that are being stored, and writes that fail.
 @Suite struct RecordingTests {
-    /// A refresh whose intent is on its way to a shared store. Its lease was given after some time.
+    /// A refresh whose intent is being stored in a shared store. Its lease was given after some time.
     private func recording(leasedAfter time: Duration = .zero) -> MachineScript {
         var script = MachineScript.signedIn(isShared: true)
         script.recordsIntents = false
@@ -33,12 +33,12 @@ import Testing
         #expect(limit.map { $0 - script.uptime } == .seconds(115))
     }
 
-    @Test func `G8: callers are told when their call is abandoned, although the timer of their deadline is late`() {
+    @Test func `G8: callers fail when their call is abandoned, although the timer of their deadline is late`() {
         var script = calling()
         let id = AttemptID(number: 1)
         script.uptime += .seconds(130)
-        #expect(script.tell(.timerFired(.callLimit(id))) == ["cancel call"])
-        #expect(script.tell(.timerFired(.abandonment(id))) == ["mark ada g0"])
+        #expect(script.send(.timerFired(.callLimit(id))) == ["cancel call"])
+        #expect(script.send(.timerFired(.abandonment(id))) == ["mark ada g0"])
         #expect(script.wrote() == ["1: refreshUnavailable", "release"])
     }
 
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `G11: tokens that the store has never held are refreshed although it cannot be read`() {
         var script = calling()
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         #expect(script.refresh(2) == ["reread"])
         #expect(script.reread(.failure(.locked)) == ["call g1"])
@@ -73,7 +73,7 @@ import Testing
     @Test func `G11: tokens that were not stored by the deadline of their attempt do not count as stored`() {
         var script = calling()
         _ = script.pass(.seconds(25))
-        #expect(script.answer() == ["save ada g1"])
+        #expect(script.respond() == ["save ada g1"])
         #expect(script.pass(.seconds(5)) == ["1: ada g1"])
         _ = script.storeFails()
         #expect(script.refresh(2) == ["reread"])
@@ -89,15 +89,15 @@ import Testing
         _ = script.leased()
         #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"])
         _ = script.storeFails()
-        #expect(script.answer() == ["save bob g1"])
+        #expect(script.respond() == ["save bob g1"])
         let content = try #require(script.lastContent)
         #expect(content.replacement(for: .success(.active(.stored("ada", 5)))) != nil)
     }
 
-    @Test func `G13: tokens are not wanted in the store any more when it holds newer ones of another process`() {
+    @Test func `G13: a pending save is dropped when the store holds newer tokens of another process`() {
         var script = calling()
-        #expect(script.tell(.suspensionNear) == ["mark ada g0"])
-        #expect(script.answer() == [], "the mark is still on its way")
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
+        #expect(script.respond() == [], "the mark is still on its way")
         #expect(script.wrote(.superseded(by: .active(.stored("ada", 2)))) == ["1: ada g2", "release"])
         #expect(script.pass(.seconds(300)) == [])
     }
@@ -106,13 +106,13 @@ import Testing
         let bare = TokenRefreshError(.ambiguous, status: 401)
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
-        _ = script.answer(bare)
+        _ = script.respond(bare)
         _ = script.pass(.seconds(60))
         _ = script.refused(2, generation: 0)
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.wrote() == ["2: ada g1"])
         _ = script.pass(.seconds(60))
         #expect(script.refused(3, generation: 1) == ["call g1"])
-        #expect(script.answer(bare) == ["3: refreshUnavailable"])
+        #expect(script.respond(bare) == ["3: refreshUnavailable"])
     }
 }

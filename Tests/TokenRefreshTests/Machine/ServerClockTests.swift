@@ -19,10 +19,10 @@ import Testing
         #expect(stored.lifetime == .seconds(3_600))
     }
 
-    @Test func `G19: a server date that no clock can show is ignored`() throws {
+    @Test func `G19: an implausible server date is ignored`() throws {
         for date in [Date.distantPast, Date(timeIntervalSince1970: 1e300), Date(timeIntervalSince1970: .nan)] {
             var script = MachineScript()
-            _ = script.tell(.serverDateNoted(date))
+            _ = script.send(.serverDateNoted(date))
             let stored = try signedIn(&script)
             #expect(stored.expiresAt == script.date + 3_600)
             #expect(stored.clockSkew == 0)
@@ -31,8 +31,8 @@ import Testing
 
     @Test func `G19: a later server date replaces an earlier one`() throws {
         var script = MachineScript()
-        _ = script.tell(.serverDateNoted(script.date + 50))
-        _ = script.tell(.serverDateNoted(script.date + 70))
+        _ = script.send(.serverDateNoted(script.date + 50))
+        _ = script.send(.serverDateNoted(script.date + 70))
         #expect(try signedIn(&script).clockSkew == 70)
     }
 
@@ -41,12 +41,12 @@ import Testing
         _ = script.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: script.date + 3_600, clockSkew: 0.5)
         #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "1: ada g4"])
-        _ = script.tell(.serverDateNoted(script.date))
-        _ = script.tell(.serverDateNoted(script.date + 2 * 86_400))
+        _ = script.send(.serverDateNoted(script.date))
+        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
         #expect(script.ask(2) == ["2: ada g4"])
     }
 
-    @Test func `G19: until the server tells the time, a stored expiry is read with the skew at its receipt`() {
+    @Test func `G19: until a server date is known, a stored expiry is read with the skew at its receipt`() {
         var script = MachineScript()
         _ = script.ask(1)
         let skew = -2 * 86_400.0

@@ -4,8 +4,8 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G5, G9, G13: the end of a session in a shared store, the lease that it was refreshed under, and what other processes
-/// have left there.
+/// G5, G9, G13: the end of a session in a shared store, the lease that it was refreshed under, and the content that other
+/// processes have stored.
 @Suite struct SharedEndingTests {
     /// A session whose refresh has made its call under the lease.
     private func calling() -> MachineScript {
@@ -19,24 +19,24 @@ import Testing
     /// A session whose new tokens could not be stored: the lease stays, and the call has ended.
     private func unsaved() -> MachineScript {
         var script = calling()
-        _ = script.answer()
+        _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         return script
     }
 
-    @Test func `rule 2: a sign-out keeps the lease until its note is stored`() {
+    @Test func `Rule 2: a sign-out keeps the lease until its tombstone is stored`() {
         var script = calling()
         #expect(script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser"])
         #expect(script.wrote() == ["revoke ada g0", "2: done", "release"])
     }
 
-    @Test func `a sign-out whose note cannot be stored releases the lease`() {
+    @Test func `A sign-out whose tombstone cannot be stored releases the lease`() {
         var script = unsaved()
         _ = script.signOut(2)
         #expect(script.storeFails().last == "release")
     }
 
-    @Test func `a sign-out whose note is not stored in time releases the lease`() {
+    @Test func `A sign-out whose tombstone is not stored in time releases the lease`() {
         var script = unsaved()
         _ = script.signOut(2)
         #expect(script.pass(.seconds(9)) == [])
@@ -57,17 +57,17 @@ import Testing
         let call = try #require(script.call)
         _ = script.signOut(2)
         let tokens = TokenRefreshResult(accessToken: "access-ada-1", refreshToken: "refresh-ada-0")
-        #expect(script.tell(.responded(call.id, base: call.base, .success(tokens))) == [])
+        #expect(script.send(.responded(call.id, base: call.base, .success(tokens))) == [])
     }
 
-    @Test func `G9: tokens that could not be stored are not wanted any more when another user is found signed in`() {
+    @Test func `G9: a pending save is dropped when the store holds the session of another user`() {
         var script = unsaved()
         #expect(script.refresh(2) == ["reread"], "the lease is still held")
         #expect(script.reread(.stored("bob", 0)) == ["signed in bob", "2: signed in bob", "release"])
         #expect(script.pass(.seconds(300)) == [])
     }
 
-    @Test func `a lease that is given too late, for an attempt that is over, goes back`() {
+    @Test func `A lease for an attempt that has ended is released`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
@@ -75,21 +75,21 @@ import Testing
         #expect(script.refresh(2) == ["lease"])
         _ = script.leased()
         #expect(script.reread(.stored("ada", 0)) == ["call g0"])
-        #expect(script.tell(.leased(AttemptID(number: 1))) == ["release"])
+        #expect(script.send(.leased(AttemptID(number: 1))) == ["release"])
     }
 
-    @Test func `a change that is reported during a look causes another look`() {
+    @Test func `A change that is reported during a check causes another check`() {
         var script = MachineScript.signedIn(isShared: true)
-        #expect(script.tell(.storeChanged) == ["look"])
-        #expect(script.tell(.storeChanged) == [])
-        #expect(script.looked(.active(.stored("ada", 0))) == ["look"])
-        #expect(script.looked(.active(.stored("ada", 0))) == [])
+        #expect(script.send(.storeChanged) == ["check"])
+        #expect(script.send(.storeChanged) == [])
+        #expect(script.checked(.active(.stored("ada", 0))) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 0))) == [])
     }
 
-    @Test func `the report of a write that is not under way changes nothing`() {
+    @Test func `The report of a write that is not under way changes nothing`() {
         var script = MachineScript.signedIn()
         #expect(script.signOut(1).first == "delete")
-        #expect(script.tell(.wrote(version: 1, .written(replaced: nil))) == [])
+        #expect(script.send(.wrote(version: 1, .written(replaced: nil))) == [])
         #expect(script.wrote() == ["1: done"])
     }
 
@@ -103,7 +103,7 @@ import Testing
         #expect(content.replacement(for: .success(.active(.stored("ada", 0)))) == nil)
     }
 
-    @Test func `rule 3: the same tokens are not written over another process's record of its call`() {
+    @Test func `Rule 3: the same tokens do not replace the intent of another process`() {
         let tokens = TokenBundle.stored("ada", 1)
         func recorded(by process: String) -> TokenBundle {
             let owner = ProcessIdentity(host: "host", process: process)

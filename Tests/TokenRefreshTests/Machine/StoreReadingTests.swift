@@ -21,13 +21,13 @@ import Testing
 
     // MARK: A session that was never stored
 
-    @Test func `G5: the note of another session's end does not end a session that was never stored`() {
+    @Test func `G5: the tombstone of another session does not end a session that was never stored`() {
         var script = unstored()
         _ = script.leased()
         #expect(script.reread(.success(note(of: "ada"))).last == "call g0")
     }
 
-    @Test func `G5: the note of its own end ends a session whose tokens could not be stored`() {
+    @Test func `G5: its own tombstone ends a session whose tokens could not be stored`() {
         var script = unstored()
         _ = script.leased()
         #expect(script.reread(.success(note(of: "bob"))).contains("signedOut byUser"))
@@ -35,14 +35,14 @@ import Testing
 
     // MARK: Under the lease
 
-    @Test func `G14: a corrupt store does not keep a process from refreshing the tokens that it has`() {
+    @Test func `G14: a corrupt store does not prevent a refresh of the tokens in memory`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         #expect(script.reread(.failure(TokenStoreError(.corrupt, reason: "no session"))) == ["call g0"])
     }
 
-    @Test func `rule 4: a process does not wait for a call of its own that it has abandoned`() {
+    @Test func `Rule 4: a process does not wait for a call of its own that it has abandoned`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
@@ -54,14 +54,14 @@ import Testing
 
     // MARK: Tokens of another process
 
-    @Test func `G13: a look during a call adopts nothing, so that its response is kept`() {
+    @Test func `G13: a check during a call adopts nothing, so that its response is kept`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
-        _ = script.tell(.storeChanged)
-        #expect(script.looked(.active(.stored("ada", 1))) == [])
-        #expect(script.answer() == ["save ada g1"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(.stored("ada", 1))) == [])
+        #expect(script.respond() == ["save ada g1"])
     }
 
     @Test func `G12: the key of a call is not used for the tokens of another process`() {
@@ -70,9 +70,9 @@ import Testing
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
         let key = script.lastRequest?.idempotencyKey
-        _ = script.answer(.unavailable)
-        _ = script.tell(.storeChanged)
-        _ = script.looked(.active(.stored("ada", 1)))
+        _ = script.respond(.unavailable)
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(.stored("ada", 1)))
         #expect(script.refresh(2) == ["lease"])
         _ = script.leased()
         #expect(script.reread(.stored("ada", 1)) == ["call g1"])
@@ -85,17 +85,17 @@ import Testing
             accessToken: "access-ada-2", refreshToken: "refresh-ada-2", session: SessionID(rawValue: "ada"),
             generation: 2, receivedAt: script.date - 60
         )
-        _ = script.tell(.storeChanged)
-        _ = script.looked(.active(adopted))
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(adopted))
         #expect(script.refused(1, generation: 2) == ["lease"])
     }
 
     @Test func `G19: the first server date corrects the expiry of an adopted token`() {
         var script = MachineScript.signedIn(isShared: true)
-        _ = script.tell(.storeChanged)
-        _ = script.looked(.active(.stored("ada", 1, expiresAt: script.date + 3_600, clockSkew: 0.5)))
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(.stored("ada", 1, expiresAt: script.date + 3_600, clockSkew: 0.5)))
         #expect(script.ask(1) == ["1: ada g1"])
-        _ = script.tell(.serverDateNoted(script.date + 2 * 86_400))
+        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
         #expect(script.ask(2) == ["lease"])
     }
 }

@@ -7,13 +7,13 @@ import Testing
 
 /// G3, G6, G25: callers during the pause after a failed refresh.
 @Suite struct WaitingTests {
-    /// A session whose first refresh has failed, with a pause of one second, and a caller who waits for its end.
+    /// A session whose first refresh has failed, with a pause of one second, and a caller that waits for its end.
     private func pausing() -> MachineScript {
         var policy = TokenRefreshPolicy()
         policy.backoff = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(60))
         var script = MachineScript.signedIn(policy: policy)
         _ = script.refresh(1)
-        _ = script.answer(.unavailable)
+        _ = script.respond(.unavailable)
         _ = script.refresh(2)
         return script
     }
@@ -26,12 +26,12 @@ import Testing
         return deadlines.min().map { $0 - script.uptime }
     }
 
-    @Test func `G6: callers who wait for a pause to end share the next attempt`() {
+    @Test func `G6: the waiters of a pause share the next attempt, whichever request starts it`() {
         var script = pausing()
         // The timer of the pause is late.
         script.uptime += .seconds(1)
         #expect(script.refresh(3) == ["call g0"])
-        #expect(script.answer(.unavailable) == ["2: refreshUnavailable", "3: refreshUnavailable"])
+        #expect(script.respond(.unavailable) == ["2: refreshUnavailable", "3: refreshUnavailable"])
     }
 
     @Test func `G25: the deadline of an attempt includes the pause that its callers have waited for`() {
@@ -41,18 +41,18 @@ import Testing
         #expect(timeLeft(script) == .seconds(25))
     }
 
-    @Test func `G25: callers who have waited for long leave the next attempt half of its deadline`() {
+    @Test func `G25: after a long wait of its callers an attempt still has half of its deadline`() {
         var script = pausing()
         script.uptime += .seconds(29)
         _ = script.refresh(3)
         #expect(timeLeft(script) == .seconds(15))
     }
 
-    @Test func `G3: while a failed refresh pauses, a valid token needs no look at the rules`() {
+    @Test func `G3: during a pause a valid token is ready at once`() {
         var script = MachineScript.signedIn()
         _ = script.pass(.seconds(3_540))
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
-        _ = script.answer(TokenRefreshError(.unavailable, retryAfter: .seconds(30)))
+        _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(30)))
         #expect(script.machine.readyToken(at: script.uptime + .seconds(29))?.generation == 0)
         #expect(script.machine.readyToken(at: script.uptime + .seconds(30)) == nil)
     }

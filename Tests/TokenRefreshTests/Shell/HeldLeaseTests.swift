@@ -7,7 +7,7 @@ import Testing
 
 /// Rules 2 and 4: what the engine does with the lease of a shared store.
 @Suite(.timeLimit(.minutes(10))) struct HeldLeaseTests {
-    /// A lease that its store keeps, so that only a release ends it, and that says of every owner what it was told to.
+    /// A lease that its store keeps, so that only a release ends it, and that has a fixed `mayStillCall`.
     private final class WatchedLease: TokenStoreLease {
         let released = Gate()
         private let ownersMayCall: Bool
@@ -46,7 +46,7 @@ import Testing
         )
     }
 
-    @Test func `rule 2: a lease is released when the refresh that it was taken for has ended`() async throws {
+    @Test func `Rule 2: a lease is released when its refresh has ended`() async throws {
         let store = store(.fixture())
         let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler())
         try await engine.refresh()
@@ -54,7 +54,7 @@ import Testing
         #expect(store.base.base.bundle?.generation == 1)
     }
 
-    @Test func `rule 2: an engine that is released stores its tokens and releases the lease`() async throws {
+    @Test func `Rule 2: an engine that is deallocated stores its tokens and releases the lease`() async throws {
         let store = store(.fixture())
         store.base.fail(.save, times: 1)
         do {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G9, G12: who is asked to revoke tokens, and who waits for it.
+/// G9, G12: which handler revokes tokens, and what waits for it.
 @Suite(.timeLimit(.minutes(10))) struct RevocationTests {
     /// A handler that can revoke, too.
     private struct RevokingHandler: TokenRefreshHandler, TokenRevocationHandler {
@@ -18,7 +18,7 @@ import Testing
         func revoke(_ tokens: TokenBundle) async throws { try await revocation.revoke(tokens) }
     }
 
-    @Test func `G9: a refresh handler that can revoke is asked to, where no other handler is given`() async throws {
+    @Test func `G9: a refresh handler that can revoke is called, where no other handler is given`() async throws {
         for isOtherGiven in [false, true] {
             let handler = RevokingHandler()
             let other = RecordingRevocation()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G9, G13: what a write to a shared store did, as the machine is told.
+/// G9, G13: the outcome of a write to a shared store.
 @Suite struct StoreAccessTests {
     private let endOfAda = StoreContent.ended(
         .byUser, at: Date(), of: .sessions(SessionID(rawValue: "ada"), replacing: [])
@@ -45,7 +45,7 @@ import Testing
         #expect((store.base.bundle == nil) == isEmptied)
     }
 
-    @Test func `rule 3: a plain save is refused over the note of its session's end`() async throws {
+    @Test func `Rule 3: a plain save is refused over the tombstone of its session`() async throws {
         let store = MemoryTokenStore()
         let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
         await store.update { _ in .ended(ended) }
@@ -56,7 +56,7 @@ import Testing
         #expect(await store.load() == .stored("bob", 0))
     }
 
-    @Test func `rule 3: a plain save is refused over other tokens of the same generation`() async throws {
+    @Test func `Rule 3: a plain save is refused over other tokens of the same generation`() async throws {
         let stored = TokenBundle.stored("ada", 1)
         let store = MemoryTokenStore(holding: stored)
         for (access, refresh) in [(stored.accessToken, "other"), ("other", stored.refreshToken)] {
