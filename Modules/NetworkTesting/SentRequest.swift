@@ -4,7 +4,7 @@ public import NetworkCore
 /// A request that a test double received.
 ///
 /// It contains everything that was sent, secrets included. Its description shows the method and path only.
-public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+public struct SentRequest: Sendable, CustomStringConvertible, CustomReflectable {
     /// The method.
     public let method: HTTPMethod
 
@@ -14,18 +14,26 @@ public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomRe
     /// The header fields.
     public let headers: HTTPHeaders
 
-    /// The body. A stream or file is read to its end. `nil`: there was none.
+    /// The body. A sequence or file is read to its end. `nil`: there was none.
     public let body: Data?
 
     /// The idle timeout.
-    public let timeout: Duration
+    public let idleTimeout: Duration
 
-    init(_ request: HTTPTransportRequest) throws {
-        method = HTTPMethod(rawValue: request.head.httpMethod ?? "GET")
+    /// The longest time to the head of the response.
+    public let timeToHead: Duration?
+
+    /// The call the request is part of.
+    public let context: RequestContext
+
+    init(_ request: HTTPTransportRequest) async throws {
+        method = request.head.method
         url = request.head.url
-        headers = HTTPHeaders((request.head.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) })
-        body = try request.body.read()
-        timeout = request.timeout
+        headers = request.head.headers
+        body = request.body.isEmpty ? nil : try await request.body.collect(upTo: .max)
+        idleTimeout = request.idleTimeout
+        timeToHead = request.timeToHead
+        context = request.context
     }
 
     /// The path, percent-encoded, without its leading slash.
@@ -45,30 +53,5 @@ public struct SentRequest: Sendable, Hashable, CustomStringConvertible, CustomRe
     /// Shows `dump` and debuggers what ``description`` shows.
     public var customMirror: Mirror {
         Mirror(self, children: ["request": description], displayStyle: .struct)
-    }
-}
-
-extension HTTPTransportBody {
-    fileprivate func read() throws -> Data? {
-        switch self {
-        case .none: nil
-        case .data(let data): data
-        case .file(let url): try Data(contentsOf: url)
-        case .stream(_, let make): try make().readToEnd()
-        }
-    }
-}
-
-extension InputStream {
-    fileprivate func readToEnd() -> Data {
-        open()
-        defer { close() }
-        var result = Data()
-        var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
-        while true {
-            let count = read(&buffer, maxLength: buffer.count)
-            guard count > 0 else { return result }
-            result.append(contentsOf: buffer[..<count])
-        }
     }
 }

@@ -27,11 +27,11 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
         let query: QueryItems
         let response: ObjectIdentifier
 
-        init<Response>(_ endpoint: Endpoint<Response>) {
+        init<Response, Value>(_ endpoint: Endpoint<Response>, as type: Value.Type) {
             method = endpoint.method
             path = endpoint.path
             query = endpoint.query
-            response = ObjectIdentifier(Response.self)
+            response = ObjectIdentifier(type)
         }
     }
 
@@ -96,7 +96,24 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
         _ respond: @escaping @Sendable () async throws -> Response
     ) {
         let name = "\(endpoint) as \(Response.self)"
-        let entry = Entry(key: Key(endpoint), name: name, sourceLocation: sourceLocation, respond: respond)
+        let entry = Entry(
+            key: Key(endpoint, as: Response.self), name: name, sourceLocation: sourceLocation, respond: respond)
+        state.withLock { $0.entries.append(entry) }
+    }
+
+    /// Adds a stub for a call whose response is streamed.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint.
+    ///   - response: The head and the body.
+    ///   - sourceLocation: Where issues about the stub are recorded.
+    public func on<Response>(
+        _ endpoint: Endpoint<Response>,
+        stream response: HTTPTransportResponse,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let key = Key(endpoint, as: HTTPTransportResponse.self)
+        let entry = Entry(key: key, name: "\(endpoint) as a stream", sourceLocation: sourceLocation) { response }
         state.withLock { $0.entries.append(entry) }
     }
 
@@ -123,16 +140,38 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint.
-    ///   - progress: Called once, with everything sent.
+    ///   - options: The options; their progress handler is called once, with everything sent.
     /// - Returns: The value of the stub.
     /// - Throws: The error of the stub; ``NetworkError`` with code `unstubbed` when no stub matches; `CancellationError`
     ///   when the task is cancelled.
     public func send<Response>(
         _ endpoint: Endpoint<Response>,
-        progress: ProgressHandler?
+        options: RequestOptions
     ) async throws -> Response {
+        try await respond(to: endpoint, as: Response.self, options)
+    }
+
+    /// Responds with the first streamed stub that matches.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint.
+    ///   - options: The options; their progress handler is called once, with everything sent.
+    /// - Returns: The response of the stub.
+    /// - Throws: As ``send(_:options:)``.
+    public func stream<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: RequestOptions
+    ) async throws -> HTTPTransportResponse {
+        try await respond(to: endpoint, as: HTTPTransportResponse.self, options)
+    }
+
+    private func respond<Response, Value>(
+        to endpoint: Endpoint<Response>,
+        as type: Value.Type,
+        _ options: RequestOptions
+    ) async throws -> Value {
         try Task.checkCancellation()
-        let key = Key(endpoint)
+        let key = Key(endpoint, as: type)
         let (entry, remaining) = state.withLock { state -> (Entry?, [Entry]) in
             state.sent.append(endpoint)
             let entry = state.entries.firstIndex { $0.key == key }.map { state.entries.remove(at: $0) }
@@ -140,14 +179,14 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
         }
         guard let entry else {
             let list = remaining.isEmpty ? "none" : remaining.map(\.name).joined(separator: ", ")
-            let reason = "unexpected call \(endpoint) as \(Response.self); remaining stubs: \(list)"
+            let reason = "unexpected call \(endpoint) as \(type); remaining stubs: \(list)"
             Issue.record("\(reason)", sourceLocation: sourceLocation)
             throw NetworkError(.unstubbed, reason: reason)
         }
-        guard let value = try await entry.respond() as? Response else {
+        guard let value = try await entry.respond() as? Value else {
             throw NetworkError(.unstubbed, reason: "the stub of \(endpoint) returned another type")
         }
-        progress?(TransferProgress(completed: 1, total: 1))
+        options.progress?(TransferProgress(completed: 1, total: 1))
         return value
     }
 }

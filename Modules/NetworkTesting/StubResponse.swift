@@ -38,7 +38,7 @@ public struct StubResponse: Sendable {
     ) -> StubResponse {
         StubResponse(sourceLocation: sourceLocation) { request in
             let head = HTTPResponseHead(status: status, headers: headers, url: request.url)
-            return HTTPTransportResponse(head: head, body: HTTPResponseBody(body))
+            return HTTPTransportResponse(head: head, body: HTTPBody(body))
         }
     }
 
@@ -61,7 +61,7 @@ public struct StubResponse: Sendable {
             headers["Content-Type"] = "application/json"
             let head = HTTPResponseHead(status: status, headers: headers, url: request.url)
             let body = try JSONCoding.standard.makeEncoder().encode(value)
-            return HTTPTransportResponse(head: head, body: HTTPResponseBody(body))
+            return HTTPTransportResponse(head: head, body: HTTPBody(body))
         }
     }
 

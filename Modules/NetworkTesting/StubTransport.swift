@@ -83,9 +83,10 @@ public final class StubTransport: HTTPTransport {
     ///   `CancellationError` when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try Task.checkCancellation()
-        let sent = try SentRequest(request)
+        let sent = try await SentRequest(request)
         if let total = sent.body.map({ Int64($0.count) }) {
-            request.progress?(TransferProgress(completed: total, total: total))
+            let progress = TransferProgress(completed: total, total: total)
+            request.onEvent?(HTTPTransportEvent(.sent, progress: progress))
         }
         return try await stub(for: sent).response.respond(sent)
     }

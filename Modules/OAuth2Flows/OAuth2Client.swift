@@ -71,7 +71,7 @@ public struct OAuth2Client: Sendable, Hashable {
         case .none:
             parameters.append("client_id", id)
         }
-        let endpoint = make(.form(parameters)).withoutAuthentication().format(.dated(.json))
+        let endpoint = make(.form(parameters)).withoutAuthentication().format(.json)
         return authorization.map { endpoint.header("Authorization", $0) } ?? endpoint
     }
 

@@ -66,8 +66,9 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
-        let call: Endpoint<OAuth2TokenResponse> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
-        let format = ObservedFormat(.dated(.json))
+        let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
+        let call = plain.map { response, head in response.issued(at: head.serverDate) }
+        let format = ObservedFormat(.json)
         do {
             let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField).allowingLateResponse()
             let response = try await network.send(keyed.format(format))

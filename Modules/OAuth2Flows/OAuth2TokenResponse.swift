@@ -1,9 +1,11 @@
 import AuthInterface
 import NetworkCore
 
+import struct Foundation.Date
+
 /// A successful response of a token endpoint (RFC 6749 §5.1).
 struct OAuth2TokenResponse: Decodable, Sendable {
-    private let result: TokenRefreshResult
+    private var result: TokenRefreshResult
     private let isBearer: Bool
 
     private enum CodingKeys: String, CodingKey {
@@ -23,9 +25,15 @@ struct OAuth2TokenResponse: Decodable, Sendable {
             accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
             refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
-            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt),
-            serverDate: decoder.responseDate
+            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt)
         )
+    }
+
+    /// The same tokens with the instant of the response on the server's clock, from which their lifetime counts (G19).
+    func issued(at date: Date?) -> OAuth2TokenResponse {
+        var copy = self
+        copy.result.serverDate = date
+        return copy
     }
 
     /// The tokens. An access token of a type other than `bearer` must not be used (RFC 6749 §7.1): it is left out, and

@@ -31,7 +31,7 @@ import Testing
     @Test func `G8: a refresh has the idle timeout of the engine's call limit`() async throws {
         let transport = StubTransport(.any ~> response)
         _ = try await handler(transport).refresh(request)
-        #expect(transport.requests.map(\.timeout) == [.seconds(120)])
+        #expect(transport.requests.map(\.idleTimeout) == [.seconds(120)])
     }
 
     @Test func `the key's header field can be renamed and switched off`() async throws {

@@ -28,8 +28,8 @@ final class ScriptedTransport: HTTPTransport {
     var lines: [String] { state.withLockedValue(\.lines) }
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let (method, path) = (request.head.httpMethod ?? "", request.head.url?.path ?? "")
-        let authorization = request.head.value(forHTTPHeaderField: "Authorization")
+        let (method, path) = (request.head.method.rawValue, request.head.url.path)
+        let authorization = request.head.headers["Authorization"]
         state.withLockedValue { $0.lines.append("\(method) \(path) \(authorization ?? "-")") }
         switch (path.split(separator: "/").last, authorization) {
         case ("me", "Bearer \(Self.expired)"):
@@ -38,7 +38,7 @@ final class ScriptedTransport: HTTPTransport {
             return response(200, #"{"success":true,"data":{"id":1,"name":"Ada"}}"#)
         case ("refresh", _):
             let isLost = state.withLockedValue { state in
-                state.keys.append(request.head.value(forHTTPHeaderField: "Idempotency-Key") ?? "")
+                state.keys.append(request.head.headers["Idempotency-Key"] ?? "")
                 state.responsesToLose -= 1
                 return state.responsesToLose >= 0
             }
@@ -52,6 +52,6 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     private func response(_ status: Int, _ body: String) -> HTTPTransportResponse {
-        HTTPTransportResponse(head: HTTPResponseHead(status: status), body: HTTPResponseBody(Data(body.utf8)))
+        HTTPTransportResponse(head: HTTPResponseHead(status: status), body: HTTPBody(Data(body.utf8)))
     }
 }

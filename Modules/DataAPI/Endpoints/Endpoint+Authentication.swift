@@ -67,9 +67,17 @@ extension Endpoint where Response == Data {
     public static func file(_ key: FileKey) -> Self { .get("files/\(key)") }
 }
 
-extension Endpoint where Response: Decodable {
+extension Endpoint where Response == SignedIn {
     fileprivate func unauthenticatedTokens() -> Self {
-        withoutAuthentication().format(.dated(.envelope))
+        withoutAuthentication().format(.envelope).map { signedIn, head in
+            SignedIn(user: signedIn.user, tokens: signedIn.tokens.issued(at: head.serverDate))
+        }
+    }
+}
+
+extension Endpoint where Response == IssuedTokens {
+    fileprivate func unauthenticatedTokens() -> Self {
+        withoutAuthentication().format(.envelope).map { tokens, head in tokens.issued(at: head.serverDate) }
     }
 }
 

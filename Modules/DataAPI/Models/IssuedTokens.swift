@@ -1,13 +1,15 @@
 public import AuthInterface
 import NetworkCore
 
+import struct Foundation.Date
+
 /// The tokens in the response to a login or a refresh.
 ///
 /// A response with a refresh token and no valid access token is read with an empty access token: after a rotation, the
 /// refresh token must not be lost. `AuthSession.signIn(_:)` refuses such tokens.
 public struct IssuedTokens: Sendable, Hashable, Decodable {
     /// The tokens for the session.
-    public let result: TokenRefreshResult
+    public private(set) var result: TokenRefreshResult
 
     /// Creates the value.
     ///
@@ -23,7 +25,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     /// Reads `accessToken`, and if present `refreshToken`, `expiresIn` (seconds from the response) and `expiresAt` (an
     /// ISO 8601 date, or seconds or milliseconds since 1970, on the server's clock).
     ///
-    /// - Parameter decoder: The decoder. `DatedFormat` adds the `Date` of the response.
+    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
@@ -32,9 +34,17 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
             accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
             refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
-            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt),
-            serverDate: decoder.responseDate
+            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt)
         )
+    }
+}
+
+extension IssuedTokens {
+    /// The same tokens with the instant of the response on the server's clock, from which their lifetime counts (G19).
+    func issued(at date: Date?) -> IssuedTokens {
+        var copy = self
+        copy.result.serverDate = date
+        return copy
     }
 }
 

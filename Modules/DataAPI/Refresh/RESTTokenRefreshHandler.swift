@@ -55,7 +55,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     /// - Throws: `TokenRefreshError` with the verdict of ``RESTRejection``; its status is `nil` when no whole response
     ///   arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let format = ObservedFormat(.dated(.envelope))
+        let format = ObservedFormat(.envelope)
         do {
             let tokens = try await network.send(call(for: request).format(format))
             return try tokens.result.usable(after: request, status: format.status)

@@ -27,15 +27,26 @@ public struct TokenPlacement: Sendable, Hashable {
 
     /// Adds a token to a request.
     ///
-    /// - Throws: ``NetworkError`` with code `invalidRequest` when the token is not a valid field value.
-    func place(_ token: SessionToken, in request: URLRequest) throws -> URLRequest {
+    /// - Throws: ``NetworkError`` with code `invalidRequest` when no header field can carry it.
+    func place(_ token: SessionToken, in request: HTTPRequestHead) throws -> HTTPRequestHead {
+        do {
+            return try placed(token, in: request)
+        } catch {
+            throw NetworkError(error)
+        }
+    }
+
+    private func placed(
+        _ token: SessionToken,
+        in request: HTTPRequestHead
+    ) throws(HTTPFieldError) -> HTTPRequestHead {
         var request = request
         switch kind {
         case .bearer:
-            try request.set("Authorization", "Bearer \(token.value)")
+            try request.set("Authorization", to: "Bearer \(token.value)")
         case .fields(let accessToken, let refreshToken):
-            try request.set(accessToken, token.value)
-            if let refreshToken { try request.set(refreshToken, token.refreshToken) }
+            try request.set(accessToken, to: token.value)
+            if let refreshToken { try request.set(refreshToken, to: token.refreshToken) }
         }
         return request
     }

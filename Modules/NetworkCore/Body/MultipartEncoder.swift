@@ -1,88 +1,89 @@
 import Foundation
 
 extension MultipartForm {
-    /// The largest form encoded in memory: 1 MiB. A larger form is written to a temporary file, because only then every
-    /// platform sends its length, and later attempts cost no memory either.
+    /// The largest form encoded in memory: 1 MiB. A larger one is read in pieces while it is sent.
     static let memoryLimit: Int64 = 1_024 * 1_024
 }
 
 /// Encodes a form as `multipart/form-data` (RFC 7578 §4, quoted as WHATWG HTML defines it).
 struct MultipartEncoder {
-    private struct Piece {
-        let header: Data
-        let content: MultipartForm.Part.Content
+    fileprivate enum Segment: Sendable {
+        case data(Data)
+        case file(URL, size: Int64)
     }
 
-    private static let chunkSize = 64 * 1_024
     private static let lineEnd = Data("\r\n".utf8)
 
-    private let pieces: [Piece]
-    private let closing: Data
+    private let segments: [Segment]
 
     /// The length of the encoded form in bytes.
     let length: Int64
 
     /// Encodes the headers of the parts and adds up the length, which includes the files.
     ///
-    /// - Throws: ``BodyFileError`` when a file cannot be read; ``NetworkError`` with code `encodingFailed` when a media
-    ///   type is not a valid field value.
+    /// - Throws: ``HTTPBodyError`` when a file cannot be read; ``NetworkError`` with code `encodingFailed` when a media
+    ///   type is not fit for a header field.
     init(_ form: MultipartForm) throws {
-        pieces = try form.parts.map { part in
-            Piece(header: try Self.header(of: part, boundary: form.boundary), content: part.content)
+        var segments: [Segment] = []
+        for part in form.parts {
+            segments.append(.data(try Self.header(of: part, boundary: form.boundary)))
+            switch part.content {
+            case .data(let data): segments.append(.data(data))
+            case .file(let url): segments.append(.file(url, size: try FileReader.size(of: url)))
+            }
+            segments.append(.data(Self.lineEnd))
         }
-        closing = Data("--\(form.boundary)--\r\n".utf8)
-        length = try pieces.reduce(Int64(closing.count)) { sum, piece in
-            let content =
-                switch piece.content {
-                case .data(let data): Int64(data.count)
-                case .file(let url): try BodyFileError.size(of: url)
-                }
-            return sum + Int64(piece.header.count) + content + Int64(Self.lineEnd.count)
+        segments.append(.data(Data("--\(form.boundary)--\r\n".utf8)))
+        self.segments = segments
+        length = segments.reduce(0) { sum, segment in
+            switch segment {
+            case .data(let data): sum + Int64(data.count)
+            case .file(_, let size): sum + size
+            }
         }
+    }
+
+    /// The form: in memory while it is small, else read in pieces, with its length. It is repeatable.
+    func body() throws -> HTTPBody {
+        if length <= MultipartForm.memoryLimit { return HTTPBody(try data()) }
+        return HTTPBody(length: length) { [segments] in Pieces(segments: segments) }
     }
 
     /// The form in memory.
     func data() throws -> Data {
         var result = Data(capacity: Int(length))
-        try write { result.append($0) }
+        var iterator = Pieces(segments: segments).makeAsyncIterator()
+        while let piece = try iterator.nextPiece() { result.append(piece) }
         return result
     }
 
-    /// The form in a new file that only the current user can read.
-    func temporaryFile() throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-form-\(UUID().uuidString)")
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: attributes) else {
-            throw BodyFileError(reason: "the temporary folder cannot be written to")
-        }
-        do {
-            let file = try FileHandle(forWritingTo: url)
-            defer { try? file.close() }
-            try write { try file.write(contentsOf: $0) }
-            return url
-        } catch {
-            try? FileManager.default.removeItem(at: url)
-            throw error
-        }
-    }
+    /// The pieces of a form, files in pieces of 64 KB.
+    private struct Pieces: AsyncSequence {
+        typealias Element = Data
 
-    private func write(_ output: (Data) throws -> Void) throws {
-        for piece in pieces {
-            try output(piece.header)
-            switch piece.content {
-            case .data(let data): try output(data)
-            case .file(let url): try Self.copy(url, to: output)
+        let segments: [Segment]
+
+        func makeAsyncIterator() -> Iterator { Iterator(segments: segments) }
+
+        struct Iterator: AsyncIteratorProtocol {
+            let segments: [Segment]
+            var position = 0
+            var file: FileReader?
+
+            mutating func next() async throws -> Data? { try nextPiece() }
+
+            mutating func nextPiece() throws(HTTPBodyError) -> Data? {
+                while true {
+                    if let piece = try file?.next() { return piece }
+                    file = nil
+                    guard position < segments.count else { return nil }
+                    defer { position += 1 }
+                    switch segments[position] {
+                    case .data(let data): if !data.isEmpty { return data }
+                    case .file(let url, let size): file = try FileReader(url, size: size)
+                    }
+                }
             }
-            try output(Self.lineEnd)
-        }
-        try output(closing)
-    }
-
-    private static func copy(_ url: URL, to output: (Data) throws -> Void) throws {
-        let file = try FileHandle(forReadingFrom: url)
-        defer { try? file.close() }
-        while let chunk = try file.read(upToCount: chunkSize), !chunk.isEmpty {
-            try output(chunk)
         }
     }
 
@@ -91,7 +92,7 @@ struct MultipartEncoder {
         if let filename = part.filename { lines += "; filename=\"\(filename.formQuoted)\"" }
         if let contentType = part.contentType {
             guard contentType.isFieldValue else {
-                throw NetworkError(.encodingFailed, reason: "the media type of a part contains a control character")
+                throw NetworkError(.encodingFailed, reason: "a part's media type has a control character in it")
             }
             lines += "\r\nContent-Type: \(contentType)"
         }
@@ -100,8 +101,8 @@ struct MultipartEncoder {
 }
 
 extension String {
-    /// The text for a quoted string in a part's header: quotation marks and line ends are percent-encoded, other
-    /// characters, UTF-8 and backslashes included, are kept (WHATWG HTML, "multipart form data").
+    /// The text made fit for quotation marks in a part's header: a quotation mark and line ends are percent-encoded,
+    /// everything else, UTF-8 and backslashes included, stays (WHATWG HTML, "multipart form data").
     fileprivate var formQuoted: String {
         var text = ""
         for scalar in unicodeScalars {

@@ -3,8 +3,8 @@ public import Foundation
 
 /// The body of a request, and whether it can be sent again (G21).
 ///
-/// Data, files, forms and stream *factories* are replayable: each attempt sends them in full. A one-shot stream is read
-/// by the first attempt; a request with one is never sent again, and its error says so.
+/// Data, files, forms and closures that make a sequence are repeatable: each attempt sends them in full. A one-shot
+/// sequence is read by the first attempt; a request with one is never sent again, and the error says so.
 public struct RequestBody: Sendable {
     enum Content: Sendable {
         case none
@@ -12,8 +12,7 @@ public struct RequestBody: Sendable {
         case encoded(@Sendable (JSONCoding) throws -> Data)
         case file(URL)
         case multipart(MultipartForm)
-        case stream(length: Int64?, make: @Sendable () throws -> InputStream)
-        case oneShot(length: Int64?, OneShotStream)
+        case body(HTTPBody)
     }
 
     let content: Content
@@ -75,39 +74,40 @@ public struct RequestBody: Sendable {
         RequestBody(.multipart(form), contentType: form.contentType)
     }
 
-    /// A new stream for each attempt.
+    /// A sequence that is made anew for each attempt.
     ///
     /// - Parameters:
     ///   - contentType: The media type.
-    ///   - length: The number of bytes, if it is known. Progress needs it for a fraction.
-    ///   - makeStream: Creates a stream from the first byte on. Each attempt calls it once.
+    ///   - length: The number of bytes, where it is known. It is sent, and makes progress meaningful; another number of
+    ///     bytes is an error.
+    ///   - make: Makes the sequence from its first byte. It is called for each attempt.
     /// - Returns: The body.
-    public static func stream(
+    public static func sequence<Pieces: AsyncSequence & SendableMetatype>(
         contentType: String = "application/octet-stream",
         length: Int64? = nil,
-        makeStream: @escaping @Sendable () throws -> InputStream
-    ) -> RequestBody {
-        RequestBody(.stream(length: length, make: makeStream), contentType: contentType)
+        make: @escaping @Sendable () throws -> Pieces
+    ) -> RequestBody where Pieces.Element == Data {
+        RequestBody(.body(HTTPBody(length: length, make: make)), contentType: contentType)
     }
 
-    /// A stream that can be read once. A request with such a body is never sent again.
+    /// A sequence that can be read once. A request with such a body is never sent again.
     ///
     /// - Parameters:
-    ///   - stream: The stream, not yet opened.
+    ///   - pieces: The sequence.
     ///   - contentType: The media type.
     ///   - length: The number of bytes, if it is known.
     /// - Returns: The body.
-    public static func oneShot(
-        _ stream: sending InputStream,
+    public static func oneShot<Pieces: AsyncSequence & Sendable>(
+        _ pieces: Pieces,
         contentType: String = "application/octet-stream",
         length: Int64? = nil
-    ) -> RequestBody {
-        RequestBody(.oneShot(length: length, OneShotStream(stream)), contentType: contentType)
+    ) -> RequestBody where Pieces.Element == Data {
+        RequestBody(.body(HTTPBody(once: pieces, length: length)), contentType: contentType)
     }
 
     /// Whether the body can be sent more than once.
     public var isReplayable: Bool {
-        if case .oneShot = content { false } else { true }
+        if case .body(let body) = content { body.isReplayable } else { true }
     }
 
     /// Whether there is no body.
@@ -126,9 +126,41 @@ extension RequestBody: RedactedDescription {
             case .encoded: "encoded when sent"
             case .file: "file"
             case .multipart: "multipart"
-            case .stream: "stream"
-            case .oneShot: "one-shot stream"
+            case .body(let body): body.description
             }
         return contentType.map { "\(kind) (\($0))" } ?? kind
+    }
+}
+
+extension RequestBody {
+    /// Makes the body ready to be sent, once for all attempts of a call.
+    ///
+    /// - Throws: ``NetworkError`` with code `encodingFailed`.
+    func encoded(by coding: JSONCoding) throws -> HTTPBody {
+        do {
+            return switch content {
+            case .none: .none
+            case .data(let data): HTTPBody(data)
+            case .encoded(let encode): HTTPBody(try encode(coding))
+            case .file(let url): try HTTPBody(file: url)
+            case .multipart(let form): try MultipartEncoder(form).body()
+            case .body(let body): body
+            }
+        } catch let error as NetworkError {
+            throw error
+        } catch let error as HTTPBodyError {
+            throw NetworkError(error)
+        } catch {
+            // An `EncodingError` quotes the value.
+            throw NetworkError(.encodingFailed, reason: "the body cannot be encoded (\(type(of: error)))")
+        }
+    }
+}
+
+extension NetworkError {
+    /// A body that cannot be read, or not again.
+    init(_ error: HTTPBodyError) {
+        let code: Code = error.code == .alreadyRead ? .bodyNotReplayable : .encodingFailed
+        self.init(code, reason: error.reason, cause: error)
     }
 }

@@ -25,15 +25,33 @@ public struct AuthenticatedNetworkClient: NetworkService {
     ///
     /// - Parameters:
     ///   - endpoint: The call.
-    ///   - progress: Called as the body is sent.
+    ///   - options: The options of this call.
     /// - Returns: The value of the response.
     /// - Throws: ``NetworkError``, whose `authentication` says why there was no token; `CancellationError` at once when
     ///   the task is cancelled.
     public func send<Response>(
         _ endpoint: Endpoint<Response>,
-        progress: ProgressHandler?
+        options: RequestOptions
     ) async throws -> Response {
-        let authentication = AuthenticationInterceptor(provider: provider, policy: policy, origins: origins)
-        return try await loop.send(endpoint, authentication: authentication, progress: progress)
+        try await loop.send(endpoint, options: options, authentication: authentication)
+    }
+
+    /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and returns when the head of an accepted
+    /// response has arrived.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The call.
+    ///   - options: The options of this call.
+    /// - Returns: The head, and the body for one reader.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    public func stream<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: RequestOptions
+    ) async throws -> HTTPTransportResponse {
+        try await loop.stream(endpoint, options: options, authentication: authentication)
+    }
+
+    private var authentication: CallAuthentication {
+        CallAuthentication(provider: provider, policy: policy, origins: origins)
     }
 }

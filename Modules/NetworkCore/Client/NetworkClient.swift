@@ -66,14 +66,29 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     ///
     /// - Parameters:
     ///   - endpoint: The call.
-    ///   - progress: Called as the body is sent.
+    ///   - options: The options of this call.
     /// - Returns: The value of the response.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     public func send<Response>(
         _ endpoint: Endpoint<Response>,
-        progress: ProgressHandler?
+        options: RequestOptions
     ) async throws -> Response {
-        try await loop.send(endpoint, authentication: nil, progress: progress)
+        try await loop.send(endpoint, options: options)
+    }
+
+    /// Sends a request without a token, even if the endpoint requires authentication, and returns when the head of an accepted
+    /// response has arrived.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The call.
+    ///   - options: The options of this call.
+    /// - Returns: The head, and the body for one reader.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    public func stream<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: RequestOptions
+    ) async throws -> HTTPTransportResponse {
+        try await loop.stream(endpoint, options: options)
     }
 
     /// Creates a client with the same configuration whose requests carry tokens.

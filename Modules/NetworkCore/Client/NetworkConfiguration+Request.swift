@@ -4,7 +4,7 @@ extension NetworkConfiguration {
     /// Creates the request of an endpoint, without its body.
     ///
     /// - Throws: ``NetworkError`` with code `invalidRequest`.
-    func request<Response>(for endpoint: Endpoint<Response>) throws -> URLRequest {
+    func request<Response>(for endpoint: Endpoint<Response>) throws -> HTTPRequestHead {
         if let problem = endpoint.path.problem { throw NetworkError(.invalidRequest, reason: problem) }
         if case .relative = endpoint.path.target, baseURL.query != nil || baseURL.fragment != nil {
             throw NetworkError(.invalidRequest, reason: "the base URL has a query or a fragment")
@@ -12,26 +12,29 @@ extension NetworkConfiguration {
         guard let url = url(of: endpoint) else {
             throw NetworkError(.invalidRequest, reason: "the base URL and the path are not a URL")
         }
-        var request = URLRequest(url: url)
-        request.httpMethod = endpoint.method.rawValue
+        do {
+            return HTTPRequestHead(method: endpoint.method, url: url, headers: try headers(of: endpoint, at: url))
+        } catch {
+            throw NetworkError(error)
+        }
+    }
+
+    private func headers<Response>(
+        of endpoint: Endpoint<Response>,
+        at url: URL
+    ) throws(HTTPFieldError) -> HTTPHeaders {
+        if let problem = headers.problem ?? endpoint.headers.problem { throw problem }
+        var fields = headers
         // Default fields may be keys of this API, so other origins do not receive them (G15).
-        let isBaseOrigin = Origin(url) == Origin(baseURL)
-        for name in headers.names where isBaseOrigin || RedirectPolicy.fieldsForAnyOrigin.contains(name.lowercased()) {
-            try request.set(name, headers[name])
+        if Origin(url) != Origin(baseURL) {
+            fields.removeAll { !RedirectPolicy.fieldsForAnyOrigin.contains($0.name.lowercased()) }
         }
-        if request.value(forHTTPHeaderField: "Accept") == nil {
-            try request.set("Accept", endpoint.reading.accept)
-        }
-        if let contentType = endpoint.body.contentType {
-            try request.set("Content-Type", contentType)
-        }
-        if let idempotencyKey = endpoint.idempotencyKey {
-            try request.set("Idempotency-Key", idempotencyKey)
-        }
-        for name in endpoint.headers.names {
-            try request.set(name, endpoint.headers[name])
-        }
-        return request
+        if fields["Accept"] == nil { try fields.set("Accept", to: endpoint.reading.accept(endpoint.format ?? format)) }
+        if let contentType = endpoint.body.contentType { try fields.set("Content-Type", to: contentType) }
+        if let key = endpoint.idempotencyKey { try fields.set("Idempotency-Key", to: key) }
+        for name in endpoint.headers.names { fields.remove(name) }
+        for field in endpoint.headers { try fields.append(field.name, field.value) }
+        return fields
     }
 
     /// The method and URL of an endpoint, also of one that cannot be sent.
@@ -43,8 +46,8 @@ extension NetworkConfiguration {
     /// to a login and the body of a refresh contain tokens (G16).
     ///
     /// - Throws: ``NetworkError`` with code `cleartextRefused`.
-    func refuseCleartext(_ request: URLRequest) throws {
-        guard let origin = request.url.flatMap(Origin.init) else { return }
+    func refuseCleartext(_ request: HTTPRequestHead) throws {
+        guard let origin = Origin(request.url) else { return }
         guard origin.allowsRequests(cleartextExceptions: cleartextExceptions) else {
             throw NetworkError(
                 .cleartextRefused,

@@ -5,6 +5,9 @@ public struct NetworkConfiguration: Sendable {
     /// The default idle timeout: 30 seconds.
     public static let defaultTimeout: Duration = .seconds(30)
 
+    /// The default of ``deadline``: 60 seconds.
+    public static let defaultDeadline: Duration = .seconds(60)
+
     /// The default of ``maximumResponseSize``: 16 MiB.
     public static let defaultMaximumResponseSize = 16 * 1_024 * 1_024
 
@@ -21,13 +24,17 @@ public struct NetworkConfiguration: Sendable {
     /// The idle timeout: how long nothing may be sent or received.
     public var timeout: Duration
 
+    /// The longest time from the start of a call to the head of its response: the waits for a token and for a connection,
+    /// pauses and all attempts included. It is never shorter than the idle timeout. `nil`: no limit.
+    public var deadline: Duration?
+
     /// The statuses that count as success.
-    public var acceptedStatuses: Range<Int>
+    public var acceptedStatuses: HTTPStatusSet
 
     /// How responses contain their value or error.
     public var format: any ResponseFormat
 
-    /// The JSON encoders and decoders.
+    /// The JSON encoders of bodies. ``format`` decodes responses by coders of its own.
     public var coding: JSONCoding
 
     /// Header fields of every request. The fields of an endpoint replace those of the same name.
@@ -50,9 +57,10 @@ public struct NetworkConfiguration: Sendable {
     /// - Parameters:
     ///   - baseURL: The URL that paths of endpoints are appended to.
     ///   - timeout: The idle timeout: how long nothing may be sent or received.
+    ///   - deadline: The longest time from the start of a call to the head of its response. `nil`: no limit.
     ///   - acceptedStatuses: The statuses that count as success.
-    ///   - format: How responses contain their value or error.
-    ///   - coding: The JSON encoders and decoders.
+    ///   - format: How responses contain their value or error. `nil`: ``EnvelopeFormat`` with the decoders of `coding`.
+    ///   - coding: The JSON encoders of bodies, and the decoders of the default format.
     ///   - headers: Header fields of every request.
     ///   - maximumResponseSize: The largest body of a response, in bytes.
     ///   - maximumRedirects: The most redirects in one attempt.
@@ -61,8 +69,9 @@ public struct NetworkConfiguration: Sendable {
     public init(
         baseURL: URL,
         timeout: Duration = defaultTimeout,
-        acceptedStatuses: Range<Int> = 200..<300,
-        format: any ResponseFormat = .envelope,
+        deadline: Duration? = defaultDeadline,
+        acceptedStatuses: HTTPStatusSet = .success,
+        format: (any ResponseFormat)? = nil,
         coding: JSONCoding = .standard,
         headers: HTTPHeaders = [:],
         maximumResponseSize: Int = defaultMaximumResponseSize,
@@ -72,8 +81,9 @@ public struct NetworkConfiguration: Sendable {
     ) {
         self.baseURL = baseURL
         self.timeout = timeout
+        self.deadline = deadline
         self.acceptedStatuses = acceptedStatuses
-        self.format = format
+        self.format = format ?? EnvelopeFormat(coding: coding)
         self.coding = coding
         self.headers = headers
         self.maximumResponseSize = maximumResponseSize

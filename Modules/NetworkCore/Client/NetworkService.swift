@@ -2,6 +2,7 @@
 ///
 /// ```swift
 /// let page = try await network.send(.articles())
+/// let article = try await network.send(.create(draft), deadline: .seconds(10))
 /// try await network.send(.registerGuest(name: "Ada", photo: photo)) { progress in bar.show(progress) }
 /// ```
 public protocol NetworkService: Sendable {
@@ -9,20 +10,49 @@ public protocol NetworkService: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: The call.
-    ///   - progress: Called as the body is sent.
+    ///   - options: What this caller wants of it.
     /// - Returns: The value of the response.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
-    func send<Response>(_ endpoint: Endpoint<Response>, progress: ProgressHandler?) async throws -> Response
+    func send<Response>(_ endpoint: Endpoint<Response>, options: RequestOptions) async throws -> Response
+
+    /// Sends a request, with retries, and returns as soon as the head of an accepted response is there.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The call. Its response is not decoded.
+    ///   - options: What this caller wants of it.
+    /// - Returns: The head, and the body as it arrives: one reader reads it, once, and releasing it ends the exchange.
+    ///   The body throws ``NetworkError`` when it breaks off; it is not sent again.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    func stream<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: RequestOptions
+    ) async throws -> HTTPTransportResponse
 }
 
 extension NetworkService {
     /// Sends a request, with retries, and reads the response.
     ///
-    /// - Parameter endpoint: The call.
+    /// - Parameters:
+    ///   - endpoint: The call.
+    ///   - deadline: The longest time to the head of the response. `nil`: the endpoint's, or the client's.
+    ///   - progress: Is called as the body is sent.
     /// - Returns: The value of the response.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     @discardableResult
-    public func send<Response>(_ endpoint: Endpoint<Response>) async throws -> Response {
-        try await send(endpoint, progress: nil)
+    public func send<Response>(
+        _ endpoint: Endpoint<Response>,
+        deadline: Duration? = nil,
+        progress: ProgressHandler? = nil
+    ) async throws -> Response {
+        try await send(endpoint, options: RequestOptions(progress: progress, deadline: deadline))
+    }
+
+    /// Sends a request, with retries, and returns as soon as the head of an accepted response is there.
+    ///
+    /// - Parameter endpoint: The call. Its response is not decoded.
+    /// - Returns: The head, and the body as it arrives, for one reader.
+    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    public func stream<Response>(_ endpoint: Endpoint<Response>) async throws -> HTTPTransportResponse {
+        try await stream(endpoint, options: RequestOptions())
     }
 }

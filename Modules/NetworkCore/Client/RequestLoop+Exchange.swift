@@ -2,160 +2,130 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-// One attempt: exchange, redirects, body, status.
+// One attempt: adapt, exchange, redirects; and whether another one follows.
 extension RequestLoop {
-    /// The body of a redirect up to this size is read to its end, so that the connection can be used again.
-    private static let maximumDrainedSize = 16 * 1_024
+    /// A redirect's body is read to its end if it is no longer than this, so that the connection can be used again.
+    private static let longestDrainedBody = 16 * 1_024
 
-    func exchange(
-        _ request: URLRequest,
-        _ prepared: PreparedRequest,
-        for call: inout CallState,
-        authentication: AuthenticationInterceptor?
-    ) async throws -> HTTPResponse {
+    func attempt(_ call: inout CallState) async throws -> HTTPTransportResponse {
+        try await adapt(&call)
         let policy = RedirectPolicy(cleartextExceptions: configuration.cleartextExceptions)
-        var outgoing = RedirectPolicy.OutgoingRequest(request: request, keepsBody: true, leavesOrigin: false)
-        var visited: Set<RequestIdentity> = []
+        var visited: [HTTPRequestHead] = []
         while true {
-            call.request = RequestSummary(outgoing.request)
-            guard visited.insert(RequestIdentity(outgoing.request)).inserted else {
-                throw NetworkError(.tooManyRedirects, reason: "the redirects form a loop")
-            }
-            guard visited.count <= configuration.maximumRedirects + 1 else {
-                throw NetworkError(.tooManyRedirects, reason: "more than \(configuration.maximumRedirects) redirects")
-            }
-            let response = try await perform(outgoing, prepared, for: call)
-            if call.carriesToken { authentication?.note(response.head) }
-            let body = outgoing.keepsBody ? prepared.body.content : .none
+            let response = try await perform(call)
+            call.authentication?.note(response.head)
             let decision = policy.decision(
                 for: response.head,
-                to: outgoing.request,
-                hasBody: !body.isEmpty,
-                isReplayable: prepared.body.isReplayable
+                to: call.head,
+                hasBody: call.keepsBody && !call.body.isEmpty,
+                isReplayable: call.isReplayable
             )
             switch decision {
             case .none:
-                return try await finish(response, to: outgoing.request)
+                return response
             case .refuse(let code, let reason):
                 throw NetworkError(code, reason: "the redirect was not followed: \(reason)", response: response.head)
             case .follow(let next):
-                try await drain(response, to: outgoing.request)
+                try await drain(response, of: call)
                 let target = RequestSummary(next.request)
-                notify(call.event(.redirected(status: response.head.status, to: target)))
-                if next.leavesOrigin { call.carriesToken = false }
-                outgoing = next
+                notify(.redirected(status: response.head.status, to: target), of: call)
+                visited.append(call.head)
+                (call.head, call.keepsBody) = (next.request, next.keepsBody)
+                if next.leavesOrigin { call.authentication?.leaveOrigin() }
+                guard !visited.contains(where: { $0.method == call.head.method && $0.url == call.head.url }) else {
+                    throw NetworkError(.tooManyRedirects, reason: "the redirects form a loop")
+                }
+                guard visited.count <= configuration.maximumRedirects else {
+                    let reason = "more than \(configuration.maximumRedirects) redirects"
+                    throw NetworkError(.tooManyRedirects, reason: reason)
+                }
             }
         }
     }
 
-    private func perform(
-        _ outgoing: RedirectPolicy.OutgoingRequest,
-        _ prepared: PreparedRequest,
-        for call: CallState
-    ) async throws -> HTTPTransportResponse {
-        notify(call.event(.sent))
+    private func adapt(_ call: inout CallState) async throws {
+        (call.head, call.keepsBody) = (call.endpoint, true)
+        // No token travels in what interceptors see, so none is named to them.
+        call.authentication?.startAttempt()
+        let context = call.context
+        for interceptor in interceptors + call.options.interceptors {
+            do {
+                call.head = try await interceptor.adapt(call.head, context: context)
+            } catch {
+                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
+            }
+        }
+        try call.head.validate()
+        try configuration.refuseCleartext(call.head)
+        guard call.requiresAuthentication else { return }
+        var (authentication, head) = (call.authentication, call.head)
+        try await authentication?.placeToken(in: &head)
+        (call.authentication, call.head) = (authentication, head)
+    }
+
+    private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
+        notify(.sent, of: call)
+        let timeToHead = call.timeLeft(at: clock.uptime)
+        if let timeToHead, timeToHead <= .zero { throw NetworkError(.timedOut, reason: "the deadline has passed") }
         let request = HTTPTransportRequest(
-            head: outgoing.request,
-            body: outgoing.keepsBody ? prepared.body.content : .none,
-            timeout: call.timeout,
+            head: call.head,
+            body: call.keepsBody ? call.body : .none,
+            idleTimeout: call.idleTimeout,
+            timeToHead: timeToHead,
             isIdempotent: call.isIdempotent,
-            progress: prepared.progress
+            context: call.context,
+            onEvent: call.options.progress.map(Self.report)
         )
         let response: HTTPTransportResponse
         do {
             response = try await transport.perform(request)
         } catch {
-            // A transport may report cancellation as an error of its own.
+            // A transport of any make may report cancellation as an error of its own.
             try Task.checkCancellation()
             throw error
         }
-        notify(call.event(.responded(status: response.head.status)))
+        notify(.responded(status: response.head.status), of: call)
+        try response.head.validate()
         return response
     }
 
-    private func finish(_ response: HTTPTransportResponse, to request: URLRequest) async throws -> HTTPResponse {
-        let limit = configuration.maximumResponseSize
-        if configuration.acceptedStatuses.contains(response.head.status) {
-            let body = try await collect(response, to: request, limit: limit)
-            return HTTPResponse(head: response.head, body: body)
+    private static func report(_ progress: @escaping ProgressHandler) -> @Sendable (HTTPTransportEvent) -> Void {
+        { event in
+            if event.kind == .sent, let sent = event.progress { progress(sent) }
         }
-        // The status must be reported, even if the error page is too long to keep, or incomplete.
-        var body = Data()
-        do {
-            body = try await collect(response, to: request, limit: limit)
-        } catch {
-            try Task.checkCancellation()
-        }
-        return HTTPResponse(head: response.head, body: body)
     }
 
-    private func collect(
-        _ response: HTTPTransportResponse,
-        to request: URLRequest,
-        limit: Int
-    ) async throws -> Data {
-        func tooLarge() -> NetworkError {
-            let reason = "the response has more than \(limit) bytes"
-            return NetworkError(.responseTooLarge, reason: reason, response: response.head)
-        }
-        if let length = response.head.bodyLength(to: request), length > limit { throw tooLarge() }
-        var body = Data()
+    private func drain(_ response: HTTPTransportResponse, of call: CallState) async throws {
+        guard let length = response.head.bodyLength(to: call.head), length <= Self.longestDrainedBody else { return }
         do {
-            for try await piece in response.body {
-                guard body.count + piece.count <= limit else { throw tooLarge() }
-                body.append(piece)
-            }
-        } catch let error as HTTPTransportError {
-            try Task.checkCancellation()
-            throw NetworkError(error.code, reason: error.reason, response: response.head, cause: error)
-        }
-        return body
-    }
-
-    private func drain(_ response: HTTPTransportResponse, to request: URLRequest) async throws {
-        guard let length = response.head.bodyLength(to: request), length <= Self.maximumDrainedSize else { return }
-        do {
-            _ = try await collect(response, to: request, limit: Self.maximumDrainedSize)
+            _ = try await collect(response, of: call, limit: Self.longestDrainedBody)
         } catch {
             try Task.checkCancellation()
         }
     }
 
-    /// Reads the value of a response.
+    /// Asks whether a failed request is sent again.
     ///
-    /// - Throws: ``NetworkError``, if the status is not accepted or the body is not the value.
-    func read<Response>(_ response: HTTPResponse, as endpoint: Endpoint<Response>) throws -> Response {
-        let format = endpoint.format ?? configuration.format
-        let decoder = configuration.coding.makeDecoder()
-        let retryAfter = response.head.retryAfter(now: clock.date)
-        guard configuration.acceptedStatuses.contains(response.status) else {
-            throw NetworkError(
-                .unacceptableStatus,
-                response: response.head,
-                envelope: format.failure(from: response, using: decoder),
-                retryAfter: retryAfter
-            )
+    /// - Returns: The pause before the next attempt.
+    /// - Throws: The failure, when it is not sent again, its body cannot be, or the pause would outlast the deadline.
+    func pauseBeforeRetry(after failure: NetworkError, of call: inout CallState) async throws -> Duration {
+        guard call.attempt < call.maximumAttempts else { throw failure }
+        let context = call.context
+        var decision = RetryDecision.doNotRetry
+        if var authentication = call.authentication {
+            decision = try await authentication.retry(failure, isReplayable: call.isReplayable)
+            call.authentication = authentication
         }
-        do {
-            return try endpoint.reading.read(response, format, decoder)
-        } catch let error as ErrorEnvelope {
-            throw NetworkError(.unsuccessful, response: response.head, envelope: error, retryAfter: retryAfter)
-        } catch let error as DecodingError {
-            throw NetworkError(.decodingFailed, response: response.head, cause: DecodingFailure(error))
-        } catch {
-            throw NetworkError(.decodingFailed, response: response.head, cause: error)
+        for interceptor in interceptors + call.options.interceptors where decision == .doNotRetry {
+            do {
+                decision = try await interceptor.retry(failure, context: context)
+            } catch {
+                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
+            }
         }
-    }
-}
-
-/// The method and unredacted URL of a request, to detect loops of redirects: two URLs that differ in a secret only are
-/// not a loop. It is never shown.
-private struct RequestIdentity: Hashable {
-    private let method: String?
-    private let url: String?
-
-    init(_ request: URLRequest) {
-        method = request.httpMethod
-        url = request.url?.absoluteString
+        guard case .retry(let pause) = decision else { throw failure }
+        guard call.isReplayable else { throw failure.becauseOfOneShotBody() }
+        if let left = call.timeLeft(at: clock.uptime), left <= pause { throw failure }
+        return pause
     }
 }

@@ -1,7 +1,8 @@
 import AuthInterface
 import ConcurrencyPrimitives
+import Foundation
 
-/// Performs the calls of both clients.
+/// Performs the calls of both clients. ``CallState`` holds the state of a call.
 ///
 /// ```
 /// endpoint → request → adapt (interceptors in order, then authentication) → exchange → accept status → decode
@@ -22,121 +23,136 @@ struct RequestLoop: Sendable {
     @concurrent
     func send<Response>(
         _ endpoint: Endpoint<Response>,
-        authentication: AuthenticationInterceptor?,
-        progress: ProgressHandler?
+        options: RequestOptions,
+        authentication: CallAuthentication? = nil
     ) async throws -> Response {
-        var call = CallState(
-            endpoint, configuration: configuration, clock: clock, isAuthenticated: authentication != nil)
+        try await run(endpoint, options, authentication) { response, call in
+            let body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
+            let whole = HTTPResponse(head: response.head, body: body)
+            return (try read(whole, as: endpoint), bytes: body.count)
+        }
+    }
+
+    @concurrent
+    func stream<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: RequestOptions,
+        authentication: CallAuthentication? = nil
+    ) async throws -> HTTPTransportResponse {
+        try await run(endpoint, options, authentication) { response, call in
+            var response = response
+            response.body = HTTPBody(once: StreamedBody(body: response.body, head: response.head, call: call))
+            return (response, bytes: 0)
+        }
+    }
+
+    /// Makes attempts until one succeeds, or none may follow.
+    private func run<Response, Value>(
+        _ endpoint: Endpoint<Response>,
+        _ options: RequestOptions,
+        _ authentication: CallAuthentication?,
+        reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
+    ) async throws -> Value {
+        var call = try start(endpoint, options, authentication)
         do {
             try Task.checkCancellation()
-            let request = try configuration.request(for: endpoint)
-            notify(call.event(.started))
-            let body = try EncodedBody(endpoint.body, coding: configuration.coding)
-            defer { body.discard() }
-            let prepared = PreparedRequest(request: request, body: body, progress: progress)
-            return try await attempt(prepared, of: &call, authentication: authentication) { response in
-                try self.read(response, as: endpoint)
+            notify(.started, of: call)
+            while true {
+                call.attempt += 1
+                let failure: NetworkError
+                do {
+                    let response = try await attempt(&call)
+                    guard call.acceptedStatuses.contains(response.head.status) else {
+                        throw try await refusal(response, of: call, to: endpoint)
+                    }
+                    let (value, bytes) = try await reading(response, call)
+                    notify(.succeeded(status: response.head.status, bytes: bytes), of: call)
+                    return value
+                } catch {
+                    failure = try call.failure(error)
+                }
+                let pause = try await pauseBeforeRetry(after: failure, of: &call)
+                notify(.retrying(after: pause, because: failure.code, status: failure.status), of: call)
+                if pause > .zero { try await clock.sleep(until: clock.uptime + pause) }
             }
         } catch {
             throw end(call, with: error)
         }
     }
 
-    /// The request that every attempt starts from.
-    struct PreparedRequest {
-        let request: URLRequest
-        let body: EncodedBody
-        let progress: ProgressHandler?
-    }
-
-    private func attempt<Response>(
-        _ prepared: PreparedRequest,
-        of call: inout CallState,
-        authentication: AuthenticationInterceptor?,
-        read: (HTTPResponse) throws -> Response
-    ) async throws -> Response {
-        while true {
-            call.attempt += 1
-            let failure: NetworkError
-            do {
-                let request = try await adapt(prepared.request, for: &call, authentication: authentication)
-                let response = try await exchange(request, prepared, for: &call, authentication: authentication)
-                let value = try read(response)
-                notify(call.event(.succeeded(status: response.status, bytes: response.body.count)))
-                return value
-            } catch {
-                failure = try call.failure(error)
-            }
-            let pause = try await pauseBeforeRetry(after: failure, of: call, authentication: authentication)
-            notify(call.event(.retrying(after: pause, because: failure.code, status: failure.status)))
-            if pause > .zero { try await clock.sleep(until: clock.uptime + pause) }
+    private func start<Response>(
+        _ endpoint: Endpoint<Response>,
+        _ options: RequestOptions,
+        _ authentication: CallAuthentication?
+    ) throws -> CallState {
+        let startedAt = clock.uptime
+        do {
+            let head = try configuration.request(for: endpoint)
+            let body = try endpoint.body.encoded(by: configuration.coding)
+            let idleTimeout = endpoint.timeout ?? configuration.timeout
+            let standard = configuration.deadline.map { max($0, idleTimeout) }
+            return CallState(
+                endpoint: head,
+                body: body,
+                requiresAuthentication: endpoint.requiresAuthentication,
+                isIdempotent: endpoint.isIdempotent,
+                isReplayable: body.isReplayable,
+                acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
+                idleTimeout: idleTimeout,
+                deadline: (options.deadline ?? endpoint.deadline ?? standard).map { startedAt + $0 },
+                options: options,
+                clock: clock,
+                startedAt: startedAt,
+                // The attempt with a replaced token does not count as a retry.
+                maximumAttempts: configuration.maximumAttempts + (authentication == nil ? 0 : 1),
+                authentication: authentication,
+                head: head
+            )
+        } catch {
+            throw endBeforeStart(endpoint, options, with: error)
         }
-    }
-
-    private func adapt(
-        _ request: URLRequest,
-        for call: inout CallState,
-        authentication: AuthenticationInterceptor?
-    ) async throws -> URLRequest {
-        var request = request
-        let context = call.context
-        for interceptor in interceptors {
-            do {
-                request = try await interceptor.adapt(request, context: context)
-            } catch {
-                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
-            }
-        }
-        try request.validate()
-        call.request = RequestSummary(request)
-        try configuration.refuseCleartext(request)
-        call.carriesToken = false
-        if let authentication {
-            request = try await authentication.adapt(request, context: context)
-            call.carriesToken = authentication.carriesToken
-        }
-        return request
-    }
-
-    /// Asks authentication and the interceptors whether a failed request is sent again.
-    ///
-    /// - Returns: The pause before the next attempt.
-    /// - Throws: The failure, if it is not sent again or its body cannot be.
-    private func pauseBeforeRetry(
-        after failure: NetworkError,
-        of call: CallState,
-        authentication: AuthenticationInterceptor?
-    ) async throws -> Duration {
-        guard call.attempt < call.maximumAttempts else { throw failure }
-        let context = call.context
-        var decision = RetryDecision.doNotRetry
-        if let authentication, call.carriesToken {
-            decision = try await authentication.retry(failure, context: context)
-        }
-        for interceptor in interceptors where decision == .doNotRetry {
-            do {
-                decision = try await interceptor.retry(failure, context: context)
-            } catch {
-                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
-            }
-        }
-        guard case .retry(let pause) = decision else { throw failure }
-        guard call.isReplayable else { throw failure.becauseOfOneShotBody() }
-        return pause
     }
 
     private func end(_ call: CallState, with error: any Error) -> any Error {
         do {
             let failure = try call.failure(error)
-            notify(call.event(.failed(failure.code, status: failure.status)))
+            notify(.failed(failure.code, status: failure.status), of: call)
             return failure
         } catch {
-            notify(call.event(.cancelled))
+            notify(.cancelled, of: call)
             return error
         }
     }
 
-    func notify(_ event: NetworkEvent) {
+    /// The end of a call that has no request.
+    private func endBeforeStart<Response>(
+        _ endpoint: Endpoint<Response>,
+        _ options: RequestOptions,
+        with error: any Error
+    ) -> any Error {
+        guard var failure = try? NetworkError(describing: error, otherwise: .invalidRequest) else { return error }
+        let request = configuration.summary(of: endpoint)
+        failure.request = request
+        let id = UUID()
+        for kind in [NetworkEvent.Kind.started, .failed(failure.code, status: nil)] {
+            let event = NetworkEvent(
+                kind: kind, id: id, attempt: 0, request: request, uptime: clock.uptime, tags: options.tags)
+            for observer in observers { observer.receive(event) }
+        }
+        return failure
+    }
+
+    /// Tells the observers. Nothing is built where there is none.
+    func notify(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
+        guard !observers.isEmpty else { return }
+        let event = NetworkEvent(
+            kind: kind(),
+            id: call.id,
+            attempt: call.attempt,
+            request: RequestSummary(call.head),
+            uptime: clock.uptime,
+            tags: call.options.tags
+        )
         for observer in observers { observer.receive(event) }
     }
 }

@@ -11,7 +11,7 @@ public import struct Foundation.UUID
 /// }
 /// ```
 ///
-/// An endpoint is a description: nothing is encoded, opened or sent before ``NetworkService/send(_:progress:)``.
+/// An endpoint is a description: nothing is encoded, opened or sent before ``NetworkService/send(_:options:)``.
 ///
 /// **Modules with default main-actor isolation.** Responses are decoded, and bodies encoded, off the main actor. So the
 /// types that travel are declared `nonisolated` in a module whose default isolation is `MainActor`:
@@ -47,6 +47,13 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// The idle timeout: how long nothing may be sent or received. `nil`: the configuration's.
     public var timeout: Duration?
 
+    /// The longest time to the head of the response: the waits for a token and for a connection, pauses and all attempts
+    /// included. `nil`: the configuration's.
+    public var deadline: Duration?
+
+    /// The statuses that count as success. `nil`: the configuration's.
+    public var acceptedStatuses: HTTPStatusSet?
+
     /// How the response is read. `nil`: the configuration's format.
     public var format: (any ResponseFormat)?
 
@@ -67,6 +74,8 @@ public struct Endpoint<Response: Sendable>: Sendable {
         self.requiresAuthentication = true
         self.idempotencyKey = nil
         self.timeout = nil
+        self.deadline = nil
+        self.acceptedStatuses = nil
         self.format = nil
         self.reading = reading
     }
@@ -118,6 +127,40 @@ extension Endpoint {
     /// - Returns: The changed endpoint.
     public func format(_ format: any ResponseFormat) -> Self {
         with { $0.format = format }
+    }
+
+    /// The same call with a deadline of its own.
+    ///
+    /// - Parameter duration: The longest time to the head of the response, with everything that is waited for.
+    /// - Returns: The changed endpoint.
+    public func deadline(_ duration: Duration) -> Self {
+        with { $0.deadline = duration }
+    }
+
+    /// The same call with accepted statuses of its own: `.accepting(.success, .notFound)`.
+    ///
+    /// - Parameter statuses: The statuses that count as success.
+    /// - Returns: The changed endpoint.
+    public func accepting(_ statuses: HTTPStatusSet...) -> Self {
+        with { $0.acceptedStatuses = .any(of: statuses) }
+    }
+
+    /// The same call, whose value is made of the decoded one and the head of the response.
+    ///
+    /// - Parameter transform: Makes the value. An error it throws fails the call with code `decodingFailed`.
+    /// - Returns: The endpoint.
+    public func map<New: Sendable>(
+        _ transform: @escaping @Sendable (Response, HTTPResponseHead) throws -> New
+    ) -> Endpoint<New> {
+        var endpoint = Endpoint<New>(method, path, query: query, body: body, reading: reading.map(transform))
+        endpoint.headers = headers
+        endpoint.requiresAuthentication = requiresAuthentication
+        endpoint.idempotencyKey = idempotencyKey
+        endpoint.timeout = timeout
+        endpoint.deadline = deadline
+        endpoint.acceptedStatuses = acceptedStatuses
+        endpoint.format = format
+        return endpoint
     }
 
     private func with(_ change: (inout Self) -> Void) -> Self {

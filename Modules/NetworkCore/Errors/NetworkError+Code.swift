@@ -60,6 +60,9 @@ extension NetworkError.Code {
     /// The response could not be decoded as the expected type.
     public static let decodingFailed = Self(rawValue: "decodingFailed")
 
+    /// The head of the response contradicts itself: two lengths, or two targets of a redirect.
+    public static let invalidResponse = Self(rawValue: "invalidResponse")
+
     /// The response is larger than the configuration allows.
     public static let responseTooLarge = Self(rawValue: "responseTooLarge")
 

@@ -71,8 +71,9 @@ public struct NetworkError: Error, Sendable {
         self.cause = cause
     }
 
+    // Not inlined: reading it beside a stored property crashes the optimizer of Swift 6.3.1.
     /// The status of the response.
-    public var status: Int? { response?.status }
+    @inline(never) public var status: Int? { response?.status }
 
     /// The server's identifier of the request: from the error envelope, or else from the `X-Request-ID` field.
     public var requestID: String? { envelope?.requestId ?? response?.headers["X-Request-ID"] }
@@ -91,6 +92,8 @@ extension NetworkError {
         case let error as CancellationError: throw error
         case let error as AuthenticationError: self.init(error)
         case let error as HTTPTransportError: self.init(error.code, cause: error)
+        case let error as HTTPBodyError: self.init(error)
+        case let error as HTTPFieldError: self.init(error)
         case let error as DecodingError: self.init(.decodingFailed, cause: DecodingFailure(error))
         default: self.init(code, cause: error)
         }
@@ -107,11 +110,11 @@ extension NetworkError {
         )
     }
 
-    /// The failure of a request that was to be sent again and whose body is a one-shot stream (G21).
+    /// The failure of a request that was to be sent again and whose body is a one-shot sequence (G21).
     func becauseOfOneShotBody() -> NetworkError {
         NetworkError(
             .bodyNotReplayable,
-            reason: "the request failed (\(code)), and its body is a one-shot stream, which cannot be sent again",
+            reason: "the request failed (\(code)), and its body is a one-shot sequence, which cannot be sent again",
             response: response,
             envelope: envelope,
             retryAfter: retryAfter,

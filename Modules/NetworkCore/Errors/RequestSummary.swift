@@ -19,9 +19,8 @@ public struct RequestSummary: Sendable, Hashable, CustomStringConvertible {
         self.url = Redaction.url(url)
     }
 
-    init(_ request: URLRequest) {
-        method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
-        url = request.url.map(Redaction.url) ?? "(no URL)"
+    init(_ request: HTTPRequestHead) {
+        self.init(method: request.method, url: request.url)
     }
 
     /// The method and URL.

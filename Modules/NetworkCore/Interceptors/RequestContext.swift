@@ -1,3 +1,4 @@
+public import AuthInterface
 public import ConcurrencyPrimitives
 
 public import struct Foundation.UUID
@@ -22,6 +23,13 @@ public struct RequestContext: Sendable {
     /// Whether the body can be sent more than once (G21).
     public let isReplayable: Bool
 
+    /// The session whose token the request carries. `nil`: it carries none, or not yet. A transport that keeps responses
+    /// must not show one session's responses to another.
+    public let session: SessionID?
+
+    /// The caller's tags, for interceptors, transports and observers.
+    public let tags: [String: String]
+
     /// The clock of the client.
     public let clock: any TimeSource
 
@@ -37,6 +45,8 @@ public struct RequestContext: Sendable {
     ///   - requiresAuthentication: Whether an authenticated client adds tokens.
     ///   - isIdempotent: Whether the call may be sent more than once.
     ///   - isReplayable: Whether the body can be sent more than once.
+    ///   - session: The session whose token the request carries.
+    ///   - tags: The caller's tags.
     ///   - clock: The clock of the client.
     ///   - startedAt: When the call started, on the uptime of the clock.
     public init(
@@ -46,6 +56,8 @@ public struct RequestContext: Sendable {
         requiresAuthentication: Bool = true,
         isIdempotent: Bool = true,
         isReplayable: Bool = true,
+        session: SessionID? = nil,
+        tags: [String: String] = [:],
         clock: any TimeSource = SystemTimeSource(),
         startedAt: Duration = .zero
     ) {
@@ -55,6 +67,8 @@ public struct RequestContext: Sendable {
         self.requiresAuthentication = requiresAuthentication
         self.isIdempotent = isIdempotent
         self.isReplayable = isReplayable
+        self.session = session
+        self.tags = tags
         self.clock = clock
         self.startedAt = startedAt
     }

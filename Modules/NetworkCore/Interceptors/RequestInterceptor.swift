@@ -5,15 +5,15 @@
 ///
 /// ```swift
 /// struct PreferredLanguage: RequestInterceptor {
-///     func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-///         request.setting("Accept-Language", to: code)
+///     func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+///         try request.setting("Accept-Language", to: code)
 ///     }
 /// }
 /// ```
 public protocol RequestInterceptor: Sendable {
     /// Changes a request before an attempt. The default changes nothing.
     ///
-    /// The request has no body. A request whose body is set here fails with code `invalidRequest`.
+    /// A field that cannot be sent, or that belongs to the transport, fails the call with code `invalidRequest`.
     ///
     /// - Parameters:
     ///   - request: The request: method, URL, header fields.
@@ -21,7 +21,7 @@ public protocol RequestInterceptor: Sendable {
     /// - Returns: The request to send.
     /// - Throws: Any error. The call fails with a ``NetworkError`` that is thrown, or else with code
     ///   `interceptorFailed`. `CancellationError` when the task is cancelled.
-    func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest
+    func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead
 
     /// Decides whether a failed request is sent again. The default does not retry.
     ///
@@ -43,7 +43,7 @@ extension RequestInterceptor {
     ///   - request: The request.
     ///   - context: The state of the call.
     /// - Returns: The request.
-    public func adapt(_ request: URLRequest, context: RequestContext) -> URLRequest { request }
+    public func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead { request }
 
     /// Does not retry.
     ///

@@ -82,7 +82,7 @@ public struct RetryPolicy: RequestInterceptor {
     ///   - request: The request.
     ///   - context: The state of the call.
     /// - Returns: The request, unchanged.
-    public func adapt(_ request: URLRequest, context: RequestContext) -> URLRequest {
+    public func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead {
         if context.attempt == 1 { budget.deposit(at: context.clock.uptime) }
         return request
     }

@@ -18,7 +18,7 @@ struct RedirectPolicy: Sendable {
 
     /// The next request of an attempt.
     struct OutgoingRequest: Equatable {
-        var request: URLRequest
+        var request: HTTPRequestHead
         var keepsBody: Bool
         var leavesOrigin: Bool
     }
@@ -44,14 +44,16 @@ struct RedirectPolicy: Sendable {
     /// - Returns: The decision.
     func decision(
         for response: HTTPResponseHead,
-        to request: URLRequest,
+        to request: HTTPRequestHead,
         hasBody: Bool,
         isReplayable: Bool
     ) -> Decision {
         guard [301, 302, 303, 307, 308].contains(response.status),
-            let location = response.headers["Location"], let url = request.url, let origin = Origin(url)
+            let location = response.headers["Location"], let origin = Origin(request.url)
         else { return .none }
-        guard let target = URL(string: location, relativeTo: url)?.absoluteURL, let targetOrigin = Origin(target) else {
+        guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
+            let targetOrigin = Origin(target)
+        else {
             return .refuse(.redirectRefused, reason: "its location is not an http or https URL")
         }
         guard target.user == nil, target.password == nil else {
@@ -60,8 +62,8 @@ struct RedirectPolicy: Sendable {
         guard targetOrigin.allowsRequests(cleartextExceptions: cleartextExceptions) else {
             return .refuse(.redirectRefused, reason: "its location is plain http")
         }
-        let method = Self.method(after: response.status, of: request.httpMethod ?? "GET")
-        let keepsBody = hasBody && method == request.httpMethod
+        let method = Self.method(after: response.status, of: request.method)
+        let keepsBody = hasBody && method == request.method
         let leavesOrigin = targetOrigin != origin
         if keepsBody, leavesOrigin {
             return .refuse(.redirectRefused, reason: "it would send the body to another origin, \(targetOrigin)")
@@ -71,22 +73,20 @@ struct RedirectPolicy: Sendable {
         }
         var next = request
         next.url = target
-        next.httpMethod = method
-        for name in (request.allHTTPHeaderFields ?? [:]).keys {
-            let field = name.lowercased()
-            let isKept = leavesOrigin ? Self.fieldsForAnyOrigin.contains(field) : true
-            if !isKept || (!keepsBody && Self.bodyFields.contains(field)) {
-                next.setValue(nil, forHTTPHeaderField: name)
-            }
+        next.method = method
+        next.headers.removeAll { field in
+            let name = field.name.lowercased()
+            let isKept = leavesOrigin ? Self.fieldsForAnyOrigin.contains(name) : true
+            return !isKept || (!keepsBody && Self.bodyFields.contains(name))
         }
         return .follow(OutgoingRequest(request: next, keepsBody: keepsBody, leavesOrigin: leavesOrigin))
     }
 
     /// The method of the next request, as browsers choose it and RFC 9110 §15.4 allows.
-    private static func method(after status: Int, of method: String) -> String {
+    private static func method(after status: Int, of method: HTTPMethod) -> HTTPMethod {
         switch status {
-        case 303: method == "HEAD" ? "HEAD" : "GET"
-        case 301, 302: method == "POST" ? "GET" : method
+        case 303: method == .head ? .head : .get
+        case 301, 302: method == .post ? .get : method
         default: method
         }
     }

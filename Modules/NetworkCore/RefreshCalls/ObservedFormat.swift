@@ -1,6 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
-package import Foundation
+import Foundation
 
 /// Reads the responses of one call as another format does, and keeps the status and the refused body of the last one.
 ///
@@ -18,6 +18,8 @@ package final class ObservedFormat: ResponseFormat {
         self.base = base
     }
 
+    package var mediaTypes: [String] { base.mediaTypes }
+
     /// The status of the last response that was read.
     package var status: Int? { state.withLock { $0.status } }
 
@@ -26,31 +28,30 @@ package final class ObservedFormat: ResponseFormat {
 
     package func value<Value: Decodable>(
         _ type: Value.Type,
-        from response: HTTPResponse,
-        using decoder: JSONDecoder
+        from response: HTTPResponse
     ) throws -> Value {
         note(response, isRefused: false)
         do {
-            return try base.value(type, from: response, using: decoder)
+            return try base.value(type, from: response)
         } catch {
             note(response, isRefused: true)
             throw error
         }
     }
 
-    package func check(_ response: HTTPResponse, using decoder: JSONDecoder) throws {
+    package func check(_ response: HTTPResponse) throws {
         note(response, isRefused: false)
         do {
-            try base.check(response, using: decoder)
+            try base.check(response)
         } catch {
             note(response, isRefused: true)
             throw error
         }
     }
 
-    package func failure(from response: HTTPResponse, using decoder: JSONDecoder) -> ErrorEnvelope? {
+    package func failure(from response: HTTPResponse) -> ErrorEnvelope? {
         note(response, isRefused: true)
-        return base.failure(from: response, using: decoder)
+        return base.failure(from: response)
     }
 
     private func note(_ response: HTTPResponse, isRefused: Bool) {

@@ -1,58 +1,98 @@
-public import Foundation
+import Foundation
 
 /// Every response is a ``ResponseEnvelope``, and the value is its `data`.
 public struct EnvelopeFormat: ResponseFormat {
-    private struct SuccessFlag: Decodable {
-        let success: Bool
-    }
+    /// The media types that the format reads.
+    public let mediaTypes: [String]
 
-    private struct RequiredData<Value: Decodable>: Decodable {
-        let data: Value
-    }
+    private let coding: JSONCoding
 
     /// Creates the format.
-    public init() {}
+    ///
+    /// - Parameters:
+    ///   - coding: The decoders.
+    ///   - mediaTypes: The media types that the format reads.
+    public init(coding: JSONCoding = .standard, mediaTypes: [String] = ["application/json"]) {
+        self.coding = coding
+        self.mediaTypes = mediaTypes
+    }
 
     /// Reads `data` of the envelope.
     ///
     /// - Parameters:
     ///   - type: The type of the value. An optional type accepts an envelope without `data`.
     ///   - response: The response.
-    ///   - decoder: The decoder of the configuration.
     /// - Returns: The value.
     /// - Throws: `DecodingError`, or ``ErrorEnvelope`` when `success` is `false`.
-    public func value<Value: Decodable>(
-        _ type: Value.Type,
-        from response: HTTPResponse,
-        using decoder: JSONDecoder
-    ) throws -> Value {
-        try check(response, using: decoder)
-        return try decoder.decode(RequiredData<Value>.self, from: response.body).data
+    public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
+        try coding.makeDecoder().decode(SuccessfulEnvelope<Value>.self, from: response.body).data
     }
 
     /// Checks `success`. A body that is empty or no envelope is accepted.
     ///
-    /// - Parameters:
-    ///   - response: The response.
-    ///   - decoder: The decoder of the configuration.
+    /// - Parameter response: The response.
     /// - Throws: ``ErrorEnvelope`` when `success` is `false`.
-    public func check(_ response: HTTPResponse, using decoder: JSONDecoder) throws {
-        guard let flag = try? decoder.decode(SuccessFlag.self, from: response.body), !flag.success else { return }
-        throw failure(from: response, using: decoder) ?? ErrorEnvelope()
+    public func check(_ response: HTTPResponse) throws {
+        guard !response.body.isEmpty else { return }
+        do {
+            try coding.makeDecoder().decode(SuccessFlag.self, from: response.body).check()
+        } catch is DecodingError {}
     }
 
     /// Reads the envelope of an error.
     ///
-    /// - Parameters:
-    ///   - response: The response.
-    ///   - decoder: The decoder of the configuration.
+    /// - Parameter response: The response.
     /// - Returns: The error. `nil`: the body is no envelope.
-    public func failure(from response: HTTPResponse, using decoder: JSONDecoder) -> ErrorEnvelope? {
-        try? decoder.decode(ErrorEnvelope.self, from: response.body)
+    public func failure(from response: HTTPResponse) -> ErrorEnvelope? {
+        try? coding.makeDecoder().decode(ErrorEnvelope.self, from: response.body)
+    }
+}
+
+/// An envelope whose `success` is checked before its `data` is read, in one pass.
+private struct SuccessfulEnvelope<Value: Decodable>: Decodable {
+    private enum Key: String, CodingKey { case data }
+
+    let data: Value
+
+    init(from decoder: any Decoder) throws {
+        if let flag = try? SuccessFlag(from: decoder) { try flag.check() }
+        data = try decoder.container(keyedBy: Key.self).decode(Value.self, forKey: .data)
+    }
+}
+
+/// What an envelope says about its success, and the error beside it.
+private struct SuccessFlag: Decodable {
+    private enum Key: String, CodingKey { case success }
+
+    private let error: ErrorEnvelope?
+
+    /// Reads `success`: a Boolean, or what some servers send in its place.
+    init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: Key.self)
+        let isSuccess =
+            if let flag = try? object.decode(Bool.self, forKey: .success) {
+                flag
+            } else if let number = try? object.decode(Int.self, forKey: .success) {
+                number != 0
+            } else {
+                try !["false", "0", "no"].contains(object.decode(String.self, forKey: .success).lowercased())
+            }
+        error = isSuccess ? nil : (try? ErrorEnvelope(from: decoder)) ?? ErrorEnvelope()
+    }
+
+    /// Throws the error, if there is one.
+    func check() throws {
+        if let error { throw error }
     }
 }
 
 extension ResponseFormat where Self == EnvelopeFormat {
     /// Every response is a ``ResponseEnvelope``, and the value is its `data`.
     public static var envelope: Self { EnvelopeFormat() }
+
+    /// Every response is a ``ResponseEnvelope``, and the value is its `data`.
+    ///
+    /// - Parameter coding: The decoders.
+    /// - Returns: The format.
+    public static func envelope(_ coding: JSONCoding) -> Self { EnvelopeFormat(coding: coding) }
 }

@@ -1,15 +1,33 @@
-/// Performs one HTTP exchange: a request and its response.
+/// Performs one HTTP exchange: this request out, its response in.
 ///
-/// *Transport or interceptor?* A transport moves bytes: write one for another HTTP library, a proxy, a recorder of traffic,
-/// a stub. An interceptor decides *what* is sent and *whether again*. A transport must not retry, must not follow
-/// redirects, and must not keep cookies, credentials or cached responses. The client does so in the same way for every
-/// transport and platform, and a transport that did it too would send tokens to origins that must not receive them.
+/// *Transport or interceptor?* A transport moves bytes: it is the place for another HTTP library, a proxy, a stub, and,
+/// wrapped around another transport, for a cache, a signature or a recorder of traffic. An interceptor decides *what* is
+/// sent and *whether again*. A transport must not retry, must not follow redirects, and must keep neither cookies nor
+/// credentials, and a cache only per session: the client does the rest in one way for every transport and platform, and
+/// a transport that did it too would send tokens where the client would not.
+///
+/// ```swift
+/// struct SigningTransport: HTTPTransport {
+///     let next: any HTTPTransport
+///
+///     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+///         var request = request
+///         try request.head.set("Signature", to: sign(request.head))
+///         return try await next.perform(request)
+///     }
+/// }
+/// ```
+///
+/// An adapter to a client with a scoped response handler, as `HTTPAPIs` of apple/swift-http-api-proposal has, runs the
+/// client's `perform` in a task: its handler resumes `perform` here with the head, then hands pieces over one by one to
+/// ``HTTPBody/init(length:pull:)`` until the body ends or is released, and its concluding value becomes the trailers of
+/// the completion. A repeatable ``HTTPBody`` is its restartable request body.
 public protocol HTTPTransport: Sendable {
-    /// Sends one request and returns when the head of the response has arrived.
+    /// Sends one request and returns as soon as the head of its response is there.
     ///
-    /// - Parameter request: The request.
-    /// - Returns: The response. Its status may be any, a redirect (3xx) included.
-    /// - Throws: ``HTTPTransportError`` when there is no response; `CancellationError` promptly when the task is cancelled.
-    ///   While the body arrives, the body throws both.
+    /// - Parameter request: What to send.
+    /// - Returns: The response: any status is one, a redirect (3xx) included.
+    /// - Throws: ``HTTPTransportError`` when there is no response; `CancellationError` promptly when the task is
+    ///   cancelled. Errors and cancellation while the body arrives are thrown by the body.
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse
 }

@@ -1,47 +1,61 @@
 public import AuthInterface
 
-/// The request of one exchange.
+/// One request, ready to be sent.
 public struct HTTPTransportRequest: Sendable {
-    /// Method, URL and header fields. Its body and its timeout are ignored.
-    public let head: URLRequest
+    /// Method, URL and header fields.
+    public var head: HTTPRequestHead
 
-    /// The body.
-    public let body: HTTPTransportBody
+    /// What to send after the head. `Content-Type` is already among the header fields; the transport writes the length.
+    public var body: HTTPBody
 
-    /// The idle timeout: how long nothing may be sent or received.
-    public let timeout: Duration
+    /// The longest time in which nothing is sent and nothing is received.
+    public var idleTimeout: Duration
 
-    /// Whether the exchange may happen twice without harm. If not, the transport must not use a connection on which it may
-    /// have to send the request again.
-    public let isIdempotent: Bool
+    /// The longest time from now to the head of the response, the wait for a connection included. `nil`: no limit.
+    public var timeToHead: Duration?
 
-    /// Called as the body is sent.
-    public let progress: ProgressHandler?
+    /// Whether the exchange may happen twice without harm. If not, the transport must not use a connection on which
+    /// it could have to send the request again.
+    public var isIdempotent: Bool
+
+    /// The call this exchange is part of: its id, the number of the attempt, the session whose token it carries, and
+    /// the caller's tags.
+    public var context: RequestContext
+
+    /// Is called with what happens during the exchange, in order, on any thread. The transfer waits for it. `nil`: no
+    /// event is made.
+    public var onEvent: (@Sendable (HTTPTransportEvent) -> Void)?
 
     /// Creates a request.
     ///
     /// - Parameters:
     ///   - head: Method, URL and header fields.
-    ///   - body: The body.
-    ///   - timeout: The idle timeout.
+    ///   - body: What to send after the head.
+    ///   - idleTimeout: The longest time in which nothing is sent and nothing is received.
+    ///   - timeToHead: The longest time to the head of the response. `nil`: no limit.
     ///   - isIdempotent: Whether the exchange may happen twice without harm.
-    ///   - progress: Called as the body is sent.
+    ///   - context: The call this exchange is part of.
+    ///   - onEvent: Is called with what happens during the exchange.
     public init(
-        head: URLRequest,
-        body: HTTPTransportBody = .none,
-        timeout: Duration = NetworkConfiguration.defaultTimeout,
+        head: HTTPRequestHead,
+        body: HTTPBody = .none,
+        idleTimeout: Duration = NetworkConfiguration.defaultTimeout,
+        timeToHead: Duration? = nil,
         isIdempotent: Bool = false,
-        progress: ProgressHandler? = nil
+        context: RequestContext = RequestContext(),
+        onEvent: (@Sendable (HTTPTransportEvent) -> Void)? = nil
     ) {
         self.head = head
         self.body = body
-        self.timeout = timeout
+        self.idleTimeout = idleTimeout
+        self.timeToHead = timeToHead
         self.isIdempotent = isIdempotent
-        self.progress = progress
+        self.context = context
+        self.onEvent = onEvent
     }
 }
 
 extension HTTPTransportRequest: RedactedDescription {
-    /// The method and URL without secrets, never a header value or a body (G17).
-    public var description: String { RequestSummary(head).description }
+    /// Method and URL, with the values of token-like query items left out; never a header value or a body (G17).
+    public var description: String { head.description }
 }

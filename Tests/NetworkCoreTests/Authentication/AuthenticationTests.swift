@@ -186,10 +186,10 @@ struct AuthenticationTests {
 
     @Test func `interceptors never see a token`() async throws {
         struct Spy: RequestInterceptor {
-            let seen = Recorder<[String: String]>()
+            let seen = Recorder<[String]>()
 
-            func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-                seen.record(request.allHTTPHeaderFields ?? [:])
+            func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+                seen.record(request.headers.map { "\($0.name): \($0.value)" })
                 return request
             }
         }

@@ -91,7 +91,7 @@ struct TokenRefusalTests {
         }
         let transport = StubTransport(.any ~> .error(401, code: "TOKEN_EXPIRED"))
         let client = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider)
-        let upload = Endpoint<Void>.post("files", body: .oneShot(InputStream(data: Data("once".utf8))))
+        let upload = Endpoint<Void>.post("files", body: .oneShot(Data("once".utf8).pieces))
         await #expect(throws: NetworkError.self) { try await client.send(upload) }
         await asked.arrivals(atLeast: 1)
         #expect(provider.refusals.first?.endpoint == "POST https://api.example.com/api/v1/files")

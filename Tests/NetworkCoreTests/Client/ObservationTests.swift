@@ -42,10 +42,8 @@ struct ObservationTests {
                 .sent, .responded(status: 200),
             ]
         )
-        guard case .succeeded(status: 200, bytes: 1...) = kinds.last else {
-            Issue.record("the last event is \(String(describing: kinds.last))")
-            return
-        }
+        let last = try #require(kinds.last)
+        #expect(last.name == .succeeded && last.status == 200 && (last.bytes ?? 0) > 0)
         #expect(Set(observer.values.map(\.id)).count == 1)
         #expect(observer.values.map(\.attempt) == [0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
         #expect(observer.values.first?.uptime == .seconds(10))

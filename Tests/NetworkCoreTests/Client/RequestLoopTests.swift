@@ -28,10 +28,10 @@ struct RequestLoopTests {
         var decision = RetryDecision.retry(after: .zero)
         let log: Recorder<String>
 
-        func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
             log.record("\(name) adapts \(context.attempt)")
-            let path = (request.value(forHTTPHeaderField: "X-Path") ?? "") + name
-            return request.setting("X-Path", to: path)
+            let path = (request.headers["X-Path"] ?? "") + name
+            return try request.setting("X-Path", to: path)
         }
 
         func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
@@ -74,7 +74,7 @@ struct RequestLoopTests {
 
     @Test func `the accepted statuses are configurable`() async throws {
         let transport = StubTransport(.any ~> .status(304), .any ~> .status(200))
-        let client = client(transport) { $0.acceptedStatuses = 300..<400 }
+        let client = client(transport) { $0.acceptedStatuses = .range(300..<400) }
         #expect(try await client.send(Endpoint<HTTPResponse>.request(.get, "x")).status == 304)
         #expect(try await failure(of: Endpoint<HTTPResponse>.request(.get, "x"), through: client).status == 200)
     }
@@ -124,7 +124,7 @@ struct RequestLoopTests {
 
     @Test func `a one-shot body is not sent again even if an interceptor retries`() async throws {
         let transport = StubTransport(.any ~> .status(500))
-        let call = Endpoint<Void>.put("x", body: .oneShot(InputStream(data: Data("once".utf8))))
+        let call = Endpoint<Void>.put("x", body: .oneShot(Data("once".utf8).pieces))
         let again = AlwaysRetry(name: "a", log: Recorder())
         let error = try await failure(of: call, through: client(transport, interceptors: [again]))
         #expect(error.code == .bodyNotReplayable)
@@ -135,7 +135,9 @@ struct RequestLoopTests {
     @Test func `an interceptor that throws ends the call`() async throws {
         struct Throwing: RequestInterceptor {
             struct TestError: Error {}
-            func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest { throw TestError() }
+            func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+                throw TestError()
+            }
         }
         let transport = StubTransport()
         let error = try await failure(of: .article(7), through: client(transport, interceptors: [Throwing()]))
@@ -194,7 +196,7 @@ struct RequestLoopTests {
     struct Witness: RequestInterceptor {
         let look: @Sendable () -> Void
 
-        func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
             look()
             return request
         }
@@ -222,6 +224,41 @@ struct RequestLoopTests {
         let client = client(transport)
         try await client.send(Endpoint<Void>.get("x"))
         try await client.send(Endpoint<Void>.get("x").timeout(.seconds(2)))
-        #expect(transport.requests.map(\.timeout) == [.seconds(30), .seconds(2)])
+        #expect(transport.requests.map(\.idleTimeout) == [.seconds(30), .seconds(2)])
+    }
+
+    @Test(arguments: [("X-A", "b\r\nX-Injected: 1"), ("X-A", "b\nc"), ("Content-Length", "3"), ("Host", "evil.net")])
+    func `a field that an interceptor may not set fails the request`(name: String, value: String) async throws {
+        struct Setter: RequestInterceptor {
+            let name: String
+            let value: String
+
+            func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+                var request = request
+                request.headers[name] = value
+                return request
+            }
+        }
+        let transport = StubTransport()
+        let client = client(transport, interceptors: [Setter(name: name, value: value)])
+        let error = try await failure(of: .article(7), through: client)
+        #expect(error.code == .invalidRequest && "\(error)".contains(name) && !"\(error)".contains("Injected"))
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func `two lengths and two locations in a response are an error`() async throws {
+        let responses: [(Int, HTTPHeaders)] = [
+            (200, HTTPHeaders([("Content-Length", "1"), ("Content-Length", "2")])),
+            (200, ["Content-Length": "1, 2"]),
+            (302, HTTPHeaders([("Location", "/a"), ("Location", "/b")])), (302, ["Location": "/a, /b"]),
+        ]
+        for (status, headers) in responses {
+            let transport = StubTransport(.any ~> .status(status, headers: headers))
+            let error = try await failure(of: Endpoint<Void>.get("x"), through: client(transport))
+            #expect(error.code == .invalidResponse)
+            #expect(transport.requests.count == 1)
+        }
+        let same = StubTransport(.any ~> .status(200, headers: ["Content-Length": "1, 1"], body: Data("x".utf8)))
+        #expect(try await client(same).send(Endpoint<Data>.get("x")).count == 1)
     }
 }

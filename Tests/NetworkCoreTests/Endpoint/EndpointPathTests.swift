@@ -7,7 +7,7 @@ import Testing
 struct EndpointPathTests {
     static func sentURL(of path: EndpointPath, query: QueryItems = [:]) throws -> String? {
         let endpoint: Endpoint<Article> = .get(path, query: query)
-        return try NetworkConfiguration(baseURL: baseURL).request(for: endpoint).url?.absoluteString
+        return try NetworkConfiguration(baseURL: baseURL).request(for: endpoint).url.absoluteString
     }
 
     @Test(

@@ -8,17 +8,17 @@ struct RequestBuildingTests {
     func request<Response>(
         _ endpoint: Endpoint<Response>,
         headers: HTTPHeaders = [:]
-    ) throws -> URLRequest {
+    ) throws -> HTTPRequestHead {
         try NetworkConfiguration(baseURL: baseURL, headers: headers).request(for: endpoint)
     }
 
     @Test func `method, media type and idempotency key come from the endpoint`() throws {
         let endpoint = Endpoint.create(Article(id: 1, title: "x")).idempotent(key: "k-1")
         let request = try request(endpoint)
-        #expect(request.httpMethod == "POST")
-        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/json")
-        #expect(request.value(forHTTPHeaderField: "Accept") == "application/json")
-        #expect(request.value(forHTTPHeaderField: "Idempotency-Key") == "k-1")
+        #expect(request.method == .post)
+        #expect(request.headers["Content-Type"] == "application/json")
+        #expect(request.headers["Accept"] == "application/json")
+        #expect(request.headers["Idempotency-Key"] == "k-1")
         #expect(endpoint.isIdempotent)
         #expect(!Endpoint.create(Article(id: 1, title: "x")).isIdempotent)
     }
@@ -27,26 +27,26 @@ struct RequestBuildingTests {
         let endpoint = Endpoint.create(Article(id: 1, title: "x")).idempotent()
         let other = Endpoint.create(Article(id: 1, title: "x")).idempotent()
         let field = "Idempotency-Key"
-        let key = try request(endpoint).value(forHTTPHeaderField: field)
-        #expect(try request(endpoint).value(forHTTPHeaderField: field) == key)
-        #expect(try request(other).value(forHTTPHeaderField: field) != key)
+        let key = try request(endpoint).headers[field]
+        #expect(try request(endpoint).headers[field] == key)
+        #expect(try request(other).headers[field] != key)
     }
 
     @Test func `the fields of an endpoint replace default fields`() throws {
         let endpoint = Endpoint.article(1).header("accept", "application/vnd.example+json")
         let request = try request(endpoint, headers: ["Accept": "text/html", "X-Client": "tests"])
-        #expect(request.value(forHTTPHeaderField: "Accept") == "application/vnd.example+json")
-        #expect(request.value(forHTTPHeaderField: "X-Client") == "tests")
+        #expect(request.headers["Accept"] == "application/vnd.example+json")
+        #expect(request.headers["X-Client"] == "tests")
     }
 
     @Test func `default fields are not sent to another origin`() throws {
         let headers: HTTPHeaders = ["X-API-Key": "not-for-others", "User-Agent": "tests"]
         let elsewhere = Endpoint<Article>.get(.url(url("https://cdn.example.net/7")))
         let request = try request(elsewhere, headers: headers)
-        #expect(request.value(forHTTPHeaderField: "X-API-Key") == nil)
-        #expect(request.value(forHTTPHeaderField: "User-Agent") == "tests")
+        #expect(request.headers["X-API-Key"] == nil)
+        #expect(request.headers["User-Agent"] == "tests")
         let sameOrigin = Endpoint<Article>.get(.url(url("https://api.example.com/v2/7")))
-        #expect(try self.request(sameOrigin, headers: headers).value(forHTTPHeaderField: "X-API-Key") != nil)
+        #expect(try self.request(sameOrigin, headers: headers).headers["X-API-Key"] != nil)
     }
 
     @Test(arguments: ["https://api.example.com/v1?x=1", "https://api.example.com/v1#x"])
@@ -58,7 +58,7 @@ struct RequestBuildingTests {
     @Test func `a base URL may end in a slash`() throws {
         let configuration = NetworkConfiguration(baseURL: url("https://api.example.com/v1/"))
         let request = try configuration.request(for: Endpoint.article(1))
-        #expect(request.url?.absoluteString == "https://api.example.com/v1/articles/1")
+        #expect(request.url.absoluteString == "https://api.example.com/v1/articles/1")
     }
 
     @Test(
@@ -72,9 +72,8 @@ struct RequestBuildingTests {
         ]
     )
     func `a request that cannot be sent is refused`(text: String, method: String, name: String, value: String) {
-        var request = URLRequest(url: url(text))
-        request.httpMethod = method
-        request.setValue(value, forHTTPHeaderField: name)
+        let request = HTTPRequestHead(
+            method: HTTPMethod(rawValue: method), url: url(text), headers: HTTPHeaders([(name, value)]))
         #expect {
             try request.validate()
         } throws: { error in
@@ -90,9 +89,22 @@ struct RequestBuildingTests {
         #expect(throws: NetworkError.self) { try request(Endpoint.article(1).header(value, "b")) }
     }
 
-    @Test func `a body that an interceptor sets is refused`() {
-        var request = URLRequest(url: baseURL)
-        request.httpBody = Data("x".utf8)
-        #expect(throws: NetworkError.self) { try request.validate() }
+    @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection", "TE", "Expect", "Upgrade"])
+    func `a field that frames the message is refused and the error says what to do`(name: String) throws {
+        var head = HTTPRequestHead(url: baseURL)
+        let error = try #require(throws: HTTPFieldError.self) { try head.set(name, to: "3") }
+        #expect(error.code == .framing && error.field == name)
+        #expect("\(error)".contains("leave it out"))
+        for headers in [[name: "3"] as HTTPHeaders, HTTPHeaders([(name, "3")])] {
+            let request = try request(Endpoint.article(1), headers: headers)
+            #expect(throws: NetworkError.self) { try request.validate() }
+        }
+    }
+
+    @Test func `a URLRequest and a head are made of each other`() throws {
+        let head = HTTPRequestHead(method: .put, url: baseURL, headers: ["A": "1", "B": "2"])
+        let request = URLRequest(head)
+        #expect(request.httpMethod == "PUT" && request.value(forHTTPHeaderField: "b") == "2")
+        #expect(HTTPRequestHead(request) == head)
     }
 }

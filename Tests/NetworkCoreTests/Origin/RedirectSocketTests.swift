@@ -53,7 +53,7 @@ struct RedirectSocketTests {
             switch kind {
             case "data": .data(content)
             case "file": .file(file.url)
-            default: .stream { InputStream(data: content) }
+            default: .sequence { content.pieces }
             }
         let api = try LoopbackServer { request in
             request.target == "/from" ? .respond(307, headers: ["Location": "/to"]) : .respond(204)

@@ -1,3 +1,4 @@
+import Foundation
 import NetworkCore
 import Testing
 
@@ -23,5 +24,62 @@ struct HTTPHeadersTests {
         let headers: HTTPHeaders = ["\u{212A}ey": "kelvin"]
         #expect(headers["key"] == nil)
         #expect(headers["[a"] == nil)
+    }
+}
+
+extension HTTPHeadersTests {
+    @Test func `repeated names stay apart and in order`() throws {
+        var headers = HTTPHeaders([("Set-Cookie", "a=1, x"), ("Via", "a"), ("set-cookie", "b=2")])
+        #expect(headers.values(of: "SET-COOKIE") == ["a=1, x", "b=2"])
+        #expect(headers.map(\.name) == ["Set-Cookie", "Via", "set-cookie"])
+        try headers.append("via", "b")
+        try headers.set("Set-Cookie", to: "c=3")
+        #expect(headers.map(\.value) == ["c=3", "a", "b"])
+        headers.remove("VIA")
+        #expect(headers.map(\.name) == ["Set-Cookie"])
+    }
+
+    @Test(arguments: ["b\r\nX-Injected: 1", "b\nc", "b\rc", "b\u{0}", "b\u{1B}", "b\u{7F}"])
+    func `a value with a control character is refused when the field is added`(value: String) {
+        var headers = HTTPHeaders()
+        let expected = #expect(throws: HTTPFieldError.self) { try headers.append("A", value) }
+        #expect(expected?.code == .invalidValue && expected?.field == "A")
+        #expect(throws: HTTPFieldError.self) { try headers.set("A", to: value) }
+        #expect(throws: HTTPFieldError.self) { try HTTPRequestHead(url: baseURL).setting("A", to: value) }
+        #expect(headers.isEmpty)
+        #expect(expected.map { !"\($0)".contains("Injected") && "\($0)".contains("remove line ends") } == true)
+    }
+
+    @Test(arguments: ["", "a b", "a:", "a\r\n", "\u{212A}ey", "(a)"])
+    func `a name that is no token is refused when the field is added`(name: String) {
+        var headers = HTTPHeaders()
+        #expect(throws: HTTPFieldError.self) { try headers.append(name, "b") }
+        #expect(headers.isEmpty)
+    }
+
+    @Test func `white space around a value is left out`() throws {
+        #expect(try HTTPField("A", " \tb c\t ").value == "b c")
+        #expect(try HTTPField("A", " \t ").value == "")
+    }
+
+    /// The ratio of the processor time of this thread: 8 where the work grows with the number of fields, 64 where it
+    /// grows with its square.
+    @Test func `the work to collect fields grows with their number`() throws {
+        func cost(_ count: Int) -> Double {
+            let fields = (0..<count).map { ("X-Field-\($0)", "value \($0)") }
+            return (0..<5).map { _ in
+                let start = threadTime()
+                let headers = HTTPHeaders(fields)
+                precondition(headers.count == count)
+                return threadTime() - start
+            }.min() ?? 0
+        }
+        #expect(cost(32_000) / cost(4_000) < 24)
+    }
+
+    private func threadTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -12,7 +12,7 @@ struct ResponseFormatTests {
 
     @Test func `the value of an envelope is its data`() throws {
         let envelope = response(#"{"success":true,"code":"OK","data":{"id":7,"title":"x"},"errors":null,"meta":{}}"#)
-        #expect(try EnvelopeFormat().value(Article.self, from: envelope, using: decoder) == Article(id: 7, title: "x"))
+        #expect(try EnvelopeFormat().value(Article.self, from: envelope) == Article(id: 7, title: "x"))
     }
 
     @Test func `an envelope with success false is an error`() {
@@ -20,20 +20,20 @@ struct ResponseFormatTests {
             #"{"success":false,"code":"QUOTA","message":"Too many","data":null,"errors":[],"meta":{"requestId":"r-1"}}"#
         )
         let expected = ErrorEnvelope(code: "QUOTA", message: "Too many", requestId: "r-1")
-        #expect(throws: expected) { try EnvelopeFormat().value(Article.self, from: envelope, using: decoder) }
-        #expect(throws: expected) { try EnvelopeFormat().check(envelope, using: decoder) }
+        #expect(throws: expected) { try EnvelopeFormat().value(Article.self, from: envelope) }
+        #expect(throws: expected) { try EnvelopeFormat().check(envelope) }
     }
 
     @Test(arguments: ["", "{}", "null", "<html>", #"{"success":true}"#])
     func `a response from which no value is read may have any body`(body: String) throws {
-        try EnvelopeFormat().check(response(body), using: decoder)
-        PlainJSONFormat().check(response(body), using: decoder)
+        try EnvelopeFormat().check(response(body))
+        PlainJSONFormat().check(response(body))
     }
 
     @Test(arguments: ["", "{}", #"{"success":true}"#, #"{"success":true,"data":null}"#, "[]"])
     func `an envelope without data is no value`(body: String) {
         #expect(throws: DecodingError.self) {
-            try EnvelopeFormat().value(Article.self, from: response(body), using: decoder)
+            try EnvelopeFormat().value(Article.self, from: response(body))
         }
     }
 
@@ -63,13 +63,13 @@ struct ResponseFormatTests {
         ]
     )
     func `common forms of errors are read`(body: String, envelope: ErrorEnvelope) {
-        #expect(EnvelopeFormat().failure(from: response(body, status: 400), using: decoder) == envelope)
-        #expect(PlainJSONFormat().failure(from: response(body, status: 400), using: decoder) == envelope)
+        #expect(EnvelopeFormat().failure(from: response(body, status: 400)) == envelope)
+        #expect(PlainJSONFormat().failure(from: response(body, status: 400)) == envelope)
     }
 
     @Test(arguments: ["", "<html><h1>502</h1>", "[]", "7", "{}", #"{"success":false}"#, #"{"data":{}}"#])
     func `a body without an error is no error envelope`(body: String) {
-        #expect(EnvelopeFormat().failure(from: response(body, status: 502), using: decoder) == nil)
+        #expect(EnvelopeFormat().failure(from: response(body, status: 502)) == nil)
     }
 
     @Test(
@@ -87,5 +87,26 @@ struct ResponseFormatTests {
     @Test func `dates are written in whole seconds`() throws {
         let data = try JSONCoding.standard.makeEncoder().encode([Date(timeIntervalSince1970: 1_709_208_000.25)])
         #expect(String(decoding: data, as: UTF8.self) == #"["2024-02-29T12:00:00Z"]"#)
+    }
+
+    @Test(arguments: ["false", "0", #""false""#, #""0""#, #""FALSE""#])
+    func `a success that servers write in other ways is read as it is meant`(flag: String) {
+        let envelope = response(#"{"success":\#(flag),"code":"QUOTA","data":{"id":7,"title":"x"}}"#)
+        #expect(throws: ErrorEnvelope.self) { try EnvelopeFormat().value(Article.self, from: envelope) }
+        #expect(throws: ErrorEnvelope.self) { try EnvelopeFormat().check(envelope) }
+    }
+
+    @Test func `a format decodes by coders of its own`() throws {
+        let coding = JSONCoding(
+            makeEncoder: { JSONEncoder() },
+            makeDecoder: {
+                let decoder = JSONDecoder()
+                decoder.dateDecodingStrategy = .secondsSince1970
+                return decoder
+            }
+        )
+        let date = Date(timeIntervalSince1970: 7)
+        #expect(try PlainJSONFormat(coding: coding).value([Date].self, from: response("[7]")) == [date])
+        #expect(try EnvelopeFormat(coding: coding).value(Date.self, from: response(#"{"data":7}"#)) == date)
     }
 }

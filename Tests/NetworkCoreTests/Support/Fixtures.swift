@@ -52,3 +52,17 @@ final class TemporaryFile: Sendable {
         try? FileManager.default.removeItem(at: url.deletingLastPathComponent())
     }
 }
+
+extension Data {
+    /// The data in pieces of 64 KB.
+    var pieces: AsyncStream<Data> {
+        AsyncStream { continuation in
+            var rest = self[...]
+            while !rest.isEmpty {
+                continuation.yield(Data(rest.prefix(64 * 1_024)))
+                rest = rest.dropFirst(64 * 1_024)
+            }
+            continuation.finish()
+        }
+    }
+}

@@ -10,12 +10,11 @@ struct ColdConnectionTests {
     let transport = URLSessionTransport()
 
     func send(_ method: String, _ url: URL, body: String? = nil) async throws -> Int {
-        var head = URLRequest(url: url)
-        head.httpMethod = method
+        let head = HTTPRequestHead(method: HTTPMethod(rawValue: method), url: url)
         let request = HTTPTransportRequest(
             head: head,
-            body: body.map { .data(Data($0.utf8)) } ?? .none,
-            timeout: .seconds(30),
+            body: body.map { HTTPBody(Data($0.utf8)) } ?? .none,
+            idleTimeout: .seconds(30),
             isIdempotent: HTTPMethod(rawValue: method).isIdempotent
         )
         let response = try await transport.perform(request)
@@ -64,9 +63,9 @@ struct ColdConnectionTests {
         let answered = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<1_000 {
                 group.addTask {
-                    var head = URLRequest(url: server.url.appendingPathComponent("\(number)"))
-                    head.httpMethod = method
-                    let body: HTTPTransportBody = method == "POST" ? .data(Data("x".utf8)) : .none
+                    let head = HTTPRequestHead(
+                        method: HTTPMethod(rawValue: method), url: server.url.appendingPathComponent("\(number)"))
+                    let body: HTTPBody = method == "POST" ? HTTPBody(Data("x".utf8)) : .none
                     let request = HTTPTransportRequest(head: head, body: body, isIdempotent: method == "GET")
                     var content = Data()
                     guard let response = try? await transport.perform(request) else { return false }

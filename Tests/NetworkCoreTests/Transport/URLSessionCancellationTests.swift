@@ -9,8 +9,7 @@ struct URLSessionCancellationTests {
     let transport = URLSessionTransport()
 
     func request(_ url: URL, method: String = "GET") -> HTTPTransportRequest {
-        var head = URLRequest(url: url)
-        head.httpMethod = method
+        let head = HTTPRequestHead(method: HTTPMethod(rawValue: method), url: url)
         return HTTPTransportRequest(head: head, isIdempotent: method == "GET")
     }
 

@@ -11,21 +11,19 @@ struct URLSessionTransportTests {
     func perform(
         _ method: String = "GET",
         _ url: URL,
-        body: HTTPTransportBody = .none,
-        headers: [String: String] = [:],
+        body: HTTPBody = .none,
+        headers: HTTPHeaders = [:],
         timeout: Duration = .seconds(20),
         isIdempotent: Bool? = nil,
         progress: ProgressHandler? = nil
     ) async throws -> HTTPResponse {
-        var head = URLRequest(url: url)
-        head.httpMethod = method
-        for (name, value) in headers { head.setValue(value, forHTTPHeaderField: name) }
+        let head = HTTPRequestHead(method: HTTPMethod(rawValue: method), url: url, headers: headers)
         let request = HTTPTransportRequest(
             head: head,
             body: body,
-            timeout: timeout,
+            idleTimeout: timeout,
             isIdempotent: isIdempotent ?? HTTPMethod(rawValue: method).isIdempotent,
-            progress: progress
+            onEvent: { event in if event.kind == .sent, let sent = event.progress { progress?(sent) } }
         )
         let response = try await transport.perform(request)
         var content = Data()
@@ -44,20 +42,21 @@ struct URLSessionTransportTests {
         #expect(server.requests.map(\.target) == ["/tea"])
     }
 
-    @Test(arguments: ["data", "file", "stream"])
+    @Test(arguments: ["data", "file", "sequence", "sequence of known length"])
     func `a body is sent in full and with one length`(kind: String) async throws {
         let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
         let file = try TemporaryFile(content)
-        let body: HTTPTransportBody =
+        let body: HTTPBody =
             switch kind {
-            case "data": .data(content)
-            case "file": .file(file.url)
-            default: .stream(length: Int64(content.count)) { InputStream(data: content) }
+            case "data": HTTPBody(content)
+            case "file": try HTTPBody(file: file.url)
+            case "sequence": HTTPBody { content.pieces }
+            default: HTTPBody(length: Int64(content.count)) { content.pieces }
             }
         let server = try LoopbackServer { _ in .respond(200) }
         defer { server.stop() }
         let progress = Recorder<TransferProgress>()
-        let headers = ["Content-Type": "x/y"]
+        let headers: HTTPHeaders = ["Content-Type": "x/y"]
         _ = try await perform("POST", server.url, body: body, headers: headers, progress: progress.record)
         let request = try #require(server.requests.first)
         #expect(request.body == content)
@@ -92,7 +91,7 @@ struct URLSessionTransportTests {
         let server = try LoopbackServer { _ in .respond(401, headers: ["WWW-Authenticate": challenge]) }
         defer { server.stop() }
         #expect(try await perform("GET", server.url).status == 401)
-        #expect(try await perform("POST", server.url, body: .data(Data("x".utf8))).status == 401)
+        #expect(try await perform("POST", server.url, body: HTTPBody(Data("x".utf8))).status == 401)
         #expect(server.requests.count == 2)
     }
 
@@ -115,8 +114,8 @@ struct URLSessionTransportTests {
             return .respond(204)
         }
         defer { server.stop() }
-        let head = URLRequest(url: server.url)
-        let request = HTTPTransportRequest(head: head, timeout: .milliseconds(500), isIdempotent: true)
+        let head = HTTPRequestHead(url: server.url)
+        let request = HTTPTransportRequest(head: head, idleTimeout: .milliseconds(500), isIdempotent: true)
         let call = Task { try await transport.perform(request).head.status }
         await clock.sleepers(atLeast: 1)
         clock.advance(by: .milliseconds(499))
@@ -165,8 +164,8 @@ struct URLSessionTransportTests {
         defer { server.stop() }
         let limit = URLSessionTransport.defaultConnectionsPerHost
         let request = HTTPTransportRequest(
-            head: URLRequest(url: server.url),
-            timeout: .seconds(30),
+            head: HTTPRequestHead(url: server.url),
+            idleTimeout: .seconds(30),
             isIdempotent: true
         )
         let answered = Gate(isOpen: true)

@@ -40,7 +40,7 @@ extension StubResponse {
         sourceLocation: SourceLocation = #_sourceLocation
     ) -> StubResponse {
         StubResponse(sourceLocation: sourceLocation) { request in
-            let body = HTTPResponseBody { throw HTTPTransportError(.connectionFailed, reason: "the body was cut off") }
+            let body = HTTPBody { throw HTTPTransportError(.connectionFailed, reason: "the body was cut off") }
             return HTTPTransportResponse(head: HTTPResponseHead(status: status, url: request.url), body: body)
         }
     }

@@ -91,28 +91,25 @@ struct CallSpan: Hashable, Sendable {
     }
 
     private mutating func note(_ event: NetworkEvent) {
-        switch event.kind {
-        case .started:
-            break
+        let status = event.kind.status
+        switch event.kind.name {
         case .sent:
             attempts.append(Attempt(start: event.uptime))
-        case .responded(let status):
+        case .responded, .retrying:
             endAttempt(event, status: status)
-        case .redirected:
-            break
-        case .retrying(_, _, let status):
-            endAttempt(event, status: status)
-        case .succeeded(let status, _):
+        case .succeeded:
             endAttempt(event, status: status)
             hasSucceeded = true
             end = event.uptime
-        case .failed(let code, let status):
+        case .failed:
             endAttempt(event, status: status)
-            if status == nil { problem = code.rawValue }
+            if status == nil { problem = event.kind.code?.rawValue }
             end = event.uptime
         case .cancelled:
             problem = "cancelled"
             end = event.uptime
+        default:
+            break
         }
     }
 

@@ -1,13 +1,14 @@
 import ConcurrencyPrimitives
 
-/// Limits the number of exchanges at a time, in order of arrival.
+/// Lets a limited number in at a time, first come, first served.
+///
+/// - Complexity: Every operation is O(1), amortised.
 final class ConnectionGate: Sendable {
     private struct State {
         var free: Int
-        var waiters: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
-        var nextID = 0
-        /// Waiters that were cancelled before they started to wait.
-        var cancelled: Set<Int> = []
+        var turns: [ObjectIdentifier: @Sendable () -> Void] = [:]
+        /// Who waits, in order. One that withdrew is no longer in `turns`, and is skipped.
+        var order: Queue<ObjectIdentifier> = Queue()
     }
 
     private let state: Locked<State>
@@ -16,49 +17,42 @@ final class ConnectionGate: Sendable {
         state = Locked(State(free: limit))
     }
 
-    /// Waits for a free place. The caller must then call ``leave()``.
+    /// Calls a closure when it is its turn: at once while there is room. After it, ``leave()`` must be called once.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first. No place is taken then.
-    func enter() async throws {
-        let id = state.withLock { state in
-            state.nextID += 1
-            return state.nextID
-        }
-        defer { state.withLock { _ = $0.cancelled.remove(id) } }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let outcome: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.contains(id) { return .failure(CancellationError()) }
-                    if state.free == 0 {
-                        state.waiters.append((id, continuation))
-                        return nil
-                    }
-                    state.free -= 1
-                    return .success(())
-                }
-                if let outcome { continuation.resume(with: outcome) }
+    /// - Parameters:
+    ///   - visitor: Identifies the turn.
+    ///   - turn: Is called outside the lock, by this call or by another visitor that leaves.
+    /// - Returns: Whether there was room.
+    @discardableResult
+    func enter(_ visitor: AnyObject, turn: @escaping @Sendable () -> Void) -> Bool {
+        let id = ObjectIdentifier(visitor)
+        let hasRoom = state.withLock { state in
+            guard state.free == 0 else {
+                state.free -= 1
+                return true
             }
-        } onCancel: {
-            let waiter = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-                guard let index = state.waiters.firstIndex(where: { $0.id == id }) else {
-                    state.cancelled.insert(id)
-                    return nil
-                }
-                return state.waiters.remove(at: index).continuation
-            }
-            waiter?.resume(throwing: CancellationError())
+            state.turns[id] = turn
+            state.order.append(id)
+            return false
         }
+        if hasRoom { turn() }
+        return hasRoom
     }
 
-    /// Frees a place for the next waiter.
+    /// Gives up a turn that has not come.
+    func withdraw(_ visitor: AnyObject) {
+        state.withLock { _ = $0.turns.removeValue(forKey: ObjectIdentifier(visitor)) }
+    }
+
+    /// Lets the next one in.
     func leave() {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-            guard !state.waiters.isEmpty else {
-                state.free += 1
-                return nil
+        let turn = state.withLock { state -> (@Sendable () -> Void)? in
+            while let id = state.order.popFirst() {
+                if let turn = state.turns.removeValue(forKey: id) { return turn }
             }
-            return state.waiters.removeFirst().continuation
+            state.free += 1
+            return nil
         }
-        waiter?.resume()
+        turn?()
     }
 }

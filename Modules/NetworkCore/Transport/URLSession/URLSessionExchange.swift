@@ -1,66 +1,120 @@
 import ConcurrencyPrimitives
 import Foundation
 
-/// One exchange: the response so far, its waiters, and its idle timeout.
+/// One exchange under way: whether it is its turn, what has arrived, what waits for it, and when it has been idle for
+/// too long.
 final class URLSessionExchange: Sendable {
-    private struct State {
+    struct State {
+        /// Where the exchange has entered, or waits to enter.
+        var gate: ConnectionGate?
+        /// When its turn came. Until then nothing can be sent, so the idle timeout does not count.
+        var turnAt: Duration?
         var task: URLSessionTask?
         var watch: Task<Void, Never>?
+        /// Ends the stream of the body.
+        var endStream: (@Sendable () -> Void)?
         var lastActivity: Duration
-        var sent: Int64 = -1
+        var metrics = HTTPTransportMetrics()
+        var hasReportedSent = false
 
         var headWaiter: CheckedContinuation<HTTPResponseHead, any Error>?
-        var pieces: [Data] = []
+        var hasHead = false
+        var pieces = Queue<Data>()
+        var unreadBytes = 0
         var pieceWaiter: CheckedContinuation<Data?, any Error>?
-        /// How the exchange ended: `.some(nil)` is success. Pieces that have arrived can still be read.
+        var endWaiters: [Int: CheckedContinuation<HTTPTransportCompletion, any Error>] = [:]
+        var endWaiterCount = 0
+        /// How the exchange ended: `.some(nil)` well. What has arrived by then is still read.
         var end: (any Error)??
     }
 
-    private let body: HTTPTransportBody
-    private let length: Int64?
-    private let timeout: Duration
-    private let progress: ProgressHandler?
-    private let clock: any TimeSource
-    private let onEnd: @Sendable () -> Void
-    private let state: Locked<State>
+    let request: HTTPTransportRequest
+    let upload: URLSessionUpload
+    let clock: any TimeSource
+    let unreadLimit: Int
+    let startedAt: Duration
+    let state: Locked<State>
 
-    init(_ request: HTTPTransportRequest, clock: any TimeSource, onEnd: @escaping @Sendable () -> Void) {
-        body = request.body
-        length = request.body.length
-        timeout = request.timeout
-        progress = request.progress
+    init(
+        _ request: HTTPTransportRequest,
+        upload: URLSessionUpload = .none,
+        clock: any TimeSource,
+        startedAt: Duration? = nil,
+        unreadLimit: Int = URLSessionTransport.defaultUnreadLimit
+    ) {
+        self.request = request
+        self.upload = upload
         self.clock = clock
-        self.onEnd = onEnd
-        state = Locked(State(lastActivity: clock.uptime))
+        self.unreadLimit = unreadLimit
+        self.startedAt = startedAt ?? clock.uptime
+        state = Locked(State(lastActivity: self.startedAt))
     }
 
-    /// Starts the task and waits for the head of the response.
-    func start(_ task: URLSessionTask) async throws -> HTTPResponseHead {
-        let watch = Task { await self.watchIdleTimeout() }
-        return try await withTaskCancellationHandler {
+    /// Waits for a turn, starts the task, and waits for the head of the response.
+    ///
+    /// - Parameters:
+    ///   - gate: Where to wait for a turn.
+    ///   - makeTask: Makes the task when the turn has come. It may never be called.
+    /// - Returns: The head.
+    /// - Throws: ``HTTPTransportError``; `CancellationError`.
+    func start(
+        through gate: ConnectionGate,
+        makeTask: @escaping @Sendable () throws -> URLSessionTask
+    ) async throws -> HTTPResponseHead {
+        try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isOver = state.withLock { state in
                     guard state.end == nil else { return true }
-                    (state.task, state.watch, state.headWaiter) = (task, watch, continuation)
+                    (state.gate, state.headWaiter) = (gate, continuation)
                     return false
                 }
-                guard isOver else { return task.resume() }
-                // Cancelled before it started. The task must end, so that its session can.
-                continuation.resume(throwing: CancellationError())
-                watch.cancel()
-                task.cancel()
+                guard !isOver else { return continuation.resume(throwing: CancellationError()) }
+                if request.timeToHead != nil { startWatch() }
+                let isQueued = !gate.enter(self) { self.takeTurn(makeTask, at: gate) }
+                if isQueued { request.onEvent?(HTTPTransportEvent(.queued)) }
             }
         } onCancel: {
             fail(CancellationError())
         }
     }
 
+    private func takeTurn(_ makeTask: () throws -> URLSessionTask, at gate: ConnectionGate) {
+        let now = clock.uptime
+        let isOver = state.withLock { state in
+            guard state.end == nil else { return true }
+            (state.turnAt, state.lastActivity) = (now, now)
+            state.metrics.queued = now - startedAt
+            return false
+        }
+        guard !isOver else { return gate.leave() }
+        do {
+            let task = try makeTask()
+            let isOver = state.withLock { state in
+                guard state.end == nil else { return true }
+                state.task = task
+                return false
+            }
+            // The task still has to end, so that its session can.
+            guard !isOver else { return task.cancel() }
+            startWatch()
+            task.resume()
+        } catch {
+            fail(error)
+        }
+    }
+
     /// Waits for the next piece of the body.
+    ///
+    /// - Throws: ``HTTPBodyError`` with code `alreadyRead` when another call waits.
     func next() async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome: Result<Data?, any Error>? = state.withLock { state in
-                    if !state.pieces.isEmpty { return .success(state.pieces.removeFirst()) }
+                    if state.pieceWaiter != nil { return .failure(HTTPBodyError.alreadyRead) }
+                    if let piece = state.pieces.popFirst() {
+                        state.unreadBytes -= piece.count
+                        return .success(piece)
+                    }
                     switch state.end {
                     case .some(let error?): return .failure(error)
                     case .some(nil): return .success(nil)
@@ -76,118 +130,65 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Ends the exchange with an error, unless it has ended. Unread pieces are discarded.
-    func fail(_ error: any Error) {
-        let task = finish(error, keepsPieces: false)
-        task?.cancel()
+    /// Waits for the end of the exchange.
+    func completion() async throws -> HTTPTransportCompletion {
+        let id = state.withLock { state in
+            state.endWaiterCount += 1
+            return state.endWaiterCount
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome: Result<HTTPTransportCompletion, any Error>? = state.withLock { state in
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    switch state.end {
+                    case .some(let error?): return .failure(error)
+                    case .some(nil): return .success(HTTPTransportCompletion(metrics: state.metrics))
+                    case nil:
+                        state.endWaiters[id] = continuation
+                        return nil
+                    }
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            state.withLock { $0.endWaiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
+        }
     }
 
-    /// - Returns: The task, if this call ended the exchange.
+    /// Ends the exchange from this side, unless it has ended. What has arrived and was not read is dropped.
+    func fail(_ error: any Error) {
+        finish(error, keepsPieces: false)?.cancel()
+    }
+
+    /// - Returns: The task, if this is what ended the exchange.
     @discardableResult
-    private func finish(_ error: (any Error)?, keepsPieces: Bool) -> URLSessionTask? {
+    func finish(_ error: (any Error)?, keepsPieces: Bool) -> URLSessionTask? {
+        let now = clock.uptime
+        let error = error.map { upload.explanation(of: $0) }
         let before: State? = state.withLock { state in
             guard state.end == nil else { return nil }
+            state.metrics.total = now - startedAt
             let before = state
             state.end = .some(error)
-            (state.headWaiter, state.pieceWaiter, state.watch, state.task) = (nil, nil, nil, nil)
-            if !keepsPieces { state.pieces = [] }
+            (state.headWaiter, state.pieceWaiter, state.watch, state.task, state.gate) = (nil, nil, nil, nil, nil)
+            state.endWaiters = [:]
+            if !keepsPieces { state.pieces = Queue() }
             return before
         }
         guard let before else { return nil }
-        // Not when URLSession reports the end: it may never do so for a cancelled task, and others wait in the queue.
-        onEnd()
+        // Not when URLSession reports the end: of a cancelled task it may never do so, and others wait for their turn.
+        if before.turnAt == nil { before.gate?.withdraw(self) } else { before.gate?.leave() }
+        upload.discard()
+        before.endStream?()
         before.watch?.cancel()
+        request.onEvent?(HTTPTransportEvent(.metrics, metrics: before.metrics))
         let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
         before.headWaiter?.resume(throwing: error ?? noResponse)
         before.pieceWaiter?.resume(with: error.map { .failure($0) } ?? .success(nil))
+        for waiter in before.endWaiters.values {
+            waiter.resume(
+                with: error.map { .failure($0) } ?? .success(HTTPTransportCompletion(metrics: before.metrics)))
+        }
         return before.task
-    }
-
-    private func watchIdleTimeout() async {
-        while true {
-            let deadline = state.withLock { $0.lastActivity } + timeout
-            guard clock.uptime < deadline else {
-                let reason = "nothing was sent or received for \(timeout.inWords)"
-                return fail(HTTPTransportError(.timedOut, reason: reason))
-            }
-            do {
-                try await clock.sleep(until: deadline)
-            } catch {
-                return
-            }
-        }
-    }
-}
-
-// Called by the delegate.
-extension URLSessionExchange {
-    func receive(_ head: HTTPResponseHead) {
-        let waiter = state.withLock { state in
-            state.lastActivity = clock.uptime
-            // An informational response (1xx) is not the response to the call.
-            guard head.status >= 200 else { return nil as CheckedContinuation<HTTPResponseHead, any Error>? }
-            defer { state.headWaiter = nil }
-            return state.headWaiter
-        }
-        waiter?.resume(returning: head)
-    }
-
-    func receive(_ data: Data) {
-        let waiter = state.withLock { state in
-            state.lastActivity = clock.uptime
-            guard state.end == nil else { return nil as CheckedContinuation<Data?, any Error>? }
-            guard let waiter = state.pieceWaiter else {
-                state.pieces.append(data)
-                return nil
-            }
-            state.pieceWaiter = nil
-            return waiter
-        }
-        waiter?.resume(returning: data)
-    }
-
-    func noteSent(_ total: Int64) {
-        let isNews = state.withLock { state in
-            state.lastActivity = clock.uptime
-            defer { state.sent = max(state.sent, total) }
-            return total > state.sent
-        }
-        if isNews { progress?(TransferProgress(completed: total, total: length)) }
-    }
-
-    func makeNewStream() -> InputStream? {
-        guard case .stream(_, let make) = body else { return nil }
-        do {
-            return try make()
-        } catch {
-            fail(error)
-            return nil
-        }
-    }
-
-    /// The response is complete. Later reports are ignored.
-    func noteWhole() {
-        finish(nil, keepsPieces: true)
-    }
-
-    func complete(with error: (any Error)?) {
-        finish(error.map(HTTPTransportError.init(reportedBy:)), keepsPieces: true)
-    }
-}
-
-/// The reader of an exchange's body. The exchange ends when it is released.
-final class URLSessionBodyReader: Sendable {
-    private let exchange: URLSessionExchange
-
-    init(_ exchange: URLSessionExchange) {
-        self.exchange = exchange
-    }
-
-    deinit {
-        exchange.fail(CancellationError())
-    }
-
-    func next() async throws -> Data? {
-        try await exchange.next()
     }
 }

@@ -42,13 +42,15 @@ extension URLSessionRouter: URLSessionDataDelegate {
         #endif
     }
 
+    #if !canImport(FoundationNetworking)
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
-        completionHandler(exchange(of: task)?.makeNewStream())
+        completionHandler(exchange(of: task)?.makeStream())
     }
+    #endif
 
     func urlSession(
         _ session: URLSession,
@@ -66,7 +68,7 @@ extension URLSessionRouter: URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        if let head = HTTPResponseHead(response) { exchange(of: dataTask)?.receive(head) }
+        if let response = response as? HTTPURLResponse { exchange(of: dataTask)?.receive(HTTPResponseHead(response)) }
         completionHandler(.allow)
     }
 
@@ -76,18 +78,10 @@ extension URLSessionRouter: URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-        // A redirect that was not followed may be reported here only.
-        if error == nil, let head = task.response.flatMap(HTTPResponseHead.init) { exchange?.receive(head) }
-        exchange?.complete(with: error)
-    }
-}
-
-extension HTTPResponseHead {
-    fileprivate init?(_ response: URLResponse) {
-        guard let response = response as? HTTPURLResponse else { return nil }
-        let fields = response.allHeaderFields.compactMap { name, value in
-            (name as? String).map { ($0, "\(value)") }
+        // A refused redirect may be reported here only.
+        if error == nil, let response = task.response as? HTTPURLResponse {
+            exchange?.receive(HTTPResponseHead(response))
         }
-        self.init(status: response.statusCode, headers: HTTPHeaders(fields), url: response.url)
+        exchange?.complete(with: error)
     }
 }

@@ -16,7 +16,11 @@ import Foundation
 /// **Queue.** Requests wait in this transport and not inside URLSession, where waiting for a connection counts as idle
 /// time: a burst to a slow server would time out unsent. The idle timeout counts from the end of the wait.
 ///
-/// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is buffered.
+/// **Bodies.** On Apple platforms a sequence is sent while it is made. On Linux it is read to its end first, into a
+/// temporary file, because all sessions of a process share one thread there, which must not wait for a sequence.
+///
+/// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is buffered,
+/// and fails when more than `unreadLimit` bytes wait.
 public final class URLSessionTransport: HTTPTransport {
     /// The most cold connections at a time.
     public static let coldConnectionLimit = 32
@@ -27,9 +31,13 @@ public final class URLSessionTransport: HTTPTransport {
     /// The most requests at a time to an `https` origin, where one HTTP/2 connection carries many.
     public static let multiplexedRequestsPerOrigin = 64
 
+    /// The default of the limit for bytes of a response that wait to be read: 64 MiB.
+    public static let defaultUnreadLimit = 64 * 1_024 * 1_024
+
     /// The most warm connections to one host at a time, and so the most requests at a time to an `http` origin.
     public let connectionsPerHost: Int
 
+    private let unreadLimit: Int
     private let clock: any TimeSource
     private let configure: @Sendable (URLSessionConfiguration) -> Void
     private let warm: URLSession
@@ -47,16 +55,19 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - connectionsPerHost: The most warm connections to one host at a time. At least one.
-    ///   - clock: The clock for the idle timeout.
+    ///   - unreadLimit: The most bytes of a response that wait to be read.
+    ///   - clock: The clock of the time limits.
     ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
     ///     The transport then sets caches, cookies, credentials, connections and timeouts itself.
     public init(
         connectionsPerHost: Int = defaultConnectionsPerHost,
+        unreadLimit: Int = defaultUnreadLimit,
         clock: any TimeSource = SystemTimeSource(),
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
         let connectionsPerHost = max(1, connectionsPerHost)
         self.connectionsPerHost = connectionsPerHost
+        self.unreadLimit = unreadLimit
         self.clock = clock
         self.configure = { configuration in
             configure(configuration)
@@ -74,25 +85,35 @@ public final class URLSessionTransport: HTTPTransport {
     /// Sends one request and returns when the head of the response has arrived.
     ///
     /// - Parameter request: The request.
-    /// - Returns: The response.
-    /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout, `connectionFailed`, `tlsFailed` (Apple
-    ///   platforms only; elsewhere `transportFailed`), `encodingFailed` when the stream of a body cannot be created.
+    /// - Returns: The response. Its completion has no trailers: URLSession does not show them.
+    /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
+    ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be read.
     ///   `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        guard Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty else {
-            let gate = warmGate(for: request.head)
-            try await gate.enter()
-            return try await perform(request, in: warm, router: router) { gate.leave() }
+        let startedAt = clock.uptime
+        let upload = try await URLSessionUpload(request.body, within: request.timeToHead, clock: clock)
+        let exchange = URLSessionExchange(
+            request, upload: upload, clock: clock, startedAt: startedAt, unreadLimit: unreadLimit)
+        let head: HTTPResponseHead
+        if Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty {
+            head = try await exchange.start(through: coldGate) { [configure] in
+                let router = URLSessionRouter()
+                let session = Self.session(configure, delegate: router)
+                defer { session.finishTasksAndInvalidate() }
+                return Self.task(for: exchange, in: session, router: router)
+            }
+        } else {
+            head = try await exchange.start(through: warmGate(for: request.head)) { [warm, router] in
+                Self.task(for: exchange, in: warm, router: router)
+            }
         }
-        try await coldGate.enter()
-        let router = URLSessionRouter()
-        let session = Self.session(configure, delegate: router)
-        defer { session.finishTasksAndInvalidate() }
-        return try await perform(request, in: session, router: router) { [coldGate] in coldGate.leave() }
+        let reader = URLSessionBodyReader(exchange)
+        return HTTPTransportResponse(
+            head: head, body: HTTPBody(pull: reader.next), completion: { try await exchange.completion() })
     }
 
-    private func warmGate(for request: URLRequest) -> ConnectionGate {
-        guard let origin = request.url.flatMap(Origin.init) else { return ConnectionGate(limit: 1) }
+    private func warmGate(for request: HTTPRequestHead) -> ConnectionGate {
+        guard let origin = Origin(request.url) else { return ConnectionGate(limit: 1) }
         return warmGates.withLock { gates in
             if let gate = gates[origin] { return gate }
             let limit = origin.isCleartext ? connectionsPerHost : Self.multiplexedRequestsPerOrigin
@@ -100,27 +121,6 @@ public final class URLSessionTransport: HTTPTransport {
             gates[origin] = gate
             return gate
         }
-    }
-
-    // `onEnd` is called once, when the exchange has ended and its connection is no longer needed.
-    private func perform(
-        _ request: HTTPTransportRequest,
-        in session: URLSession,
-        router: URLSessionRouter,
-        onEnd: @escaping @Sendable () -> Void
-    ) async throws -> HTTPTransportResponse {
-        let exchange = URLSessionExchange(request, clock: clock, onEnd: onEnd)
-        let task: URLSessionTask
-        do {
-            task = try Self.task(for: request, in: session)
-        } catch {
-            onEnd()
-            throw error
-        }
-        router.add(exchange, for: task)
-        let head = try await exchange.start(task)
-        let reader = URLSessionBodyReader(exchange)
-        return HTTPTransportResponse(head: head, body: HTTPResponseBody { try await reader.next() })
     }
 
     private static func session(
@@ -138,29 +138,33 @@ public final class URLSessionTransport: HTTPTransport {
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
-    private static func task(for request: HTTPTransportRequest, in session: URLSession) throws -> URLSessionTask {
-        var head = request.head
-        // The idle timeout of the exchange ends first. This one applies if that fails.
-        head.timeoutInterval = (request.timeout / .seconds(1) * 2).rounded(.up) + 60
+    private static func task(
+        for exchange: URLSessionExchange,
+        in session: URLSession,
+        router: URLSessionRouter
+    ) -> URLSessionTask {
+        var head = URLRequest(exchange.request.head)
+        // The watch of the exchange ends first. This one is for the case that it cannot.
+        head.timeoutInterval = (exchange.request.idleTimeout / .seconds(1) * 2).rounded(.up) + 60
         head.httpShouldHandleCookies = false
-        switch request.body {
+        let task: URLSessionTask
+        switch exchange.upload {
         case .none:
-            return session.dataTask(with: head)
+            task = session.dataTask(with: head)
         case .data(let data):
-            return session.uploadTask(with: head, from: data)
-        case .file(let url):
-            return session.uploadTask(with: head, fromFile: url)
-        case .stream(_, let make):
-            do {
-                // No Content-Length with a stream: Linux would send two lengths. The body is sent in chunks.
-                head.setValue(nil, forHTTPHeaderField: "Content-Length")
-                head.httpBodyStream = try make()
-            } catch let error as NetworkError {
-                throw error
-            } catch {
-                throw HTTPTransportError(.encodingFailed, reason: "the stream of the body cannot be created")
+            task = session.uploadTask(with: head, from: data)
+        case .file(let url, _, _):
+            task = session.uploadTask(with: head, fromFile: url)
+        case .stream:
+            #if !canImport(FoundationNetworking)
+            if let length = exchange.request.body.length {
+                head.setValue("\(length)", forHTTPHeaderField: "Content-Length")
             }
-            return session.dataTask(with: head)
+            head.httpBodyStream = exchange.makeStream()
+            #endif
+            task = session.dataTask(with: head)
         }
+        router.add(exchange, for: task)
+        return task
     }
 }

@@ -79,8 +79,8 @@ let comments = try await network.send(.comments(on: 7))
 let comment = try await network.send(.comment("Well written", on: 7))
 
 struct AppVersion: RequestInterceptor {
-    func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        request.setting("X-App-Version", to: "1.0")
+    func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+        try request.setting("X-App-Version", to: "1.0")
     }
 }
 

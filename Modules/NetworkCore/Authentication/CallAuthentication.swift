@@ -1,30 +1,28 @@
 import AuthInterface
-import ConcurrencyPrimitives
 
-/// Places tokens, and asks the provider for another one when the server refuses one. Each call has its own.
+/// The tokens of one call: places one in each attempt, and asks for another one when the server refuses it.
 ///
 /// It is not public: only ``NetworkClient/authenticated(by:policy:)`` creates one, so that the client of a refresh
 /// cannot contain one (G20).
-struct AuthenticationInterceptor: RequestInterceptor {
+struct CallAuthentication: Sendable {
     /// How many replacements one call gets. The first is for a token that was old. The second is for a replacement that
     /// another process has replaced before it arrived, which a strict server refuses. The provider throws
     /// `unauthorized` when the server refuses a new token for any other reason (G10).
     static let replacementLimit = 2
 
-    private struct State {
-        /// The session in which the call started and stays (G23).
-        var session: SessionID?
-        /// The token of the current attempt. `nil`: it carries none.
-        var carried: SessionToken?
-        /// The token for the next attempt, after a refusal.
-        var replacement: SessionToken?
-        var replacements = 0
-    }
-
     private let provider: any TokenProvider
     private let policy: AuthenticationPolicy
     private let origins: OriginPolicy
-    private let state = Locked(State())
+
+    /// The session in which the call started and stays (G23).
+    private var session: SessionID?
+
+    /// The token of the current attempt. `nil`: it carries none, or a redirect has left the origin.
+    private(set) var carried: SessionToken?
+
+    /// The token for the next attempt, after a refusal.
+    private var replacement: SessionToken?
+    private var replacements = 0
 
     init(provider: any TokenProvider, policy: AuthenticationPolicy, origins: OriginPolicy) {
         self.provider = provider
@@ -32,30 +30,31 @@ struct AuthenticationInterceptor: RequestInterceptor {
         self.origins = origins
     }
 
-    /// Whether the current attempt started with a token.
-    var carriesToken: Bool { state.withLock { $0.carried != nil } }
+    /// Forgets the token of the last attempt.
+    mutating func startAttempt() {
+        carried = nil
+    }
 
-    func adapt(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        state.withLock { $0.carried = nil }
-        guard context.requiresAuthentication, let url = request.url else { return request }
-        switch origins.decision(for: url) {
+    /// Forgets the token of the attempt: a redirect leads to another origin, and the token does not come back.
+    mutating func leaveOrigin() {
+        carried = nil
+    }
+
+    /// Places a token, if the origin may see tokens.
+    mutating func placeToken(in head: inout HTTPRequestHead) async throws {
+        switch origins.decision(for: head.url) {
         case .foreign:
-            return request
+            return
         case .cleartext:
-            throw NetworkError(.cleartextRefused, reason: "a token must not be sent over plain http")
+            throw NetworkError(.cleartextRefused, reason: "a token would go over plain http")
         case .allowed:
             let token = try await nextToken()
-            let request = try policy.placement.place(token, in: request)
-            state.withLock { $0.carried = token }
-            return request
+            head = try policy.placement.place(token, in: head)
+            carried = token
         }
     }
 
-    private func nextToken() async throws -> SessionToken {
-        let (replacement, session) = state.withLock { state in
-            defer { state.replacement = nil }
-            return (state.replacement, state.session)
-        }
+    private mutating func nextToken() async throws -> SessionToken {
         let token: SessionToken
         do {
             token = if let replacement { replacement } else { try await provider.token() }
@@ -65,15 +64,16 @@ struct AuthenticationInterceptor: RequestInterceptor {
         } catch {
             throw try NetworkError(describing: error, otherwise: .authenticationFailed)
         }
+        replacement = nil
         guard session == nil || session == token.session else {
             throw NetworkError(AuthenticationError(.sessionEnded))
         }
-        state.withLock { $0.session = token.session }
+        session = token.session
         return token
     }
 
-    func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
-        let (carried, replacements) = state.withLock { ($0.carried, $0.replacements) }
+    /// Asks for another token, if the failure refuses the one the attempt carried.
+    mutating func retry(_ failure: NetworkError, isReplayable: Bool) async throws -> RetryDecision {
         guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried else {
             return .doNotRetry
         }
@@ -82,17 +82,14 @@ struct AuthenticationInterceptor: RequestInterceptor {
             throw NetworkError(error, response: failure.response, envelope: failure.envelope)
         }
         let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
-        guard context.isReplayable else {
+        guard isReplayable else {
             // This call has failed. Its token is replaced without waiting, so that the next call does not fail too.
             Task { [provider] in _ = try? await provider.replacement(after: refusal) }
             throw failure.becauseOfOneShotBody()
         }
         do {
-            let replacement = try await provider.replacement(after: refusal)
-            state.withLock { state in
-                state.replacement = replacement
-                state.replacements += 1
-            }
+            replacement = try await provider.replacement(after: refusal)
+            replacements += 1
             return .retry(after: .zero)
         } catch let error as AuthenticationError {
             throw NetworkError(error, response: failure.response, envelope: failure.envelope)
@@ -101,9 +98,9 @@ struct AuthenticationInterceptor: RequestInterceptor {
         }
     }
 
-    /// Passes the date on the server's clock to the provider. Called for responses to requests with a token only: another
+    /// Passes the date on the server's clock to the provider, for responses to requests with a token only: another
     /// origin must not decide how long a session's tokens are valid.
     func note(_ head: HTTPResponseHead) {
-        if let date = head.serverDate { provider.noteServerDate(date) }
+        if carried != nil, let date = head.serverDate { provider.noteServerDate(date) }
     }
 }

@@ -39,8 +39,10 @@ extension HTTPResponseHead {
 
     /// The length of the body according to `Content-Length` (RFC 9110 §8.6). It is 0 for the response to a `HEAD`, whose
     /// field is the length that a `GET` would return.
-    func bodyLength(to request: URLRequest) -> Int? {
-        request.httpMethod == "HEAD" ? 0 : headers["Content-Length"].flatMap { Int($0) }
+    func bodyLength(to request: HTTPRequestHead) -> Int? {
+        guard request.method != .head else { return 0 }
+        // Equal lengths may be repeated; see `validate()`.
+        return headers.values(of: "Content-Length").first.flatMap { Int($0.prefix { $0 != "," }) }
     }
 
     /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), in seconds or as a date.
@@ -51,11 +53,28 @@ extension HTTPResponseHead {
     /// - Returns: The pause, at least zero. `nil`: the field is missing or invalid.
     func retryAfter(now: Date) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
-        if let seconds = UInt64(text) {
-            return min(.seconds(Int64(clamping: seconds)), Self.maximumRetryAfter)
+        if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            // A number that is too large to read is longer than the longest pause too.
+            return min(.seconds(Int64(text) ?? .max), Self.maximumRetryAfter)
         }
         guard let date = HTTPDate(text)?.date else { return nil }
         let pause = date.timeIntervalSince(serverDate ?? now)
         return min(max(.zero, .seconds(pause)), Self.maximumRetryAfter)
+    }
+
+    /// Refuses a head whose fields contradict each other: two lengths (RFC 9112 §6.3) or two targets of a redirect. A
+    /// platform that joins repeated fields leaves a comma and a space, which neither a length nor a URL contains.
+    ///
+    /// - Throws: ``NetworkError`` with code `invalidResponse`.
+    func validate() throws {
+        let lengths = headers.values(of: "Content-Length").flatMap { $0.split(separator: ",") }
+            .map { String($0).withoutSurroundingWhiteSpace }
+        guard Set(lengths).count <= 1 else {
+            throw NetworkError(.invalidResponse, reason: "it has two Content-Length values", response: self)
+        }
+        let locations = headers.values(of: "Location")
+        guard locations.count <= 1, locations.first?.contains(", ") != true else {
+            throw NetworkError(.invalidResponse, reason: "it has two Location fields", response: self)
+        }
     }
 }

@@ -1,0 +1,63 @@
+import ConcurrencyPrimitives
+import Foundation
+
+// What becomes of a response.
+extension RequestLoop {
+    /// Reads a body into memory.
+    func collect(_ response: HTTPTransportResponse, of call: CallState, limit: Int) async throws -> Data {
+        do {
+            if let length = response.head.bodyLength(to: call.head), length > limit {
+                throw HTTPBodyError.tooLong(limit)
+            }
+            return try await response.body.collect(upTo: limit)
+        } catch let error as HTTPBodyError where error.code == .tooLong {
+            let reason = "the response has more than \(limit) bytes"
+            throw NetworkError(.responseTooLarge, reason: reason, response: response.head)
+        } catch let error as HTTPTransportError {
+            try Task.checkCancellation()
+            throw NetworkError(error.code, reason: error.reason, response: response.head, cause: error)
+        }
+    }
+
+    /// The error that a response with another status than the accepted ones is.
+    ///
+    /// - Throws: `CancellationError`.
+    func refusal<Response>(
+        _ response: HTTPTransportResponse,
+        of call: CallState,
+        to endpoint: Endpoint<Response>
+    ) async throws -> NetworkError {
+        // An error page that is too long to keep, or breaks off, must not hide the status.
+        var body = Data()
+        do {
+            body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
+        } catch {
+            try Task.checkCancellation()
+        }
+        let format = endpoint.format ?? configuration.format
+        return NetworkError(
+            .unacceptableStatus,
+            response: response.head,
+            envelope: format.failure(from: HTTPResponse(head: response.head, body: body)),
+            retryAfter: response.head.retryAfter(now: clock.date)
+        )
+    }
+
+    /// Reads an accepted response: the value, or the error it stands for.
+    func read<Response>(_ response: HTTPResponse, as endpoint: Endpoint<Response>) throws -> Response {
+        let format = endpoint.format ?? configuration.format
+        let head = response.head
+        do {
+            return try endpoint.reading.read(response, format, endpoint.headers["Accept"])
+        } catch let error as NetworkError {
+            throw error
+        } catch let error as ErrorEnvelope {
+            let retryAfter = head.retryAfter(now: clock.date)
+            throw NetworkError(.unsuccessful, response: head, envelope: error, retryAfter: retryAfter)
+        } catch let error as DecodingError {
+            throw NetworkError(.decodingFailed, response: head, cause: DecodingFailure(error))
+        } catch {
+            throw NetworkError(.decodingFailed, response: head, cause: error)
+        }
+    }
+}

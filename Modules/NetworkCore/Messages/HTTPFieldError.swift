@@ -1,0 +1,51 @@
+/// Why a header field cannot be sent. It holds no value.
+public struct HTTPFieldError: Error, Sendable, Hashable {
+    /// The reasons.
+    public struct Code: Sendable, Hashable, RawRepresentable {
+        /// The reason as text.
+        public let rawValue: String
+
+        /// Creates a reason.
+        ///
+        /// - Parameter rawValue: The reason as text.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The name is not a token.
+        public static let invalidName = Code(rawValue: "invalidName")
+
+        /// The value has a control character in it.
+        public static let invalidValue = Code(rawValue: "invalidValue")
+
+        /// The field frames the message or manages the connection; the transport writes it.
+        public static let framing = Code(rawValue: "framing")
+    }
+
+    /// The reason.
+    public let code: Code
+
+    /// The name of the field. Empty where the name itself is invalid.
+    public let field: String
+
+    init(_ code: Code, field: String) {
+        self.code = code
+        self.field = field
+    }
+}
+
+extension HTTPFieldError: CustomStringConvertible {
+    /// What is wrong and what to do.
+    public var description: String {
+        switch code {
+        case .invalidName:
+            "the name of a header field is not a token; use letters, digits and !#$%&'*+-.^_`|~ only"
+        case .invalidValue:
+            "the header field \(field) has a control character in it; remove line ends, or percent-encode the value"
+        case .framing:
+            "the header field \(field) belongs to the transport; leave it out (the body says its own length)"
+        default:
+            "the header field \(field) cannot be sent (\(code.rawValue))"
+        }
+    }
+}

@@ -1,0 +1,163 @@
+public import AuthInterface
+
+/// Header fields: an ordered collection in which a name may occur more than once. Names are compared without regard to
+/// case (RFC 9110 §5.1).
+///
+/// ```swift
+/// var headers: HTTPHeaders = ["Accept": "application/json"]
+/// try headers.append("Via", "1.1 a")
+/// try headers.append("Via", "1.1 b")
+/// headers["via"]              // "1.1 a, 1.1 b"
+/// headers.values(of: "via")   // ["1.1 a", "1.1 b"]
+/// ```
+///
+/// The syntax of a field is checked when it is added. ``append(_:_:)`` and ``set(_:to:)`` throw; a literal and the
+/// subscript cannot, so they leave an invalid field out and keep the error, and a request with such headers is not sent.
+///
+/// Descriptions and dumps show names only: a value may be a secret (G17). `NIOHTTP1` has a type of the same name: write
+/// `NetworkCore.HTTPHeaders` where a file imports both.
+public struct HTTPHeaders: Sendable, Hashable {
+    private var fields: [HTTPField] = []
+
+    /// Why a field was left out, where one was.
+    private(set) var problem: HTTPFieldError?
+
+    /// Creates headers without fields.
+    public init() {}
+
+    /// Creates headers from names and values in order. A name may occur more than once.
+    ///
+    /// - Complexity: O(*n*) in the number of fields.
+    ///
+    /// - Parameter fields: Names and values. An invalid field is left out.
+    public init(_ fields: some Sequence<(String, String)>) {
+        self.fields.reserveCapacity(fields.underestimatedCount)
+        for (name, value) in fields {
+            keepProblem { headers throws(HTTPFieldError) in try headers.append(name, value) }
+        }
+    }
+
+    /// The value of a field; `nil` where there is none. Values of a repeated name are joined with a comma, as RFC 9110
+    /// §5.3 allows; for `Set-Cookie`, whose values may hold commas, use ``values(of:)``.
+    ///
+    /// Setting replaces all fields of that name with one, `nil` removes them. An invalid field is left out.
+    ///
+    /// - Complexity: O(*n*) in the number of fields.
+    ///
+    /// - Parameter name: The field's name, in any case.
+    public subscript(name: String) -> String? {
+        get {
+            var joined: String?
+            for field in fields where field.name.equalsIgnoringASCIICase(name) {
+                joined = joined.map { "\($0), \(field.value)" } ?? field.value
+            }
+            return joined
+        }
+        set {
+            keepProblem { headers throws(HTTPFieldError) in try headers.set(name, to: newValue) }
+        }
+    }
+
+    /// All values of a field, in order.
+    ///
+    /// - Complexity: O(*n*) in the number of fields.
+    ///
+    /// - Parameter name: The field's name, in any case.
+    /// - Returns: The values, not joined.
+    public func values(of name: String) -> [String] {
+        fields.compactMap { $0.name.equalsIgnoringASCIICase(name) ? $0.value : nil }
+    }
+
+    /// Adds a field after the others, also beside one of the same name.
+    ///
+    /// - Complexity: O(1) in the number of fields.
+    ///
+    /// - Parameters:
+    ///   - name: The field's name.
+    ///   - value: The field's value.
+    /// - Throws: ``HTTPFieldError`` when the name or the value is invalid; nothing is added.
+    public mutating func append(_ name: String, _ value: String) throws(HTTPFieldError) {
+        fields.append(try HTTPField(name, value))
+    }
+
+    /// Replaces all fields of a name with one, in the place of the first.
+    ///
+    /// - Complexity: O(*n*) in the number of fields.
+    ///
+    /// - Parameters:
+    ///   - name: The field's name.
+    ///   - value: The field's value; `nil` removes the fields.
+    /// - Throws: ``HTTPFieldError`` when the name or the value is invalid; nothing is changed.
+    public mutating func set(_ name: String, to value: String?) throws(HTTPFieldError) {
+        guard let value else { return remove(name) }
+        let field = try HTTPField(name, value)
+        guard let index = fields.firstIndex(where: { $0.name.equalsIgnoringASCIICase(name) }) else {
+            return fields.append(field)
+        }
+        fields[index] = try HTTPField(fields[index].name, value)
+        var isFirst = true
+        fields.removeAll { field in
+            guard field.name.equalsIgnoringASCIICase(name) else { return false }
+            defer { isFirst = false }
+            return !isFirst
+        }
+    }
+
+    /// Removes all fields of a name.
+    ///
+    /// - Complexity: O(*n*) in the number of fields.
+    ///
+    /// - Parameter name: The field's name, in any case.
+    public mutating func remove(_ name: String) {
+        fields.removeAll { $0.name.equalsIgnoringASCIICase(name) }
+    }
+
+    /// Removes the fields that a closure selects.
+    mutating func removeAll(where isSelected: (HTTPField) -> Bool) {
+        fields.removeAll(where: isSelected)
+    }
+
+    /// The names in order, a repeated one once, in the case it was first written in.
+    ///
+    /// - Complexity: O(*n*) in the number of fields.
+    public var names: [String] {
+        var seen: Set<String> = []
+        return fields.compactMap { seen.insert($0.name.lowercased()).inserted ? $0.name : nil }
+    }
+
+    private mutating func keepProblem(_ change: (inout Self) throws(HTTPFieldError) -> Void) {
+        do {
+            try change(&self)
+        } catch {
+            problem = problem ?? error
+        }
+    }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+    /// The position of the first field.
+    public var startIndex: Int { fields.startIndex }
+
+    /// The position after the last field.
+    public var endIndex: Int { fields.endIndex }
+
+    /// The field at a position.
+    ///
+    /// - Parameter position: The position.
+    public subscript(position: Int) -> HTTPField { fields[position] }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    /// Creates headers.
+    ///
+    /// - Parameter elements: Names and values. Of one name given twice, the last value stays. An invalid field is left
+    ///   out, and a request with these headers is not sent.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        for (name, value) in elements { self[name] = value }
+    }
+}
+
+extension HTTPHeaders: RedactedDescription {
+    /// The names; never a value.
+    public var description: String { "[\(names.joined(separator: ", "))]" }
+}

@@ -1,0 +1,96 @@
+public import AuthInterface
+public import Foundation
+
+/// The head of a request: everything before its body.
+///
+/// Interceptors change it and transports send it. Bodies belong to endpoints.
+public struct HTTPRequestHead: Sendable, Hashable {
+    /// The fields that frame a message or manage a connection, in lower case (RFC 9110 §7.6.1, RFC 9112 §6). The
+    /// transport writes them: a wrong length would cut a body short or make two requests of one.
+    private static let framingFields: Set = [
+        "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
+        "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// The request method.
+    public var method: HTTPMethod
+
+    /// The URL, with scheme `https` or `http`.
+    public var url: URL
+
+    /// The header fields, without those that frame the message.
+    public var headers: HTTPHeaders
+
+    /// Creates a head.
+    ///
+    /// - Parameters:
+    ///   - method: The request method.
+    ///   - url: The URL.
+    ///   - headers: The header fields.
+    public init(method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:]) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+    }
+
+    /// Replaces all fields of a name with one.
+    ///
+    /// - Parameters:
+    ///   - name: The field's name.
+    ///   - value: The field's value; `nil` removes the fields.
+    /// - Throws: ``HTTPFieldError`` when the name or the value is invalid, or when the field belongs to the transport.
+    public mutating func set(_ name: String, to value: String?) throws(HTTPFieldError) {
+        if value != nil { try Self.refuseFraming(name) }
+        try headers.set(name, to: value)
+    }
+
+    /// The head with a field, in place of all of that name.
+    ///
+    /// - Parameters:
+    ///   - name: The field's name.
+    ///   - value: The field's value; `nil` removes the fields.
+    /// - Returns: The changed head.
+    /// - Throws: ``HTTPFieldError`` when the name or the value is invalid, or when the field belongs to the transport.
+    public func setting(_ name: String, to value: String?) throws(HTTPFieldError) -> HTTPRequestHead {
+        var copy = self
+        try copy.set(name, to: value)
+        return copy
+    }
+
+    /// Refuses what cannot be sent, or would not be sent as it looks.
+    ///
+    /// - Throws: ``NetworkError`` with code `invalidRequest`; it names the field, never its value.
+    func validate() throws {
+        guard Origin(url) != nil else {
+            throw NetworkError(.invalidRequest, reason: "the URL is not http or https, or has no host")
+        }
+        guard url.user == nil, url.password == nil else {
+            throw NetworkError(.invalidRequest, reason: "the URL holds user information")
+        }
+        guard method.rawValue.isFieldName else {
+            throw NetworkError(.invalidRequest, reason: "the method is not a token")
+        }
+        if let problem = headers.problem { throw NetworkError(problem) }
+        do {
+            for field in headers { try Self.refuseFraming(field.name) }
+        } catch {
+            throw NetworkError(error)
+        }
+    }
+
+    private static func refuseFraming(_ name: String) throws(HTTPFieldError) {
+        guard !framingFields.contains(name.lowercased()) else { throw HTTPFieldError(.framing, field: name) }
+    }
+}
+
+extension HTTPRequestHead: RedactedDescription {
+    /// The method and the redacted URL; never a header value (G17).
+    public var description: String { RequestSummary(self).description }
+}
+
+extension NetworkError {
+    /// A header field that cannot be sent.
+    init(_ error: HTTPFieldError) {
+        self.init(.invalidRequest, reason: error.description, cause: error)
+    }
+}

@@ -1,0 +1,53 @@
+/// A set of statuses, as an endpoint or a client accepts them.
+///
+/// ```swift
+/// .delete("articles/\(id)").accepting(.success, .notFound)
+/// ```
+public struct HTTPStatusSet: Sendable, Hashable {
+    private var ranges: [Range<Int>]
+
+    private init(_ ranges: [Range<Int>]) {
+        self.ranges = ranges
+    }
+
+    /// 200 to 299 (RFC 9110 §15.3).
+    public static let success = HTTPStatusSet([200..<300])
+
+    /// 304 (RFC 9110 §15.4.5).
+    public static let notModified = status(304)
+
+    /// 404 (RFC 9110 §15.5.5).
+    public static let notFound = status(404)
+
+    /// 409 (RFC 9110 §15.5.10).
+    public static let conflict = status(409)
+
+    /// 410 (RFC 9110 §15.5.11).
+    public static let gone = status(410)
+
+    /// One status.
+    ///
+    /// - Parameter status: The status code.
+    /// - Returns: The set.
+    public static func status(_ status: Int) -> HTTPStatusSet { HTTPStatusSet([status..<status + 1]) }
+
+    /// A range of statuses.
+    ///
+    /// - Parameter range: The status codes.
+    /// - Returns: The set.
+    public static func range(_ range: Range<Int>) -> HTTPStatusSet { HTTPStatusSet([range]) }
+
+    /// The statuses of several sets.
+    ///
+    /// - Parameter sets: The sets.
+    /// - Returns: The set.
+    public static func any(of sets: [HTTPStatusSet]) -> HTTPStatusSet { HTTPStatusSet(sets.flatMap(\.ranges)) }
+
+    /// Whether a status is in the set.
+    ///
+    /// - Parameter status: The status code.
+    /// - Returns: Whether it is.
+    public func contains(_ status: Int) -> Bool {
+        ranges.contains { $0.contains(status) }
+    }
+}

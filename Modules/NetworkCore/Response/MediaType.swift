@@ -1,0 +1,38 @@
+/// A media type without its parameters (RFC 9110 §8.3.1), in lower case: `application/json`.
+struct MediaType: Hashable {
+    private let text: String
+
+    /// Reads a `Content-Type` field, or one item of an `Accept` field. Fails where there is no type.
+    init?(_ field: some StringProtocol) {
+        text = String(field.prefix { $0 != ";" }).withoutSurroundingWhiteSpace.lowercased()
+        guard text.contains("/") else { return nil }
+    }
+
+    /// Whether a browser shows it as a page, as the responses of gateways, proxies and login portals.
+    var isHTML: Bool { text == "text/html" || text == "application/xhtml+xml" }
+
+    /// Whether a list as in an `Accept` field names the type itself: a wildcard does not ask for it.
+    func isNamed(in list: String) -> Bool {
+        list.split(separator: ",").contains { MediaType($0) == self }
+    }
+}
+
+extension HTTPResponse {
+    /// The media type of the body; `nil` where there is no body or the response does not say.
+    private var mediaType: MediaType? {
+        body.isEmpty ? nil : headers.values(of: "Content-Type").first.flatMap { MediaType($0) }
+    }
+
+    /// Refuses a page that was not asked for.
+    ///
+    /// - Parameters:
+    ///   - accepted: The media types that the reading accepts.
+    ///   - requested: The `Accept` field of the endpoint, where it has one.
+    /// - Throws: ``NetworkError`` with code `decodingFailed`.
+    func refusePage(unless accepted: [String], _ requested: String?) throws {
+        guard let mediaType, mediaType.isHTML else { return }
+        guard !accepted.contains(where: mediaType.isNamed), requested.map(mediaType.isNamed) != true else { return }
+        let reason = "the response is a page (HTML), and the endpoint does not ask for one"
+        throw NetworkError(.decodingFailed, reason: reason, response: head)
+    }
+}

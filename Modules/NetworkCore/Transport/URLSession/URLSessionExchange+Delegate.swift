@@ -1,0 +1,90 @@
+import ConcurrencyPrimitives
+import Foundation
+
+// What the delegate reports.
+extension URLSessionExchange {
+    func receive(_ head: HTTPResponseHead) {
+        let now = clock.uptime
+        let waiter = state.withLock { state in
+            state.lastActivity = now
+            // An informational response (1xx) is not the response.
+            guard head.status >= 200 else { return nil as CheckedContinuation<HTTPResponseHead, any Error>? }
+            if !state.hasHead { state.metrics.toHead = now - startedAt }
+            state.hasHead = true
+            defer { state.headWaiter = nil }
+            return state.headWaiter
+        }
+        guard let waiter else { return }
+        request.onEvent?(HTTPTransportEvent(.received, progress: TransferProgress(completed: 0, total: nil)))
+        waiter.resume(returning: head)
+    }
+
+    func receive(_ data: Data) {
+        let now = clock.uptime
+        var received: Int64 = 0
+        var isTooMuch = false
+        let waiter = state.withLock { state in
+            state.lastActivity = now
+            guard state.end == nil else { return nil as CheckedContinuation<Data?, any Error>? }
+            state.metrics.bytesReceived += Int64(data.count)
+            received = state.metrics.bytesReceived
+            guard let waiter = state.pieceWaiter else {
+                state.pieces.append(data)
+                state.unreadBytes += data.count
+                isTooMuch = state.unreadBytes > unreadLimit
+                return nil
+            }
+            state.pieceWaiter = nil
+            return waiter
+        }
+        if received > 0, let onEvent = request.onEvent {
+            onEvent(HTTPTransportEvent(.received, progress: TransferProgress(completed: received, total: nil)))
+        }
+        waiter?.resume(returning: data)
+        guard isTooMuch else { return }
+        let reason = "the body arrives faster than it is read: more than \(unreadLimit) bytes wait"
+        fail(HTTPTransportError(.responseTooLarge, reason: reason))
+    }
+
+    func noteSent(_ total: Int64) {
+        let now = clock.uptime
+        let isNews = state.withLock { state in
+            state.lastActivity = now
+            guard total > state.metrics.bytesSent || (total == 0 && !state.hasReportedSent) else { return false }
+            state.hasReportedSent = true
+            state.metrics.bytesSent = total
+            return true
+        }
+        guard isNews, let onEvent = request.onEvent else { return }
+        onEvent(HTTPTransportEvent(.sent, progress: TransferProgress(completed: total, total: upload.size)))
+    }
+
+    #if !canImport(FoundationNetworking)
+    /// Makes the stream of a body that is a sequence; `nil` where it is none, or cannot be read.
+    func makeStream() -> InputStream? {
+        guard case .stream(let body) = upload else { return nil }
+        do {
+            let (stream, end) = try BoundBodyStream.make(of: body) { self.fail($0) }
+            let (replaced, isOver) = state.withLock { state in
+                defer { state.endStream = end }
+                return (state.endStream, state.end != nil)
+            }
+            replaced?()
+            if isOver { end() }
+            return stream
+        } catch {
+            fail(error)
+            return nil
+        }
+    }
+    #endif
+
+    /// The response has arrived in full, whatever is reported after this.
+    func noteWhole() {
+        finish(nil, keepsPieces: true)
+    }
+
+    func complete(with error: (any Error)?) {
+        finish(error.map(HTTPTransportError.init(reportedBy:)), keepsPieces: true)
+    }
+}

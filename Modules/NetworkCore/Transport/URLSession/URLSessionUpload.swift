@@ -1,0 +1,116 @@
+import ConcurrencyPrimitives
+import Foundation
+
+/// A body in a form that URLSession sends.
+///
+/// On Linux, all sessions of a process share one thread, which must not wait for a stream, and a stream goes out in
+/// chunks without a length. There a sequence is read to its end first, into a temporary file.
+enum URLSessionUpload: Sendable {
+    case none
+    case data(Data)
+    case file(URL, size: Int64, isTemporary: Bool)
+    case stream(HTTPBody)
+
+    /// Prepares a body.
+    ///
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - timeLimit: The longest time to read a sequence. `nil`: no limit.
+    ///   - clock: The clock of the limit.
+    /// - Throws: ``HTTPTransportError`` with code `encodingFailed` or `timedOut`; `CancellationError`.
+    init(_ body: HTTPBody, within timeLimit: Duration?, clock: any TimeSource) async throws {
+        if body.isEmpty {
+            self = .none
+        } else if let data = body.data {
+            self = .data(data)
+        } else if let file = body.file {
+            self = .file(file, size: body.length ?? 0, isTemporary: false)
+        } else {
+            #if canImport(FoundationNetworking)
+            self = try await Self.temporaryFile(of: body, within: timeLimit, clock: clock)
+            #else
+            self = .stream(body)
+            #endif
+        }
+    }
+
+    private static func temporaryFile(
+        of body: HTTPBody,
+        within timeLimit: Duration?,
+        clock: any TimeSource
+    ) async throws -> URLSessionUpload {
+        guard let timeLimit else { return try await temporaryFile(of: body) }
+        let deadline = clock.uptime + timeLimit
+        return try await withThrowingTaskGroup(of: URLSessionUpload.self) { group in
+            group.addTask { try await temporaryFile(of: body) }
+            group.addTask {
+                try await clock.sleep(until: deadline)
+                throw HTTPTransportError(.timedOut, reason: "waited for the body's sequence for \(timeLimit)")
+            }
+            defer { group.cancelAll() }
+            guard let upload = try await group.next() else { throw CancellationError() }
+            return upload
+        }
+    }
+
+    /// The body in a new file that only this user can read.
+    private static func temporaryFile(of body: HTTPBody) async throws -> URLSessionUpload {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-body-\(UUID().uuidString)")
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: attributes) else {
+            throw HTTPTransportError(.encodingFailed, reason: "the temporary folder cannot be written to")
+        }
+        do {
+            let file = try FileHandle(forWritingTo: url)
+            defer { try? file.close() }
+            var size: Int64 = 0
+            for try await piece in body {
+                try file.write(contentsOf: piece)
+                size += Int64(piece.count)
+            }
+            return .file(url, size: size, isTemporary: true)
+        } catch {
+            try? FileManager.default.removeItem(at: url)
+            throw error is CancellationError ? error : HTTPTransportError(sending: error)
+        }
+    }
+
+    /// The number of bytes, where it is known.
+    var size: Int64? {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .file(_, let size, _): size
+        case .stream(let body): body.length
+        }
+    }
+
+    /// Removes what was written for the exchange.
+    func discard() {
+        guard case .file(let url, _, isTemporary: true) = self else { return }
+        // The system clears its temporary folder; a file that cannot be removed now does no harm.
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Why an exchange failed: a file that is shorter than announced leaves the server waiting, which looks like a
+    /// timeout.
+    func explanation(of error: any Error) -> any Error {
+        guard case .file(let url, let size, _) = self, error is HTTPTransportError,
+            (try? FileReader.size(of: url)) != size
+        else { return error }
+        return HTTPTransportError(.encodingFailed, reason: HTTPBodyError.changedFile.reason)
+    }
+}
+
+extension HTTPTransportError {
+    /// A body that cannot be sent. The error of a sequence is not kept: its text is not ours to vouch for.
+    init(sending error: any Error) {
+        switch error {
+        case let error as HTTPTransportError: self = error
+        case let error as HTTPBodyError where error.code == .alreadyRead:
+            self.init(.bodyNotReplayable, reason: error.reason)
+        case let error as HTTPBodyError: self.init(.encodingFailed, reason: error.reason)
+        default: self.init(.encodingFailed, reason: "the body's sequence failed (\(type(of: error)))")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import NetworkCore
+
+@Suite("HTTPBody", .timeLimit(.minutes(10)))
+struct HTTPBodyTests {
+    func read(_ body: HTTPBody) async throws -> Data {
+        try await body.reduce(into: Data()) { $0 += $1 }
+    }
+
+    @Test(arguments: ["data", "file", "closure"])
+    func `a body of data, of a file or of a closure is read again in full`(kind: String) async throws {
+        let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+        let file = try TemporaryFile(content)
+        let body: HTTPBody =
+            switch kind {
+            case "data": HTTPBody(content)
+            case "file": try HTTPBody(file: file.url)
+            default: HTTPBody(length: 200_000) { content.pieces }
+            }
+        #expect(body.isReplayable && body.length == 200_000)
+        #expect((body.data != nil) == (kind == "data") && (body.file != nil) == (kind == "file"))
+        for _ in 0..<2 { #expect(try await read(body) == content) }
+    }
+
+    @Test func `a bare sequence is read once, and a second reader is told so`() async throws {
+        let body = HTTPBody(once: Data("once".utf8).pieces)
+        #expect(!body.isReplayable)
+        #expect(try await read(body) == Data("once".utf8))
+        let error = try await #require(throws: HTTPBodyError.self) { try await read(body) }
+        #expect(error.code == .alreadyRead && error.reason.contains("make it of a closure"))
+    }
+
+    @Test func `of two readers at once, one reads everything and the other fails`() async throws {
+        for _ in 0..<100 {
+            let body = HTTPBody(once: Data("once".utf8).pieces)
+            let outcomes = await withTaskGroup(of: Data?.self) { group in
+                for _ in 0..<2 { group.addTask { try? await self.read(body) } }
+                return await group.reduce(into: [Data?]()) { $0.append($1) }
+            }
+            #expect(outcomes.compactMap(\.self) == [Data("once".utf8)])
+        }
+    }
+
+    @Test(arguments: [3, 5])
+    func `another number of bytes than announced is an error`(length: Int64) async throws {
+        let bodies = [
+            HTTPBody(length: length) { Data("four".utf8).pieces },
+            HTTPBody(once: Data("four".utf8).pieces, length: length),
+        ]
+        for body in bodies {
+            let error = await #expect(throws: HTTPBodyError.self) { try await read(body) }
+            #expect(error?.code == .wrongLength)
+        }
+    }
+
+    @Test(arguments: [10, 200_000])
+    func `a file whose size changes is an error`(size: Int) async throws {
+        let file = try TemporaryFile(Data(repeating: 7, count: 100_000))
+        let body = try HTTPBody(file: file.url)
+        try Data(repeating: 7, count: size).write(to: file.url)
+        let error = await #expect(throws: HTTPBodyError.self) { try await read(body) }
+        #expect(error?.code == .wrongLength)
+    }
+
+    @Test func `a body with more bytes than allowed is not kept`() async throws {
+        for body in [HTTPBody(Data("four".utf8)), HTTPBody { Data("four".utf8).pieces }] {
+            #expect(try await body.collect(upTo: 4).count == 4)
+            let error = await #expect(throws: HTTPBodyError.self) { try await body.collect(upTo: 3) }
+            #expect(error?.code == .tooLong)
+        }
+    }
+
+    @Test func `a reader that is cancelled is told so and not that the body ended`() async throws {
+        let body = HTTPBody { AsyncStream<Data> { _ in } }
+        let task = Task { try await read(body) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@Suite("Which responses are accepted")
+struct AcceptedResponseTests {
+    let page = StubResponse.status(
+        200, headers: ["Content-Type": "text/html; charset=utf-8"], body: Data("<html>Sign in</html>".utf8))
+
+    func failure<Response>(of call: Endpoint<Response>, after response: StubResponse) async throws -> NetworkError {
+        let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> response))
+        return try await #require(throws: NetworkError.self) { _ = try await client.send(call) }
+    }
+
+    func client(_ response: StubResponse) -> NetworkClient {
+        NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> response))
+    }
+
+    @Test func `a page satisfies no endpoint that does not ask for one`() async throws {
+        for error in [
+            try await failure(of: Endpoint<Void>.get("x"), after: page),
+            try await failure(of: Endpoint<Data>.get("x"), after: page),
+            try await failure(of: Endpoint<Article>.get("x"), after: page),
+            try await failure(of: Endpoint<Data>.get("x").header("Accept", "image/png, */*"), after: page),
+        ] {
+            #expect(error.code == .decodingFailed && error.status == 200)
+            #expect("\(error)".contains("HTML"))
+        }
+    }
+
+    @Test func `a page satisfies an endpoint that asks for it`() async throws {
+        let call = Endpoint<Data>.get("x").header("Accept", "image/png, text/html;q=0.5")
+        #expect(try await client(page).send(call) == Data("<html>Sign in</html>".utf8))
+        #expect(try await client(page).send(Endpoint<HTTPResponse>.request(.get, "x")).status == 200)
+    }
+
+    @Test func `an empty body is no page, and a value that can be decoded is taken whatever its label`() async throws {
+        let headers: HTTPHeaders = ["Content-Type": "text/html"]
+        try await client(.status(200, headers: headers)).send(Endpoint<Void>.get("x"))
+        let labelled = StubResponse.status(200, headers: headers, body: Data("[1]".utf8))
+        #expect(try await client(labelled).send(Endpoint<[Int]>.get("x").format(.json)) == [1])
+    }
+
+    @Test func `accepted statuses are the endpoint's or the client's, and need not be a range`() async throws {
+        let call = Endpoint<Void>.delete("x").accepting(.success, .notFound)
+        for status in [200, 204, 404] { try await client(.status(status)).send(call) }
+        for status in [304, 403, 405, 500] {
+            #expect(try await failure(of: call, after: .status(status)).status == status)
+        }
+        #expect(try await failure(of: Endpoint<Void>.delete("x"), after: .status(404)).status == 404)
+    }
+
+    @Test func `a value can be made of the decoded one and the head`() async throws {
+        let call = Endpoint<[Int]>.get("x").format(.json).map { numbers, head in "\(numbers) \(head.status)" }
+        #expect(try await client(.json([1, 2])).send(call) == "[1, 2] 200")
+    }
+}

@@ -1,0 +1,145 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import Testing
+
+@Suite("Bodies over URLSession", .timeLimit(.minutes(10)))
+struct URLSessionBodyTests {
+    let transport = URLSessionTransport()
+
+    func request(_ url: URL, body: HTTPBody = .none, timeout: Duration = .seconds(30)) -> HTTPTransportRequest {
+        let head = HTTPRequestHead(method: body.isEmpty ? .get : .post, url: url)
+        return HTTPTransportRequest(head: head, body: body, idleTimeout: timeout, isIdempotent: body.isEmpty)
+    }
+
+    @Test func `a second reader of a response gets a clear error, one that reads on gets the rest`() async throws {
+        let server = try LoopbackServer { _ in .respond(200, body: Data("body".utf8)) }
+        defer { server.stop() }
+        let response = try await transport.perform(request(server.url))
+        var iterator = response.body.makeAsyncIterator()
+        #expect(try await iterator.next() == Data("body".utf8))
+        let error = await #expect(throws: HTTPBodyError.self) { try await response.body.collect(upTo: 100) }
+        #expect(error?.code == .alreadyRead)
+        #expect(try await iterator.next() == nil)
+        #expect(try await response.completion().metrics.bytesReceived == 4)
+    }
+
+    @Test func `the completion of a body that breaks off is an error`() async throws {
+        let server = try LoopbackServer { _ in .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)) }
+        defer { server.stop() }
+        let response = try await transport.perform(request(server.url))
+        await #expect(throws: HTTPTransportError.self) { try await response.body.collect(upTo: 100) }
+        await #expect(throws: HTTPTransportError.self) { try await response.completion() }
+    }
+
+    @Test(arguments: [nil, 300_000] as [Int64?])
+    func `a sequence is sent in full, with one length`(length: Int64?) async throws {
+        let content = Data(repeating: 7, count: 300_000)
+        let server = try LoopbackServer { _ in .respond(204) }
+        defer { server.stop() }
+        let body = HTTPBody(length: length) { content.pieces }
+        #expect(try await transport.perform(request(server.url, body: body)).head.status == 204)
+        let sent = try #require(server.requests.first)
+        #expect(sent.body == content)
+        #expect(sent.values(of: "Content-Length").count + sent.values(of: "Transfer-Encoding").count == 1)
+        if let length { #expect(sent["Content-Length"] == "\(length)") }
+    }
+
+    @Test func `a sequence of another length than announced is not taken for a whole body`() async throws {
+        let server = try LoopbackServer { _ in .respond(204) }
+        defer { server.stop() }
+        let body = HTTPBody(length: 5) { Data("four".utf8).pieces }
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.perform(request(server.url, body: body))
+        }
+        #expect(error?.code == .encodingFailed)
+        #expect(server.requests.isEmpty)
+    }
+
+    struct Mishap: Error {}
+
+    @Test func `a sequence that fails never looks complete to the server`() async throws {
+        let server = try LoopbackServer { _ in .respond(204) }
+        defer { server.stop() }
+        let body = HTTPBody {
+            AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("half".utf8))
+                continuation.finish(throwing: Mishap())
+            }
+        }
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.perform(request(server.url, body: body))
+        }
+        #expect(error?.code == .encodingFailed && error?.reason.contains("Mishap") == true)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func `a sequence that waits does not hold a cancelled request back`() async throws {
+        let server = try LoopbackServer { _ in .respond(204) }
+        defer { server.stop() }
+        let asked = Gate(isOpen: true)
+        let never = Gate()
+        // More often than there are cold connections: none may stay occupied.
+        for round in 1...(2 * URLSessionTransport.coldConnectionLimit) {
+            let body = HTTPBody {
+                AsyncStream<Data> {
+                    await asked.pass()
+                    try? await never.passUnlessCancelled()
+                    return nil
+                }
+            }
+            let task = Task { try await transport.perform(request(server.url, body: body)) }
+            await asked.arrivals(atLeast: round)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test func `a file that shrinks while it is sent is named as the reason`() async throws {
+        let file = try TemporaryFile(Data(repeating: 7, count: 100_000))
+        let body = try HTTPBody(file: file.url)
+        try Data(repeating: 7, count: 10).write(to: file.url)
+        let server = try LoopbackServer { _ in .hold }
+        defer { server.stop() }
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.perform(request(server.url, body: body, timeout: .milliseconds(100)))
+        }
+        #expect(error?.reason == "the file changed while it was read")
+    }
+
+    @Test func `a response that nothing reads fails when too much of it waits`() async throws {
+        let server = try LoopbackServer { _ in .respond(200, body: Data(repeating: 7, count: 8 * 1_024 * 1_024)) }
+        defer { server.stop() }
+        let transport = URLSessionTransport(unreadLimit: 1_024 * 1_024)
+        let response = try await transport.perform(request(server.url))
+        let error = await #expect(throws: HTTPTransportError.self) { try await response.completion() }
+        #expect(error?.reason.contains("faster than it is read") == true)
+    }
+
+    @Test func `the time to the head includes the wait for a connection and says what it waited for`() async throws {
+        let server = try LoopbackServer { _ in .hold }
+        defer { server.stop() }
+        let clock = ManualTimeSource()
+        let transport = URLSessionTransport(connectionsPerHost: 1, clock: clock)
+        var request = request(server.url)
+        request.timeToHead = .seconds(5)
+        let queued = Gate(isOpen: true)
+        request.onEvent = { event in if event.kind == .queued { Task { await queued.pass() } } }
+        let first = Task { [request] in try await transport.perform(request) }
+        let second = Task { [request] in try await transport.perform(request) }
+        await queued.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 2)
+        clock.advance(by: .seconds(6))
+        var reasons: Set<String> = []
+        for call in [first, second] {
+            let error = await #expect(throws: HTTPTransportError.self) { try await call.value }
+            #expect(error?.code == .timedOut)
+            reasons.insert(error?.reason ?? "")
+        }
+        #expect(
+            reasons == [
+                "the head of the response did not arrive for 5.0 seconds", "waited for a connection for 5.0 seconds",
+            ])
+    }
+}

@@ -1,0 +1,32 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@Suite("A transport that wraps a transport")
+struct WrappingTransportTests {
+    /// What works around an exchange: it changes the request, sees the response, and passes events on.
+    struct Signing: HTTPTransport {
+        let next: any HTTPTransport
+        let seen: Recorder<String>
+
+        func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+            var request = request
+            try request.head.set("Signature", to: "\(request.head.method) attempt \(request.context.attempt)")
+            let response = try await next.perform(request)
+            seen.record("\(response.head.status) for \(request.context.session?.rawValue ?? "no session")")
+            return response
+        }
+    }
+
+    @Test func `it sees the call, its session and each attempt`() async throws {
+        let stubs = StubTransport(.any ~> .status(401), .any ~> .status(204))
+        let seen = Recorder<String>()
+        let client = NetworkClient(baseURL: baseURL, transport: Signing(next: stubs, seen: seen))
+        try await client.authenticated(by: ScriptedTokenProvider()).send(Endpoint<Void>.get("x"))
+        #expect(stubs.requests.map { $0.headers["Signature"] } == ["GET attempt 1", "GET attempt 2"])
+        #expect(Set(stubs.requests.map(\.context.id)).count == 1)
+        #expect(seen.values == ["401 for session-a", "204 for session-a"])
+    }
+}
