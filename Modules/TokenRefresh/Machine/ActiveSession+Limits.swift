@@ -22,7 +22,8 @@ extension ActiveSession {
                 &context
             )
         case .ending(let reason, _):
-            return .ends(reason, revoking: nil, inStore: false)
+            let limit = TokenStoreError(.unavailable, reason: "no response within \(limit)")
+            return endFailed(reason, limit, &context)
         case .storing(let bundle, let expiry, _):
             return commit(bundle, expiry, isStored: false, &context)
         }

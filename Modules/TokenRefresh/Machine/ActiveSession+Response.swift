@@ -104,9 +104,23 @@ extension ActiveSession {
     ) -> SessionOutcome {
         switch outcome {
         case .written: .ends(reason, revoking: nil, inStore: true)
-        case .failed: .ends(reason, revoking: nil, inStore: false)
+        case .failed(let error): endFailed(reason, error, &context)
         case .superseded(let found): superseded(by: found, storing: nil, nil, &context)
         }
+    }
+
+    /// The end could not be written. Another process may have stored newer tokens, so a session in a shared store stays
+    /// until the store works (G14).
+    mutating func endFailed(
+        _ reason: SignOutReason,
+        _ error: TokenStoreError,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        guard context.settings.isShared else { return .ends(reason, revoking: nil, inStore: false) }
+        context.forgetWrites()
+        failAttempt(
+            TokenRefreshError(.unavailable, reason: "the end of the session cannot be stored", cause: error), &context)
+        return .continues
     }
 
     func ending(_ error: TokenRefreshError?, _ context: MachineContext) -> SessionEnding {

@@ -55,7 +55,7 @@ extension ActiveSession {
         case .refreshing(_, .storing(let bundle, let expiry, version)):
             return commit(bundle, expiry, isStored: false, &context)
         case .refreshing(_, .ending(let reason, version)):
-            return .ends(reason, revoking: nil, inStore: false)
+            return endFailed(reason, error, &context)
         case .refreshing(_, .recording(let recording)) where recording.version == version:
             forgetRecord(&context)
             failAttempt(

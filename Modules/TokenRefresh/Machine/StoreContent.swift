@@ -74,6 +74,14 @@ enum EndScope: Hashable, Sendable {
 }
 
 extension StoreContent {
+    /// How a write ended that left what it found. A user's sign-out that finds nothing to remove is done.
+    func outcome(leaving found: StoredSession) -> WriteOutcome {
+        switch self {
+        case .bundle, .ended(_, _, of: .rejected): .superseded(by: found)
+        case .ended: .written(replaced: nil)
+        }
+    }
+
     /// The bundle to store.
     var bundle: TokenBundle? {
         if case .bundle(let bundle, _) = self { bundle } else { nil }

@@ -43,11 +43,21 @@ import Testing
         #expect(ended.wrote(.superseded(by: .ended(end))).contains("signedOut byUser"))
     }
 
-    @Test func `G25: an end that cannot be stored, or takes too long, is published all the same`() {
-        var failing = rejected()
-        #expect(failing.storeFails().contains("signedOut expired"))
-        var hanging = rejected()
-        #expect(hanging.pass(.seconds(10)).contains("signedOut expired"))
+    @Test func `G14: while the end cannot be stored, a session in a shared store stays`() {
+        for hangs in [false, true] {
+            var script = rejected()
+            let actions = hangs ? script.pass(.seconds(10)) : script.storeFails()
+            #expect(actions.contains("1: storeUnavailable"))
+            #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        }
+    }
+
+    @Test func `A store of one process ends the session at once when its write fails`() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.respond(.rejected)
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.storeFails().contains("signedOut expired"))
     }
 
     @Test func `A sign-out by the user during the write removes newer tokens, too`() {

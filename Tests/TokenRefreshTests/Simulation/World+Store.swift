@@ -108,7 +108,8 @@ extension World {
         if case .active(let bundle)? = new { landed(bundle, process) }
         if case .ended(_, _, let scope) = content, !outcome.isFailure {
             if new != nil, let lost = old.bundle {
-                checkDeletion(process, of: lost)
+                // The rejected session is the process's own.
+                if case .rejected = scope {} else { checkDeletion(process, of: lost) }
                 server.noteDeleted(family: Int(named: lost.session.rawValue))
             }
             if let session = scope.session { server.noteDeleted(family: Int(named: session.rawValue)) }
