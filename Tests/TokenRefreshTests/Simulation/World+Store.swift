@@ -106,7 +106,9 @@ extension World {
         if isTraced { note("store: p\(process + 1) writes, \(outcome.traceText); it holds \(store.content.traceText)") }
         if wasCorrupt, new != nil { server.noteDamage() }
         if case .active(let bundle)? = new { landed(bundle, process) }
-        if case .ended(_, _, let scope) = content, !outcome.isFailure {
+        if case .ended(_, _, .rejected) = content, !isShared || new == nil {
+            // A late response may still bring tokens, and newer ones may be stored: the session has not ended yet.
+        } else if case .ended(_, _, let scope) = content, !outcome.isFailure {
             if new != nil, let lost = old.bundle {
                 // The rejected session is the process's own.
                 if case .rejected = scope {} else { checkDeletion(process, of: lost) }
