@@ -65,9 +65,7 @@ struct StoreAccess: Sendable {
             return new
         }
         let (found, isReplaced) = seen.withLock { $0 }
-        if isReplaced { return .written(replaced: found.bundle) }
-        // A tombstone does not replace the tokens of another session.
-        return content.bundle == nil ? .written(replaced: nil) : .superseded(by: found)
+        return isReplaced ? .written(replaced: found.bundle) : content.outcome(leaving: found)
     }
 
     /// Writes to a store that only this process uses.

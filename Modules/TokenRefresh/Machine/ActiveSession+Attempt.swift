@@ -41,7 +41,7 @@ extension ActiveSession {
         guard case .refreshing(_, let stage) = phase else { return }
         switch stage {
         case .reading, .verifying: isReadStale = true
-        case .leasing, .recording, .calling, .storing: break
+        case .leasing, .recording, .calling, .ending, .storing: break
         }
     }
 
@@ -67,7 +67,7 @@ extension ActiveSession {
         switch stage {
         case .reading: rejection = nil
         case .verifying(let error): rejection = error
-        case .leasing, .recording, .calling, .storing: return .continues
+        case .leasing, .recording, .calling, .ending, .storing: return .continues
         }
         guard !isReadStale else {
             readStore(id, &context)
@@ -100,8 +100,11 @@ extension ActiveSession {
         case .active(let stored) where stored.displaces(bundle):
             return adopt(stored, id, ownerMayCall: ownerMayCall, &context)
         default:
-            if let rejection { return end(rejection, context) }
-            proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
+            if let rejection {
+                end(rejection, id, &context)
+            } else {
+                proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
+            }
             return .continues
         }
     }

@@ -21,6 +21,9 @@ extension ActiveSession {
                 TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.unavailable, reason: reason)),
                 &context
             )
+        case .ending(let reason, _):
+            let limit = TokenStoreError(.unavailable, reason: "no response within \(limit)")
+            return endFailed(reason, limit, &context)
         case .storing(let bundle, let expiry, _):
             return commit(bundle, expiry, isStored: false, &context)
         }
@@ -54,7 +57,7 @@ extension ActiveSession {
         mark(&context)
         guard context.lease != nil, case .refreshing(_, let stage) = phase else { return }
         switch stage {
-        case .leasing, .calling, .storing: return
+        case .leasing, .calling, .ending, .storing: return
         case .recording: forgetRecord(&context)
         case .reading, .verifying: break
         }

@@ -89,8 +89,38 @@ extension ActiveSession {
         }
     }
 
-    func end(_ rejection: TokenRefreshError, _ context: MachineContext) -> SessionOutcome {
-        .ends(.expired(ending(rejection, context)), revoking: nil, inStore: false)
+    /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
+    mutating func end(_ rejection: TokenRefreshError, _ id: AttemptID, _ context: inout MachineContext) {
+        let reason = SignOutReason.expired(ending(rejection, context))
+        let version = context.write(.ended(reason, at: context.now.date, of: rejectedScope))
+        phase = .refreshing(id, .ending(reason, version: version))
+    }
+
+    /// The end of the session was written, or could not be.
+    mutating func endWritten(
+        _ reason: SignOutReason,
+        _ outcome: WriteOutcome,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        switch outcome {
+        case .written: .ends(reason, revoking: nil, inStore: true)
+        case .failed(let error): endFailed(reason, error, &context)
+        case .superseded(let found): superseded(by: found, storing: nil, nil, &context)
+        }
+    }
+
+    /// The end could not be written. Another process may have stored newer tokens, so a session in a shared store stays
+    /// until the store works (G14).
+    mutating func endFailed(
+        _ reason: SignOutReason,
+        _ error: TokenStoreError,
+        _ context: inout MachineContext
+    ) -> SessionOutcome {
+        guard context.settings.isShared else { return .ends(reason, revoking: nil, inStore: false) }
+        context.forgetWrites()
+        failAttempt(
+            TokenRefreshError(.unavailable, reason: "the end of the session cannot be stored", cause: error), &context)
+        return .continues
     }
 
     func ending(_ error: TokenRefreshError?, _ context: MachineContext) -> SessionEnding {

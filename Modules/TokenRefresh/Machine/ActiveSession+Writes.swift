@@ -10,6 +10,7 @@ extension ActiveSession {
         _ outcome: WriteOutcome,
         _ context: inout MachineContext
     ) -> SessionOutcome {
+        if case .refreshing(_, .ending(let reason, version)) = phase { return endWritten(reason, outcome, &context) }
         guard let content, content.bundle?.session == bundle.session else { return .continues }
         switch outcome {
         case .written:
@@ -53,6 +54,8 @@ extension ActiveSession {
         switch phase {
         case .refreshing(_, .storing(let bundle, let expiry, version)):
             return commit(bundle, expiry, isStored: false, &context)
+        case .refreshing(_, .ending(let reason, version)):
+            return endFailed(reason, error, &context)
         case .refreshing(_, .recording(let recording)) where recording.version == version:
             forgetRecord(&context)
             failAttempt(

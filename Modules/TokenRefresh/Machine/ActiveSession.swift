@@ -15,7 +15,7 @@ enum SessionOutcome: Sendable {
 /// ```
 /// activating ──stored──► resting ──a request needs it──► refreshing ──► resting
 ///                          (shared store: leasing → reading →) recording → calling → storing
-///                                            │                  │           └ rejected → verifying
+///                                            │                  │           └ rejected → verifying → ending
 ///                                            └ newer: adopted   └ not writable: no call (G27)
 /// ```
 /// The machine keeps its session in private state: nothing outside the machine's files can see or set what is in here.
@@ -41,6 +41,8 @@ struct ActiveSession: Hashable, Sendable {
         case calling(isReplay: Bool)
         /// The server has rejected the refresh token; another process may have newer ones.
         case verifying(TokenRefreshError)
+        /// The store holds nothing newer, and the end of the session is being stored (G13).
+        case ending(SignOutReason, version: Int)
         /// The new tokens are being stored (G11).
         case storing(TokenBundle, Expiry, version: Int)
     }
@@ -175,6 +177,14 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The sessions whose tokens are removed from the store when this session ends.
     var endScope: EndScope { isStored ? .sessions(bundle.session, replacing: []) : replaced }
+
+    /// The sessions whose tokens an end removes. A user's sign-out removes newer tokens of another process, too.
+    func scope(of reason: SignOutReason) -> EndScope {
+        if case .refreshing(_, .ending) = phase, reason.isExpired { rejectedScope } else { endScope }
+    }
+
+    /// The scope of a session whose refresh token the server has rejected.
+    var rejectedScope: EndScope { .rejected(bundle, replacing: isStored ? [] : replaced.sessions) }
 
     /// The newest tokens of the session, including those that are being stored: revoking older ones might leave the
     /// newest valid.

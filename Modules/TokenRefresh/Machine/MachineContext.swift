@@ -91,6 +91,8 @@ struct MachineContext: Sendable {
 
     /// Drops the content that is not stored yet.
     mutating func forgetWrites() {
+        // A read under way may have seen the content before the write under way.
+        if store.isWriting { storeMayHaveChanged = true }
         store.settle()
         emit(.stopTimer(.storeRetry))
     }

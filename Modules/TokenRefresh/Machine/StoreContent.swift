@@ -29,18 +29,29 @@ enum EndScope: Hashable, Sendable {
     /// The session itself, and the sessions that it was to replace in the store. Any other session in the store is a
     /// sign-in of another process, which stays.
     case sessions(SessionID, replacing: Set<SessionID>)
+    /// The session whose refresh token the server has rejected, with these tokens, and the sessions that it was to
+    /// replace. Newer tokens of the session are those of another process, which were not rejected: they stay.
+    case rejected(TokenBundle, replacing: Set<SessionID>)
     /// Content that was never read, or cannot be read. Tokens in a shared store are a sign-in of another process, which
     /// stays.
     case unread
 
     /// The session that ended, where it is known.
     var session: SessionID? {
-        if case .sessions(let session, _) = self { session } else { nil }
+        switch self {
+        case .sessions(let session, _): session
+        case .rejected(let bundle, _): bundle.session
+        case .unread: nil
+        }
     }
 
     /// All known sessions whose tokens are removed.
     var sessions: Set<SessionID> {
-        if case .sessions(let own, let replaced) = self { replaced.union([own]) } else { [] }
+        switch self {
+        case .sessions(let own, let replaced): replaced.union([own])
+        case .rejected(let bundle, let replaced): replaced.union([bundle.session])
+        case .unread: []
+        }
     }
 
     /// The scope of a session that is signed in over this one.
@@ -48,6 +59,9 @@ enum EndScope: Hashable, Sendable {
 
     /// The replacement of the stored content; `nil` leaves it.
     fileprivate func replacement(for found: StoredSession?, _ reason: SignOutReason, _ date: Date) -> StoredSession? {
+        if case (.rejected(let rejected, _), .active(let stored)?) = (self, found), stored.displaces(rejected) {
+            return nil
+        }
         switch found {
         case .active(let bundle) where sessions.contains(bundle.session):
             return .ended(EndedSession(session: session ?? bundle.session, reason: reason, date: date))
@@ -60,6 +74,14 @@ enum EndScope: Hashable, Sendable {
 }
 
 extension StoreContent {
+    /// How a write ended that left what it found. A user's sign-out that finds nothing to remove is done.
+    func outcome(leaving found: StoredSession) -> WriteOutcome {
+        switch self {
+        case .bundle, .ended(_, _, of: .rejected): .superseded(by: found)
+        case .ended: .written(replaced: nil)
+        }
+    }
+
     /// The bundle to store.
     var bundle: TokenBundle? {
         if case .bundle(let bundle, _) = self { bundle } else { nil }

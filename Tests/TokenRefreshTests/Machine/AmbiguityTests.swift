@@ -26,7 +26,8 @@ import Testing
             #expect(script.refused(waiter, generation: 0) == ["call g0"])
             #expect(script.respond(bare) == (waiter == 3 ? ["3: refreshUnavailable"] : ["reread"]))
         }
-        #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.wrote().contains("signedOut expired"))
     }
 
     @Test func `G4: by policy an ambiguous refusal is a rejection at once, or never`() {

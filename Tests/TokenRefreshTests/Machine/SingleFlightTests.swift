@@ -151,7 +151,8 @@ import Testing
         _ = script.refused(1, generation: 0)
         _ = script.pass(.seconds(30))
         #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.wrote().contains("signedOut expired"))
     }
 }
 

@@ -79,8 +79,9 @@ import Testing
             #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"], "its call waits for no store")
             guard isRejected else { continue }
             _ = script.respond(.rejected)
-            let ending = script.reread(.stored("ada", 5))
-            #expect(ending.contains("signedOut expired"))
+            #expect(script.reread(.stored("ada", 5)) == [], "the write of the intent is still under way")
+            #expect(script.wrote() == ["delete"])
+            #expect(script.wrote().contains("signedOut expired"))
         }
     }
 
@@ -161,7 +162,8 @@ import Testing
             _ = script.pass(.seconds(2))
             _ = script.refused(2, generation: 0)
             _ = script.respond(.rejected)
-            #expect(script.reread(.stored("ada", 0)).contains("signedOut expired"))
+            #expect(script.reread(.stored("ada", 0)) == ["delete"])
+            #expect(script.wrote().contains("signedOut expired"))
         }
     }
 }

@@ -57,7 +57,7 @@ struct DeviceStore {
         let found = read()
         guard let new = wanted.replacement(for: found) else {
             let stored = (try? found.get()) ?? .empty
-            return (wanted.bundle == nil ? .written(replaced: nil) : .superseded(by: stored), nil)
+            return (wanted.outcome(leaving: stored), nil)
         }
         replace(by: new)
         return (.written(replaced: (try? found.get())?.bundle), new)

@@ -106,9 +106,12 @@ extension World {
         if isTraced { note("store: p\(process + 1) writes, \(outcome.traceText); it holds \(store.content.traceText)") }
         if wasCorrupt, new != nil { server.noteDamage() }
         if case .active(let bundle)? = new { landed(bundle, process) }
-        if case .ended(_, _, let scope) = content, !outcome.isFailure {
+        if case .ended(_, _, .rejected) = content, !isShared || new == nil {
+            // A late response may still bring tokens, and newer ones may be stored: the session has not ended yet.
+        } else if case .ended(_, _, let scope) = content, !outcome.isFailure {
             if new != nil, let lost = old.bundle {
-                checkDeletion(process, of: lost)
+                // The rejected session is the process's own.
+                if case .rejected = scope {} else { checkDeletion(process, of: lost) }
                 server.noteDeleted(family: Int(named: lost.session.rawValue))
             }
             if let session = scope.session { server.noteDeleted(family: Int(named: session.rawValue)) }
