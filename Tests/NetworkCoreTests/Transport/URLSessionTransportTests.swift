@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import Testing
@@ -155,14 +156,20 @@ struct URLSessionTransportTests {
         let clock = ManualTimeSource()
         let transport = URLSessionTransport(clock: clock)
         let arrived = Gate(isOpen: true)
-        let release = DispatchSemaphore(value: 0)
+        let limit = URLSessionTransport.defaultConnectionsPerHost
+        let count = Locked(0)
+        // The request that has waited must not be responded to in place of one of the first.
+        let (first, last) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let server = try LoopbackServer { _ in
             Task { await arrived.pass() }
-            release.wait()
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            (number <= limit ? first : last).wait()
             return .respond(204)
         }
         defer { server.stop() }
-        let limit = URLSessionTransport.defaultConnectionsPerHost
         let request = HTTPTransportRequest(
             head: HTTPRequestHead(url: server.url),
             idleTimeout: .seconds(30),
@@ -178,7 +185,7 @@ struct URLSessionTransportTests {
         }
         await arrived.arrivals(atLeast: limit)
         clock.advance(by: .seconds(20))
-        for _ in 0..<limit { release.signal() }
+        for _ in 0..<limit { first.signal() }
         await answered.arrivals(atLeast: limit)
         await arrived.arrivals(atLeast: limit + 1)
         clock.advance(by: .seconds(20))
@@ -186,7 +193,7 @@ struct URLSessionTransportTests {
         let other = try LoopbackServer { _ in .respond(204) }
         defer { other.stop() }
         for _ in 0..<20 { _ = try await perform("GET", other.url) }
-        release.signal()
+        last.signal()
         for call in calls { #expect(try await call.value == 204) }
     }
 }
