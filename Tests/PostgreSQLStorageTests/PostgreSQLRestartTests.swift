@@ -13,6 +13,14 @@ import Testing
     .needsPostgreSQL, .timeLimit(.minutes(10))
 )
 struct PostgreSQLRestartTests {
+    /// Limits that no held cipher reaches, on a busy machine either.
+    private static var unhurried: PostgreSQLLimits {
+        var limits = PostgreSQLLimits()
+        limits.call = .seconds(3_600)
+        limits.cipher = .seconds(3_600)
+        return limits
+    }
+
     private let other = ProcessIdentity(host: "other-host", process: "4711-other")
 
     @Test func `after a restart of the server the holder keeps the lease, even with a short claim`() async throws {
@@ -68,7 +76,8 @@ struct PostgreSQLRestartTests {
         let store = PostgreSQLTokenStore(
             connection: "\(server.connection) application_name=\(name)",
             account: name,
-            cipher: cipher
+            cipher: cipher,
+            limits: Self.unhurried
         )
         let calls = Locked(0)
         let update = Task {
@@ -92,7 +101,8 @@ struct PostgreSQLRestartTests {
         let store = PostgreSQLTokenStore(
             connection: "\(server.connection) application_name=\(name)",
             account: name,
-            cipher: cipher
+            cipher: cipher,
+            limits: Self.unhurried
         )
         let update = Task { await storeFailure { try await store.update { _ in .active(.fleet(1)) } } }
         await cipher.sealing.arrivals(atLeast: 1)
@@ -106,10 +116,7 @@ struct PostgreSQLRestartTests {
     @Test func `a server that restarts during an update has the session afterwards`() async throws {
         let server = try await PostgreSQLServer()
         let cipher = GatedCipher()
-        var limits = PostgreSQLLimits()
-        limits.call = .seconds(3_600)
-        limits.cipher = .seconds(3_600)
-        let store = server.store("account", cipher: cipher, limits: limits)
+        let store = server.store("account", cipher: cipher, limits: Self.unhurried)
         try await store.prepare()
         let update = Task { try await store.save(.fleet(1)) }
         await cipher.sealing.arrivals(atLeast: 1)
