@@ -12,7 +12,8 @@ package struct ContractRule<Subject: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: The rule, as a sentence.
-    ///   - experiment: Uses a new subject. It throws ``RuleBroken``, or an error that the subject should not have thrown.
+    ///   - experiment: Uses a new subject. It throws ``RuleBroken``, or an error that the subject should not have
+    ///     thrown.
     package init(_ name: String, _ experiment: @escaping @Sendable (Subject) async throws -> Void) {
         self.name = name
         self.experiment = experiment

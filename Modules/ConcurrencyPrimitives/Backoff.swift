@@ -1,6 +1,7 @@
 /// Exponential backoff with full jitter and a floor.
 ///
-/// Before attempt *n* + 1 the pause is a random time between ``floor`` and `base · 2ⁿ⁻¹`, and never more than ``limit``.
+/// Before attempt *n* + 1 the pause is a random time between ``floor`` and `base · 2ⁿ⁻¹`, and never more than
+/// ``limit``.
 public struct Backoff: Sendable, Hashable {
     /// The upper bound of the first pause.
     public var base: Duration

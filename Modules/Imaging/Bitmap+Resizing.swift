@@ -1,9 +1,9 @@
 extension Bitmap {
     /// The picture at another size. Each new pixel is the mean of the area that it covers.
     ///
-    /// Area averaging neither rings nor aliases when it reduces a picture, and this module does not enlarge. It averages
-    /// the stored (sRGB) values and not linear light, as the reduced scales of JPEG decoders do: mixing both would be
-    /// visible.
+    /// Area averaging neither rings nor aliases when it reduces a picture, and this module does not enlarge. It
+    /// averages the stored (sRGB) values and not linear light, as the reduced scales of JPEG decoders do: mixing both
+    /// would be visible.
     ///
     /// - Complexity: O(pixels of the source); beyond the result it needs memory for two rows.
     package func resized(to target: PixelSize) -> Bitmap {

@@ -6,8 +6,8 @@ public struct FittingPolicy: Sendable, Hashable {
     public var maximumBytes = 5 * 1024 * 1024
     /// The JPEG qualities to try, in this order, from 0 (worst) to 1 (best). The first that fits is used.
     public var qualities = FittingPolicy.steps(from: 8, downTo: 1)
-    /// The maximum number of pixels in a source's header. A file of a few kilobytes can claim 100 megapixels, which take
-    /// 300 MB to decode as a PNG, and as much or more as a progressive JPEG: choose less where memory is short.
+    /// The maximum number of pixels in a source's header. A file of a few kilobytes can claim 100 megapixels, which
+    /// take 300 MB to decode as a PNG, and as much or more as a progressive JPEG: choose less where memory is short.
     public var maximumSourcePixels = 100_000_000
     /// The maximum size of a source file, in bytes.
     public var maximumSourceBytes = 64 * 1024 * 1024

@@ -28,8 +28,8 @@ public struct PhotoFitter: Sendable {
     /// actor. It cannot be cancelled.
     ///
     /// - Throws: ``ImagingError`` with `sourceTooLarge` and `tooManyPixels` before anything is decoded; `notAnImage`,
-    ///   `unsupportedFormat` and `decodingFailed` for files that the codec cannot read; `cannotFit` with the smallest size
-    ///   reached in ``ImagingError/bytes``; `invalidPolicy`; `encodingFailed`.
+    ///   `unsupportedFormat` and `decodingFailed` for files that the codec cannot read; `cannotFit` with the smallest
+    ///   size reached in ``ImagingError/bytes``; `invalidPolicy`; `encodingFailed`.
     /// - Complexity: O(pixels of the source), plus one encoding for each quality tried.
     public func fit(_ data: Data) throws(ImagingError) -> FittedPhoto {
         try policy.validate()

@@ -12,8 +12,8 @@ extension NetworkService {
     ///
     /// Each subscriber starts a call of its own with its first demand. Cancelling the subscription cancels the call.
     ///
-    /// The value arrives on any thread, so add `receive(on:)` before a closure that changes a screen. A closure in main-actor
-    /// code is inferred to be isolated to the main actor, and traps on another thread.
+    /// The value arrives on any thread, so add `receive(on:)` before a closure that changes a screen. A closure in
+    /// main-actor code is inferred to be isolated to the main actor, and traps on another thread.
     ///
     /// - Parameters:
     ///   - endpoint: The call.

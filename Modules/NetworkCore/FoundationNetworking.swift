@@ -1,5 +1,5 @@
-// `URLRequest` is part of Foundation on Apple platforms and of FoundationNetworking elsewhere. Other files, and authors of
-// a `RequestInterceptor`, do not import it.
+// `URLRequest` is part of Foundation on Apple platforms and of FoundationNetworking elsewhere. Other files, and authors
+// of a `RequestInterceptor`, do not import it.
 #if canImport(FoundationNetworking)
 @_exported public import FoundationNetworking
 #else

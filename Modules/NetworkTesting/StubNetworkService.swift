@@ -11,8 +11,8 @@ public import Testing
 /// ```
 ///
 /// Each stub serves one call, in order. A stub matches an endpoint by its method, path, query and response type. An
-/// unexpected call, and each stub that is left when the service is released, is recorded as an issue of the test: the call
-/// where the service was created, the stub where the stub was added.
+/// unexpected call, and each stub that is left when the service is released, is recorded as an issue of the test: the
+/// call where the service was created, the stub where the stub was added.
 public final class StubNetworkService: UnauthenticatedNetworkService {
     private struct Entry {
         let key: Key
@@ -142,8 +142,8 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     ///   - endpoint: The endpoint.
     ///   - options: The options; their progress handler is called once, with everything sent.
     /// - Returns: The value of the stub.
-    /// - Throws: The error of the stub; ``NetworkError`` with code `unstubbed` when no stub matches; `CancellationError`
-    ///   when the task is cancelled.
+    /// - Throws: The error of the stub; ``NetworkError`` with code `unstubbed` when no stub matches;
+    ///   `CancellationError` when the task is cancelled.
     public func send<Response>(
         _ endpoint: Endpoint<Response>,
         options: RequestOptions

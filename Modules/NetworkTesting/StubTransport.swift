@@ -9,15 +9,16 @@ public import Testing
 /// ```
 ///
 /// A request uses the first stub that matches it and is not used up. An unexpected request, and each stub that is left
-/// when the transport is released, is recorded as an issue of the test: the request where the transport was created, the
-/// stub where the stub was created.
+/// when the transport is released, is recorded as an issue of the test: the request where the transport was created,
+/// the stub where the stub was created.
 public final class StubTransport: HTTPTransport {
     private struct State {
         var stubs: [Stub]
         var requests: [SentRequest] = []
     }
 
-    /// The transport of the current test, if it has the trait `.stubs(…)`. Without the trait, a transport without stubs.
+    /// The transport of the current test, if it has the trait `.stubs(…)`. Without the trait, a transport without
+    /// stubs.
     @TaskLocal public static var current = StubTransport([], recordsAt: nil)
 
     private let state: Locked<State>

@@ -36,8 +36,8 @@ public struct StubsTrait: TestTrait, TestScoping {
 }
 
 extension Trait where Self == StubsTrait {
-    /// Gives a test its own transport, ``StubTransport/current``, and records an issue for each stub that is left and each
-    /// unexpected request.
+    /// Gives a test its own transport, ``StubTransport/current``, and records an issue for each stub that is left and
+    /// each unexpected request.
     ///
     /// - Parameters:
     ///   - stubs: The stubs, in order.

@@ -17,12 +17,12 @@ public struct PostgreSQLLimits: Sendable, Hashable {
     /// `connect_timeout` in the connection string overrides it.
     public var connect: Duration = .seconds(5)
 
-    /// How long one statement may take (`statement_timeout`). One second later, a connection without a response is closed,
-    /// because a server that cannot be reached does not report the timeout.
+    /// How long one statement may take (`statement_timeout`). One second later, a connection without a response is
+    /// closed, because a server that cannot be reached does not report the timeout.
     public var statement: Duration = .seconds(5)
 
-    /// How long a statement waits for a locked row (`lock_timeout`). Then other accounts can use the connection, and the
-    /// statement is tried again after a pause (``rowPolling``).
+    /// How long a statement waits for a locked row (`lock_timeout`). Then other accounts can use the connection, and
+    /// the statement is tried again after a pause (``rowPolling``).
     public var rowLock: Duration = .milliseconds(20)
 
     /// The pauses between attempts to lock a row.

@@ -10,8 +10,8 @@ public struct PostgreSQLOptions: Sendable {
     /// changes every ``PostgreSQLLimits/changePolling``.
     public var directConnection: String?
 
-    /// Hosts, as in the connection strings, to which tokens may be sent without TLS. Unix sockets and loopback are always
-    /// allowed.
+    /// Hosts, as in the connection strings, to which tokens may be sent without TLS. Unix sockets and loopback are
+    /// always allowed.
     ///
     /// Other hosts need `sslmode=require` at least: `prefer` and `allow` count as `require`, and `disable` is an error.
     /// `verify-full` also proves the server's identity.

@@ -13,13 +13,13 @@ public import Storage
 /// try await store.prepare()
 /// let session = TokenRefreshCoordinator(store: store, handler: handler)
 /// ```
-/// **Sharing** (G13): one process refreshes while the others wait, and they adopt its result. The lease is a claim in the
-/// row, which its holder renews. It outlives a lost connection and a restart of the server. The claim of a dead process
-/// lapses after ``PostgreSQLLimits/claim``; its owner is treated as if it may still be waiting for a response. No lock
-/// or setting lasts longer than a transaction, so a pooler in transaction mode can be used.
+/// **Sharing** (G13): one process refreshes while the others wait, and they adopt its result. The lease is a claim in
+/// the row, which its holder renews. It outlives a lost connection and a restart of the server. The claim of a dead
+/// process lapses after ``PostgreSQLLimits/claim``; its owner is treated as if it may still be waiting for a response.
+/// No lock or setting lasts longer than a transaction, so a pooler in transaction mode can be used.
 ///
-/// **Outages** (G14): a server that cannot be reached, is starting, or is read-only is *unavailable*, never *none*. So is
-/// a row that the cipher cannot open, which is not changed.
+/// **Outages** (G14): a server that cannot be reached, is starting, or is read-only is *unavailable*, never *none*. So
+/// is a row that the cipher cannot open, which is not changed.
 ///
 /// **Writing** is one transaction that locks the row, decides, writes, and is committed to disk before the call returns
 /// (G11, G12). It runs to its end even when the task that waits for it is cancelled.
@@ -132,7 +132,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
 
     /// Creates the table if it does not exist. Several processes may do so at once.
     ///
-    /// It needs the right to create tables in the schema. ``PostgreSQLTable/definition`` is the SQL for an administrator.
+    /// It needs the right to create tables in the schema. ``PostgreSQLTable/definition`` is the SQL for an
+    /// administrator.
     ///
     /// - Throws: ``TokenStoreError`` with code `unavailable`.
     public func prepare() async throws {
@@ -155,8 +156,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// It waits for other updates of the account, never for a lease, and runs to its end when the task is cancelled.
     ///
     /// - Parameter change: Decides what to store. It is called once, on any thread, while the row is locked.
-    /// - Throws: As ``read()``, with what was stored before still there. If the connection is lost during the commit and
-    ///   the database cannot be reached again in time, the change may have been made; the error says so.
+    /// - Throws: As ``read()``, with what was stored before still there. If the connection is lost during the commit
+    ///   and the database cannot be reached again in time, the change may have been made; the error says so.
     public func update(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {
@@ -165,8 +166,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
 
     /// Waits until no other holder has the account, and takes it.
     ///
-    /// Waiters of this store get it in the order of their requests, waiters of several processes in no particular order. No
-    /// connection is in use during the wait. A lease is released when it is deallocated.
+    /// Waiters of this store get it in the order of their requests, waiters of several processes in no particular
+    /// order. No connection is in use during the wait. A lease is released when it is deallocated.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease, which is renewed until it is released.
@@ -192,8 +193,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
 
     /// Reports that the stored session may have changed, by this process or another one.
     ///
-    /// One connection of the process listens for all accounts. Without a direct connection to the server, the store polls
-    /// every ``PostgreSQLLimits/changePolling``. The stream ends with the last store that shares its connections.
+    /// One connection of the process listens for all accounts. Without a direct connection to the server, the store
+    /// polls every ``PostgreSQLLimits/changePolling``. The stream ends with the last store that shares its connections.
     public var changes: AsyncStream<Void> { database.changes.changes(of: account, since: session.seen.withLock { $0 }) }
 }
 

@@ -15,8 +15,8 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// (G8, G13). Then it fails as unavailable; the call continues.
     public var deadline: Duration = .seconds(30)
 
-    /// How long a call to the handler may take until it is cancelled (G8). Until it has ended, no other call is made with
-    /// the same refresh token. Never shorter than ``deadline``.
+    /// How long a call to the handler may take until it is cancelled (G8). Until it has ended, no other call is made
+    /// with the same refresh token. Never shorter than ``deadline``.
     public var callLimit: Duration = .seconds(120)
 
     /// How long a cancelled call may take to end before it is abandoned (G8).
@@ -38,12 +38,12 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// left (G6).
     public var maximumPauseWait: Duration = .seconds(2)
 
-    /// How long after a failed refresh the requests that were sent before it, and are refused only now, share its failure
-    /// in place of a new attempt (G6). At least as long as the pause.
+    /// How long after a failed refresh the requests that were sent before it, and are refused only now, share its
+    /// failure in place of a new attempt (G6). At least as long as the pause.
     public var failureSharing: Duration = .seconds(2)
 
-    /// How long a token that came from a refresh counts as *just refreshed*, but at most for a quarter of its lifetime. A
-    /// refusal in that time causes no other refresh (G10).
+    /// How long a token that came from a refresh counts as *just refreshed*, but at most for a quarter of its lifetime.
+    /// A refusal in that time causes no other refresh (G10).
     public var freshness: Duration = .seconds(10)
 
     /// How long an endpoint that refused a token which was just refreshed causes no refresh (G10). It doubles, up to

@@ -6,8 +6,8 @@ import Testing
     /// The upright picture, three wide and two high; every pixel a letter.
     private static let upright = ["ABC", "DEF"]
 
-    /// The stored picture for each orientation, from the definition of tag 0x0112: for 6, row 0 is the right-hand side of
-    /// the scene and column 0 its top.
+    /// The stored picture for each orientation, from the definition of tag 0x0112: for 6, row 0 is the right-hand side
+    /// of the scene and column 0 its top.
     private static let stored: [EXIFOrientation: [String]] = [
         .up: ["ABC", "DEF"],
         .upMirrored: ["CBA", "FED"],

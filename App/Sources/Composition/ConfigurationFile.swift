@@ -15,7 +15,8 @@ struct ConfigurationFile {
         return FileManager.default.fileExists(atPath: path) ? try ConfigurationFile(path: path) : nil
     }
 
-    /// The path in the configuration folder of the XDG Base Directory Specification (0.8), which ignores a relative one.
+    /// The path in the configuration folder of the XDG Base Directory Specification (0.8), which ignores a relative
+    /// one.
     private static func defaultPath(environment: [String: String]) -> String {
         let xdg = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         let folder = xdg ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config"

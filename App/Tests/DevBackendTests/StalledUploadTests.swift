@@ -21,7 +21,8 @@ import Testing
         return configuration
     }
 
-    /// Starts uploads that stop before their end, and collects the output of the server until it closes the connections.
+    /// Starts uploads that stop before their end, and collects the output of the server until it closes the
+    /// connections.
     private func stalledUploads(to backend: DevBackend, bytes: Int) async throws -> [String] {
         let text = head() + String(repeating: "x", count: bytes)
         return try await withThrowingTaskGroup(of: String.self) { group in

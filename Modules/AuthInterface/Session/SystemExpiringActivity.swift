@@ -8,7 +8,8 @@ import Foundation
 /// Each activity blocks one of the system's threads until it ends. The call into the system was typechecked against a
 /// stub, and was not run on a device.
 public struct SystemExpiringActivity: ExpiringActivity {
-    /// Calls its second argument with `false` on a thread that may be blocked, and with `true` when the time has run out.
+    /// Calls its second argument with `false` on a thread that may be blocked, and with `true` when the time has run
+    /// out.
     typealias Perform = @Sendable (_ reason: String, _ block: @escaping @Sendable (Bool) -> Void) -> Void
 
     private let perform: Perform?

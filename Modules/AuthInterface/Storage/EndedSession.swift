@@ -1,7 +1,7 @@
 public import struct Foundation.Date
 
-/// The note that replaces a session's tokens when it ends (a tombstone). It notifies every process that shares the store
-/// of the end and its reason (G5, G9).
+/// The note that replaces a session's tokens when it ends (a tombstone). It notifies every process that shares the
+/// store of the end and its reason (G5, G9).
 ///
 /// The next sign-in replaces it. After ``lifetime`` it is ignored.
 public struct EndedSession: Sendable, Hashable {

@@ -15,8 +15,8 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     /// When the record was made, on the clock of the device.
     public let date: Date
 
-    /// Whether the owner abandoned the call while it may still be under way (the owner was suspended, or the call passed
-    /// its last limit).
+    /// Whether the owner abandoned the call while it may still be under way (the owner was suspended, or the call
+    /// passed its last limit).
     public let isAbandoned: Bool
 
     /// Creates a record.

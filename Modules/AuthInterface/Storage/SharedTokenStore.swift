@@ -73,8 +73,9 @@ extension TokenBundle {
     /// Whether the bundle may replace what is stored.
     ///
     /// A holder whose lease has expired may save the response to a refresh after another process has refreshed: its
-    /// refresh token has been used, and would end the session at the next refresh (G13). So a bundle of the same session
-    /// is replaced only by a later generation or by the same tokens, and an ended session by another session only.
+    /// refresh token has been used, and would end the session at the next refresh (G13). So a bundle of the same
+    /// session is replaced only by a later generation or by the same tokens, and an ended session by another session
+    /// only.
     package func mayReplace(_ stored: StoredSession) -> Bool {
         switch stored {
         case .active(let stored) where stored.session == session: supersedes(stored) || hasSameTokens(as: stored)

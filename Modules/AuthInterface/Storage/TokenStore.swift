@@ -1,8 +1,8 @@
 /// Keeps the tokens of one session across launches.
 ///
-/// A read has three results (G14): a bundle; *none*, which must be certain; or an error, which means that the content is
-/// not known now and which signs no user out. A locked Keychain, an absent keyring, an unreadable file and a disk that
-/// is not mounted are errors, never *none*.
+/// A read has three results (G14): a bundle; *none*, which must be certain; or an error, which means that the content
+/// is not known now and which signs no user out. A locked Keychain, an absent keyring, an unreadable file and a disk
+/// that is not mounted are errors, never *none*.
 ///
 /// A store that only one process uses needs these three calls. A store that several processes share conforms to
 /// ``SharedTokenStore``. Run the contract suite of `AuthTesting` against every implementation.

@@ -25,7 +25,8 @@ public struct RefreshDialect: Sendable {
     /// - Parameters:
     ///   - refreshToken: Reads the refresh token from the body of a call; `nil` if it is not there.
     ///   - tokens: Makes the response to a refresh. It leaves out a refresh token that is `nil`, or writes `null`.
-    ///   - rejection: Makes the response that rejects a refresh token. The text quotes the call, as careless servers do.
+    ///   - rejection: Makes the response that rejects a refresh token. The text quotes the call, as careless servers
+    ///     do.
     ///   - rejectionStatus: The status of that response.
     ///   - idempotencyKeyField: The header field that carries the idempotency key.
     public init(

@@ -6,9 +6,9 @@ import ConcurrencyPrimitives
 /// A second use revokes the whole family: every token of that login. Servers do this (RFC 9700 §4.14.2), and so a
 /// client that refreshes once too often signs its user out.
 ///
-/// The text of a token names it: `access-ada1-2` and `refresh-ada1-2` are the third pair, counted from 0, of ada's first
-/// login. A login that the server does not know starts with the first refresh token that is used, so that a test can
-/// start from a stored ``AuthInterface/TokenBundle/fixture(_:generation:isRefreshable:expiresAt:)``.
+/// The text of a token names it: `access-ada1-2` and `refresh-ada1-2` are the third pair, counted from 0, of ada's
+/// first login. A login that the server does not know starts with the first refresh token that is used, so that a test
+/// can start from a stored ``AuthInterface/TokenBundle/fixture(_:generation:isRefreshable:expiresAt:)``.
 public final class RotatingTokenServer: Sendable {
     private struct Family {
         var ordinal: Int
@@ -36,8 +36,8 @@ public final class RotatingTokenServer: Sendable {
     /// - Parameters:
     ///   - lifetime: The lifetime that the server states for its access tokens; `nil` states none.
     ///   - tolerance: Which second use of a refresh token is accepted, and returns the same pair again. It is accepted
-    ///     until the new pair is used. `.within` does not measure time. With `.sameKey`, an older token with its own key
-    ///     is rejected and not treated as theft.
+    ///     until the new pair is used. `.within` does not measure time. With `.sameKey`, an older token with its own
+    ///     key is rejected and not treated as theft.
     public init(lifetime: Duration? = nil, tolerating tolerance: ReplayTolerance = .none) {
         self.lifetime = lifetime
         self.tolerance = tolerance

@@ -43,8 +43,8 @@ public enum TokenRefreshHandlerContract {
     /// ``KeyRecordingRefreshBackend``. The `replayTolerance` of the handler is checked against the backend.
     ///
     /// - Parameters:
-    ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken: most often, the handler ignores
-    ///     cancellation, or waits for the response on a connection that the server has closed.
+    ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken: most often, the handler
+    ///     ignores cancellation, or waits for the response on a connection that the server has closed.
     ///   - makeBackend: Makes a backend that responds with tokens.
     /// - Throws: ``ContractViolation`` with every broken rule; the errors of `makeBackend`.
     public static func check<Backend: RefreshBackend>(

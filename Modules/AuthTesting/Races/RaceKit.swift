@@ -9,8 +9,8 @@ public enum RaceKit {
     ///
     /// - Parameters:
     ///   - scenarios: The races.
-    ///   - timeLimit: The longest real time of a race; a longer one is ``RaceReport/Outcome/hung(_:)``. A race that holds
-    ///     takes milliseconds.
+    ///   - timeLimit: The longest real time of a race; a longer one is ``RaceReport/Outcome/hung(_:)``. A race that
+    ///     holds takes milliseconds.
     ///   - makeSubject: Makes a subject for a scene. Its error is the outcome of the race.
     /// - Returns: The outcome of each race.
     public static func run(

@@ -14,8 +14,8 @@ extension RaceScenario {
         trial in
         let old = try await trial.signIn()
         let gate = trial.gate()
-        // A long pause: on a busy machine some callers are late. They must fail with the pause, and not wait for a short
-        // one on a clock that stands still.
+        // A long pause: on a busy machine some callers are late. They must fail with the pause, and not wait for a
+        // short one on a clock that stands still.
         let failure = TokenRefreshError(.unavailable, retryAfter: .seconds(60), cause: Status(code: 503))
         trial.scene.handler.enqueue(.held(at: gate, then: .failure(failure)))
         let callers = try await trial.refuse(old, times: 100)

@@ -53,7 +53,8 @@ public struct RaceSubject: Sendable {
         self.endings = endings
     }
 
-    /// Creates a subject from an engine. As in a real client, a refused request is retried with the token it was sent with.
+    /// Creates a subject from an engine. As in a real client, a refused request is retried with the token it was sent
+    /// with.
     ///
     /// - Parameter engine: The engine.
     public init(_ engine: some AuthSession & TokenProvider) {

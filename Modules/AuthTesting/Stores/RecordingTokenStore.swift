@@ -3,8 +3,8 @@ public import ConcurrencyPrimitives
 
 /// A store in memory that records its operations in order.
 ///
-/// It is shared: coordinators with the same store act as processes with one stored session. It stores every bundle, also
-/// one that a real shared store would refuse, so that a test can see the write.
+/// It is shared: coordinators with the same store act as processes with one stored session. It stores every bundle,
+/// also one that a real shared store would refuse, so that a test can see the write.
 public final class RecordingTokenStore: SharedTokenStore {
     /// A completed operation.
     public enum Event: Sendable, Hashable {
@@ -126,14 +126,8 @@ public final class RecordingTokenStore: SharedTokenStore {
 
     private func wait(for turn: Gate, until deadline: Duration) async throws {
         do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await turn.passUnlessCancelled() }
-                group.addTask { [clock] in
-                    try await clock.sleep(until: deadline)
-                    throw TokenStoreError(.busy, reason: "another owner holds the lease")
-                }
-                defer { group.cancelAll() }
-                try await group.next()
+            guard try await clock.withDeadline(deadline, { try await turn.passUnlessCancelled() }) != nil else {
+                throw TokenStoreError(.busy, reason: "another owner holds the lease")
             }
         } catch {
             let hadTurn = state.withLock { state in

@@ -24,8 +24,8 @@ public enum SharedTokenStoreContract {
     /// - Parameters:
     ///   - reopen: Makes a second store over the same storage, as another process does. Without it, both sides of a
     ///     rule use one store.
-    ///   - corrupt: Replaces the content with bytes that are not a session. Without it, the rules about such content are
-    ///     left out.
+    ///   - corrupt: Replaces the content with bytes that are not a session. Without it, the rules about such content
+    ///     are left out.
     ///   - contents: Returns the stored bytes. Without it, the rule that an ended session leaves no token reads no
     ///     bytes.
     ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.

@@ -57,7 +57,8 @@ extension TokenBundle {
         )
     }
 
-    /// The names of the fields in which a loaded bundle differs from the saved one. Messages must not show their values.
+    /// The names of the fields in which a loaded bundle differs from the saved one. Messages must not show their
+    /// values.
     ///
     /// Texts are compared byte by byte, as a server does. Dates may differ by a millisecond.
     func fieldsThatDiffer(from other: TokenBundle) -> [String] {

@@ -2,8 +2,8 @@ import Foundation
 
 /// Converts CMYK to RGB without a colour profile.
 struct InkConversion {
-    /// Whether 255 means no ink. Adobe's programs store it so and add a segment to the file; other encoders that add the
-    /// segment do the same.
+    /// Whether 255 means no ink. Adobe's programs store it so and add a segment to the file; other encoders that add
+    /// the segment do the same.
     let inverted: Bool
 
     init(inverted: Bool) { self.inverted = inverted }

@@ -3,8 +3,8 @@ public import Foundation
 extension EXIFOrientation {
     /// Adds an Exif segment with this orientation to a JPEG, as a camera does. The pixels do not change.
     ///
-    /// The segment is the first one, as Exif 2.32 (4.5.4) demands, and has 36 bytes. Readers use the first Exif segment,
-    /// so an older one has no effect.
+    /// The segment is the first one, as Exif 2.32 (4.5.4) demands, and has 36 bytes. Readers use the first Exif
+    /// segment, so an older one has no effect.
     ///
     /// - Throws: ``ImagingError`` with `notAnImage` if the bytes do not start as a JPEG does.
     public func tagging(_ jpeg: Data) throws(ImagingError) -> Data {

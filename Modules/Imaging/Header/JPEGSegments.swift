@@ -2,8 +2,8 @@ import Foundation
 
 /// The marker segments of a JPEG from its start up to the first scan (ITU-T T.81, B.1.1).
 ///
-/// They hold size, orientation and colour profile. The iteration is lazy, and as tolerant as decoders are: it skips fill
-/// bytes and stray bytes between segments, and ends at the end of the file.
+/// They hold size, orientation and colour profile. The iteration is lazy, and as tolerant as decoders are: it skips
+/// fill bytes and stray bytes between segments, and ends at the end of the file.
 struct JPEGSegments: Sequence {
     static let startOfImage: [UInt8] = [0xFF, 0xD8]
 

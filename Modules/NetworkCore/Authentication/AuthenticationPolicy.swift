@@ -21,8 +21,8 @@ public struct AuthenticationPolicy: Sendable, Hashable {
     /// invalid (G22). Case is ignored. A `Bearer` challenge with `error="invalid_token"` (RFC 6750 §3.1) has the same
     /// meaning without a code.
     ///
-    /// They are for sessions without a refresh token: such a session ends when its token is invalid, and not because of a
-    /// bare 401.
+    /// They are for sessions without a refresh token: such a session ends when its token is invalid, and not because of
+    /// a bare 401.
     public var invalidTokenCodes: Set<String>
 
     /// Creates a policy.

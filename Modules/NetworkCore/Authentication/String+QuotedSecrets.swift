@@ -7,8 +7,8 @@ extension String {
 
     /// The text without the secrets of the call, for a server that quotes the request in its error (G17).
     ///
-    /// Each secret is found as it is, percent-encoded, and encoded as in a form. A text of more than 4 KB is cut first, so
-    /// that no part of a secret is left at its end.
+    /// Each secret is found as it is, percent-encoded, and encoded as in a form. A text of more than 4 KB is cut first,
+    /// so that no part of a secret is left at its end.
     ///
     /// - Parameter secrets: The secrets. `nil` and empty ones are skipped.
     /// - Returns: The text with a placeholder in place of each secret.

@@ -75,8 +75,8 @@ public struct HTTPBody: Sendable {
     ///
     /// - Parameters:
     ///   - length: The number of bytes, where it is known.
-    ///   - pull: Waits for the next piece; `nil` is the end of the body, and only its real end. It is never called while
-    ///     a call of it is under way. When it is released before the end, the body is not read on.
+    ///   - pull: Waits for the next piece; `nil` is the end of the body, and only its real end. It is never called
+    ///     while a call of it is under way. When it is released before the end, the body is not read on.
     public init(length: Int64? = nil, pull: @escaping @Sendable () async throws -> Data?) {
         self.init(.once(OneReader { pull }), length: length)
     }

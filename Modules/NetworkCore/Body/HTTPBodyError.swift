@@ -1,29 +1,9 @@
+public import AuthInterface
+
 /// Why a body cannot be read. It names no path and no content.
 public struct HTTPBodyError: Error, Sendable, Hashable {
     /// The reasons.
-    public struct Code: Sendable, Hashable, RawRepresentable {
-        /// The reason as text.
-        public let rawValue: String
-
-        /// Creates a reason.
-        ///
-        /// - Parameter rawValue: The reason as text.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// The body can be read once and has been read (G21).
-        public static let alreadyRead = Code(rawValue: "alreadyRead")
-
-        /// The file is not there, is a folder, or cannot be read.
-        public static let unreadable = Code(rawValue: "unreadable")
-
-        /// The body has another number of bytes than it said.
-        public static let wrongLength = Code(rawValue: "wrongLength")
-
-        /// The body has more bytes than are kept.
-        public static let tooLong = Code(rawValue: "tooLong")
-    }
+    public typealias Code = ErrorCode<HTTPBodyError>
 
     /// The reason.
     public let code: Code
@@ -45,6 +25,20 @@ public struct HTTPBodyError: Error, Sendable, Hashable {
     static func tooLong(_ limit: Int) -> HTTPBodyError {
         HTTPBodyError(code: .tooLong, reason: "the body has more than \(limit) bytes")
     }
+}
+
+extension ErrorCode<HTTPBodyError> {
+    /// The body can be read once and has been read (G21).
+    public static var alreadyRead: Self { Self(rawValue: "alreadyRead") }
+
+    /// The file is not there, is a folder, or cannot be read.
+    public static var unreadable: Self { Self(rawValue: "unreadable") }
+
+    /// The body has another number of bytes than it said.
+    public static var wrongLength: Self { Self(rawValue: "wrongLength") }
+
+    /// The body has more bytes than are kept.
+    public static var tooLong: Self { Self(rawValue: "tooLong") }
 }
 
 extension HTTPBodyError: CustomStringConvertible {

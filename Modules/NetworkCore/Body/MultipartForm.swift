@@ -9,8 +9,8 @@ public import Foundation
 /// form.append("image", data: photo, filename: "photo.jpg", contentType: "image/jpeg")
 /// ```
 ///
-/// A form of up to 1 MiB is encoded in memory. A larger one is written to a temporary file, its files in pieces, so that
-/// its size costs no memory.
+/// A form of up to 1 MiB is encoded in memory. A larger one is read in pieces while it is sent, so that its size costs
+/// no memory.
 public struct MultipartForm: Sendable {
     struct Part: Sendable {
         enum Content: Sendable {

@@ -36,8 +36,8 @@ public struct AuthenticatedNetworkClient: NetworkService {
         try await loop.send(endpoint, options: options, authentication: authentication)
     }
 
-    /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and returns when the head of an accepted
-    /// response has arrived.
+    /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and
+    /// returns when the head of an accepted response has arrived.
     ///
     /// - Parameters:
     ///   - endpoint: The call.

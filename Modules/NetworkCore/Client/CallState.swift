@@ -15,6 +15,8 @@ struct CallState {
     /// When the head of the response must be there, on the clock's uptime.
     let deadline: Duration?
     let options: RequestOptions
+    /// The client's, then those of the options.
+    let interceptors: [any RequestInterceptor]
     let clock: any TimeSource
     let startedAt: Duration
     let maximumAttempts: Int
@@ -50,7 +52,8 @@ struct CallState {
     /// The time left until the deadline, from an instant of the clock's uptime.
     func timeLeft(at uptime: Duration) -> Duration? { deadline.map { $0 - uptime } }
 
-    /// Converts any error of an attempt to an error of the call, with the last request, the attempt and the elapsed time.
+    /// Converts any error of an attempt to an error of the call, with the last request, the attempt and the elapsed
+    /// time.
     ///
     /// - Throws: `CancellationError`, if that is the error.
     func failure(_ error: any Error) throws -> NetworkError {

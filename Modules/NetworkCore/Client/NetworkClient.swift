@@ -76,8 +76,8 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         try await loop.send(endpoint, options: options)
     }
 
-    /// Sends a request without a token, even if the endpoint requires authentication, and returns when the head of an accepted
-    /// response has arrived.
+    /// Sends a request without a token, even if the endpoint requires authentication, and returns when the head of an
+    /// accepted response has arrived.
     ///
     /// - Parameters:
     ///   - endpoint: The call.

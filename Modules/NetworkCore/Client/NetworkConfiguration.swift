@@ -17,15 +17,15 @@ public struct NetworkConfiguration: Sendable {
     /// The default of ``maximumAttempts``.
     public static let defaultMaximumAttempts = 5
 
-    /// The URL that paths of endpoints are appended to: `https://api.example.com/api/v1`. It must have no query, fragment
-    /// or user information.
+    /// The URL that paths of endpoints are appended to: `https://api.example.com/api/v1`. It must have no query,
+    /// fragment or user information.
     public var baseURL: URL
 
     /// The idle timeout: how long nothing may be sent or received.
     public var timeout: Duration
 
-    /// The longest time from the start of a call to the head of its response: the waits for a token and for a connection,
-    /// pauses and all attempts included. It is never shorter than the idle timeout. `nil`: no limit.
+    /// The longest time from the start of a call to the head of its response: the waits for a token and for a
+    /// connection, pauses and all attempts included. It is never shorter than the idle timeout. `nil`: no limit.
     public var deadline: Duration?
 
     /// The statuses that count as success.

@@ -48,7 +48,7 @@ extension RequestLoop {
         // No token travels in what interceptors see, so none is named to them.
         call.authentication?.startAttempt()
         let context = call.context
-        for interceptor in interceptors + call.options.interceptors {
+        for interceptor in call.interceptors {
             do {
                 call.head = try await interceptor.adapt(call.head, context: context)
             } catch {
@@ -116,7 +116,7 @@ extension RequestLoop {
             decision = try await authentication.retry(failure, isReplayable: call.isReplayable)
             call.authentication = authentication
         }
-        for interceptor in interceptors + call.options.interceptors where decision == .doNotRetry {
+        for interceptor in call.interceptors where decision == .doNotRetry {
             do {
                 decision = try await interceptor.retry(failure, context: context)
             } catch {

@@ -15,7 +15,7 @@ extension RequestLoop {
             throw NetworkError(.responseTooLarge, reason: reason, response: response.head)
         } catch let error as HTTPTransportError {
             try Task.checkCancellation()
-            throw NetworkError(error.code, reason: error.reason, response: response.head, cause: error)
+            throw NetworkError(error, reading: response.head)
         }
     }
 

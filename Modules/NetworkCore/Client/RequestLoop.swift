@@ -10,8 +10,8 @@ import Foundation
 ///                        └──────────── retry? (authentication, then interceptors in order) ◄┘
 /// ```
 ///
-/// Authentication adapts last, so that no interceptor sees or moves a token. It is asked about a retry first, because it
-/// knows whether the failure was a refusal of the token.
+/// Authentication adapts last, so that no interceptor sees or moves a token. It is asked about a retry first, because
+/// it knows whether the failure was a refusal of the token.
 struct RequestLoop: Sendable {
     let configuration: NetworkConfiguration
     let transport: any HTTPTransport
@@ -101,6 +101,7 @@ struct RequestLoop: Sendable {
                 idleTimeout: idleTimeout,
                 deadline: (options.deadline ?? endpoint.deadline ?? standard).map { startedAt + $0 },
                 options: options,
+                interceptors: interceptors + options.interceptors,
                 clock: clock,
                 startedAt: startedAt,
                 // The attempt with a replaced token does not count as a retry.
@@ -135,9 +136,7 @@ struct RequestLoop: Sendable {
         failure.request = request
         let id = UUID()
         for kind in [NetworkEvent.Kind.started, .failed(failure.code, status: nil)] {
-            let event = NetworkEvent(
-                kind: kind, id: id, attempt: 0, request: request, uptime: clock.uptime, tags: options.tags)
-            for observer in observers { observer.receive(event) }
+            notify(kind, id: id, attempt: 0, request, tags: options.tags)
         }
         return failure
     }
@@ -145,14 +144,18 @@ struct RequestLoop: Sendable {
     /// Tells the observers. Nothing is built where there is none.
     func notify(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
         guard !observers.isEmpty else { return }
+        notify(kind(), id: call.id, attempt: call.attempt, RequestSummary(call.head), tags: call.options.tags)
+    }
+
+    private func notify(
+        _ kind: NetworkEvent.Kind,
+        id: UUID,
+        attempt: Int,
+        _ request: RequestSummary,
+        tags: [String: String]
+    ) {
         let event = NetworkEvent(
-            kind: kind(),
-            id: call.id,
-            attempt: call.attempt,
-            request: RequestSummary(call.head),
-            uptime: clock.uptime,
-            tags: call.options.tags
-        )
+            kind: kind, id: id, attempt: attempt, request: request, uptime: clock.uptime, tags: tags)
         for observer in observers { observer.receive(event) }
     }
 }

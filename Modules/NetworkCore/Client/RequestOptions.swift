@@ -3,8 +3,8 @@ public struct RequestOptions: Sendable {
     /// Is called as the body is sent.
     public var progress: ProgressHandler?
 
-    /// The longest time to the head of the response: the waits for a token and for a connection, pauses and all attempts
-    /// included. `nil`: the endpoint's, or the client's.
+    /// The longest time to the head of the response: the waits for a token and for a connection, pauses and all
+    /// attempts included. `nil`: the endpoint's, or the client's.
     public var deadline: Duration?
 
     /// Interceptors of this call, after those of the client.

@@ -22,8 +22,7 @@ struct StreamedBody: AsyncSequence, Sendable {
                 return try await pieces.next()
             } catch let error as HTTPTransportError {
                 try Task.checkCancellation()
-                throw try call.failure(
-                    NetworkError(error.code, reason: error.reason, response: head, cause: error))
+                throw try call.failure(NetworkError(error, reading: head))
             }
         }
     }

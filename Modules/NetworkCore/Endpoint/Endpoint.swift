@@ -47,8 +47,8 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// The idle timeout: how long nothing may be sent or received. `nil`: the configuration's.
     public var timeout: Duration?
 
-    /// The longest time to the head of the response: the waits for a token and for a connection, pauses and all attempts
-    /// included. `nil`: the configuration's.
+    /// The longest time to the head of the response: the waits for a token and for a connection, pauses and all
+    /// attempts included. `nil`: the configuration's.
     public var deadline: Duration?
 
     /// The statuses that count as success. `nil`: the configuration's.

@@ -33,8 +33,8 @@ public struct NetworkError: Error, Sendable {
     /// The time from the start of the call to its failure.
     public internal(set) var elapsed: Duration?
 
-    /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or the error that an
-    /// interceptor threw.
+    /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or the error that
+    /// an interceptor threw.
     public let cause: (any Error)?
 
     /// Creates an error.
@@ -108,6 +108,11 @@ extension NetworkError {
             retryAfter: error.retryAfter,
             cause: error
         )
+    }
+
+    /// The body of a response did not arrive.
+    init(_ error: HTTPTransportError, reading head: HTTPResponseHead) {
+        self.init(error.code, reason: error.reason, response: head, cause: error)
     }
 
     /// The failure of a request that was to be sent again and whose body is a one-shot sequence (G21).

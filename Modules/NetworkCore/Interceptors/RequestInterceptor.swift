@@ -1,7 +1,7 @@
 /// Changes requests before they are sent, and decides whether a failed one is sent again.
 ///
-/// An interceptor works on *requests*: their content, and whether there is another attempt. To change how bytes reach the
-/// server, write an ``HTTPTransport``. Interceptors do not see tokens, which are placed after the last one.
+/// An interceptor works on *requests*: their content, and whether there is another attempt. To change how bytes reach
+/// the server, write an ``HTTPTransport``. Interceptors do not see tokens, which are placed after the last one.
 ///
 /// ```swift
 /// struct PreferredLanguage: RequestInterceptor {

@@ -2,9 +2,9 @@ import ConcurrencyPrimitives
 
 /// The retries that all requests of a client share.
 ///
-/// It is a token bucket: each retry takes a token, each call adds a part of one, and so does time, so that a client with
-/// few calls can retry too. While calls succeed, the bucket is full. In an outage it is empty, and retries fall to a
-/// tenth of the traffic.
+/// It is a token bucket: each retry takes a token, each call adds a part of one, and so does time, so that a client
+/// with few calls can retry too. While calls succeed, the bucket is full. In an outage it is empty, and retries fall to
+/// a tenth of the traffic.
 public final class RetryBudget: Sendable {
     /// The default of the most retries that are saved.
     public static let defaultCapacity = 20.0

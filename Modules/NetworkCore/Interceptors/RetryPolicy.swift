@@ -2,15 +2,15 @@ import ConcurrencyPrimitives
 
 /// Sends failed requests again, if that is safe and may help.
 ///
-/// It is safe if the method is idempotent or the endpoint has an `Idempotency-Key`, and the body can be sent again. It may
-/// help if there was no response, or one with a transient status (408, 425, 429, 500, 502, 503, 504).
+/// It is safe if the method is idempotent or the endpoint has an `Idempotency-Key`, and the body can be sent again. It
+/// may help if there was no response, or one with a transient status (408, 425, 429, 500, 502, 503, 504).
 ///
 /// Pauses use exponential backoff with full jitter (a random part of a bound that doubles), so that clients that failed
 /// together do not retry together. A `Retry-After` is added, up to ``maximumRetryAfter``; when a server asks for more,
 /// the call fails and its error has the pause.
 ///
-/// All requests of a client share a ``RetryBudget``: when most of them fail, retries stop, so that a failing server gets
-/// little more than its usual traffic.
+/// All requests of a client share a ``RetryBudget``: when most of them fail, retries stop, so that a failing server
+/// gets little more than its usual traffic.
 public struct RetryPolicy: RequestInterceptor {
     /// The default of ``attempts``.
     public static let defaultAttempts = 3

@@ -1,26 +1,9 @@
+public import AuthInterface
+
 /// Why a header field cannot be sent. It holds no value.
 public struct HTTPFieldError: Error, Sendable, Hashable {
     /// The reasons.
-    public struct Code: Sendable, Hashable, RawRepresentable {
-        /// The reason as text.
-        public let rawValue: String
-
-        /// Creates a reason.
-        ///
-        /// - Parameter rawValue: The reason as text.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// The name is not a token.
-        public static let invalidName = Code(rawValue: "invalidName")
-
-        /// The value has a control character in it.
-        public static let invalidValue = Code(rawValue: "invalidValue")
-
-        /// The field frames the message or manages the connection; the transport writes it.
-        public static let framing = Code(rawValue: "framing")
-    }
+    public typealias Code = ErrorCode<HTTPFieldError>
 
     /// The reason.
     public let code: Code
@@ -32,6 +15,17 @@ public struct HTTPFieldError: Error, Sendable, Hashable {
         self.code = code
         self.field = field
     }
+}
+
+extension ErrorCode<HTTPFieldError> {
+    /// The name is not a token.
+    public static var invalidName: Self { Self(rawValue: "invalidName") }
+
+    /// The value has a control character in it.
+    public static var invalidValue: Self { Self(rawValue: "invalidValue") }
+
+    /// The field frames the message or manages the connection; the transport writes it.
+    public static var framing: Self { Self(rawValue: "framing") }
 }
 
 extension HTTPFieldError: CustomStringConvertible {

@@ -12,7 +12,8 @@ public import AuthInterface
 /// ```
 ///
 /// The syntax of a field is checked when it is added. ``append(_:_:)`` and ``set(_:to:)`` throw; a literal and the
-/// subscript cannot, so they leave an invalid field out and keep the error, and a request with such headers is not sent.
+/// subscript cannot, so they leave an invalid field out and keep the error, and a request with such headers is not
+/// sent.
 ///
 /// Descriptions and dumps show names only: a value may be a secret (G17). `NIOHTTP1` has a type of the same name: write
 /// `NetworkCore.HTTPHeaders` where a file imports both.
@@ -90,9 +91,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid; nothing is changed.
     public mutating func set(_ name: String, to value: String?) throws(HTTPFieldError) {
         guard let value else { return remove(name) }
-        let field = try HTTPField(name, value)
         guard let index = fields.firstIndex(where: { $0.name.equalsIgnoringASCIICase(name) }) else {
-            return fields.append(field)
+            return try append(name, value)
         }
         fields[index] = try HTTPField(fields[index].name, value)
         var isFirst = true

@@ -37,8 +37,8 @@ extension HTTPResponseHead {
     /// The longest pause that a server can ask for. A longer one counts as this.
     static let maximumRetryAfter: Duration = .seconds(24 * 60 * 60)
 
-    /// The length of the body according to `Content-Length` (RFC 9110 §8.6). It is 0 for the response to a `HEAD`, whose
-    /// field is the length that a `GET` would return.
+    /// The length of the body according to `Content-Length` (RFC 9110 §8.6). It is 0 for the response to a `HEAD`,
+    /// whose field is the length that a `GET` would return.
     func bodyLength(to request: HTTPRequestHead) -> Int? {
         guard request.method != .head else { return 0 }
         // Equal lengths may be repeated; see `validate()`.

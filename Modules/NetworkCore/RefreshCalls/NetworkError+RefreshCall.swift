@@ -2,8 +2,8 @@ extension NetworkError {
     /// The number of details of an error object that are kept.
     private static let maximumDetails = 32
 
-    /// The status of a response that arrived whole; `nil` when none arrived, or a part of one. The tokens in it are lost
-    /// then.
+    /// The status of a response that arrived whole; `nil` when none arrived, or a part of one. The tokens in it are
+    /// lost then.
     package var statusOfWholeResponse: Int? {
         [.connectionFailed, .timedOut, .transportFailed, .tlsFailed].contains(code) ? nil : status
     }

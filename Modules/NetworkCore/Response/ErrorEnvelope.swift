@@ -1,8 +1,8 @@
 /// A server's description of an error.
 ///
 /// Decoding is lenient, because errors come from proxies, gateways and older servers too: a code may be a number, and
-/// `error` and `error_description` of OAuth 2 (RFC 6749 §5.2) and the members of problem details (RFC 9457) are used if the
-/// members of the envelope are missing.
+/// `error` and `error_description` of OAuth 2 (RFC 6749 §5.2) and the members of problem details (RFC 9457) are used if
+/// the members of the envelope are missing.
 public struct ErrorEnvelope: Error, Sendable, Hashable {
     /// The code of the error: `NOT_FOUND`, `invalid_grant`.
     public var code: String?

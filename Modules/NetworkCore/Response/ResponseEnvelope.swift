@@ -1,6 +1,7 @@
 /// The object that contains the value or error of a response.
 ///
-/// Endpoints do not name it: the `.envelope` format reads the value from it. Servers written in Swift, and tests, write it.
+/// Endpoints do not name it: the `.envelope` format reads the value from it. Servers written in Swift, and tests, write
+/// it.
 public struct ResponseEnvelope<Payload> {
     /// Whether the call succeeded.
     public var success: Bool

@@ -13,8 +13,8 @@ public protocol ResponseFormat: Sendable {
     ///   - type: The type of the value.
     ///   - response: The response.
     /// - Returns: The value.
-    /// - Throws: `DecodingError` when the body is not of the expected form; ``ErrorEnvelope`` when the body says that the
-    ///   call failed.
+    /// - Throws: `DecodingError` when the body is not of the expected form; ``ErrorEnvelope`` when the body says that
+    ///   the call failed.
     func value<Value: Decodable>(
         _ type: Value.Type,
         from response: HTTPResponse

@@ -19,7 +19,7 @@ struct ResponseReading<Response: Sendable>: Sendable {
 }
 
 extension ResponseReading where Response: Decodable {
-    /// A value that can be decoded is taken whatever the response says it is: new tokens must not be lost to a label.
+    /// A value that can be decoded is taken under any media type: new tokens must not be lost to a label.
     /// `Data` is the body itself, in generic code too.
     static var decoded: Self {
         if let bytes = ResponseReading<Data>.bytes as? Self { return bytes }

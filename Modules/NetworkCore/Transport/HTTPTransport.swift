@@ -1,10 +1,10 @@
 /// Performs one HTTP exchange: this request out, its response in.
 ///
 /// *Transport or interceptor?* A transport moves bytes: it is the place for another HTTP library, a proxy, a stub, and,
-/// wrapped around another transport, for a cache, a signature or a recorder of traffic. An interceptor decides *what* is
-/// sent and *whether again*. A transport must not retry, must not follow redirects, and must keep neither cookies nor
-/// credentials, and a cache only per session: the client does the rest in one way for every transport and platform, and
-/// a transport that did it too would send tokens where the client would not.
+/// wrapped around another transport, for a cache, a signature or a recorder of traffic. An interceptor decides *what*
+/// is sent and *whether again*. A transport must not retry, must not follow redirects, and must keep neither cookies
+/// nor credentials, and a cache only per session: the client does the rest in one way for every transport and platform,
+/// and a transport that did it too would send tokens where the client would not.
 ///
 /// ```swift
 /// struct SigningTransport: HTTPTransport {

@@ -4,9 +4,10 @@ import ConcurrencyPrimitives
 
 /// The claim of one process to the lease of one account. It is renewed until it is released.
 ///
-/// A claim that is not renewed in time lapses, and another process may take it. The owner of a lapsed claim may still be
-/// waiting for the response to its refresh, so its name stays in the row (``mayStillCall(_:)``). If no other process has
-/// taken the claim when the connection is restored, it is renewed; otherwise the next renewal finds that it is lost.
+/// A claim that is not renewed in time lapses, and another process may take it. The owner of a lapsed claim may still
+/// be waiting for the response to its refresh, so its name stays in the row (``mayStillCall(_:)``). If no other process
+/// has taken the claim when the connection is restored, it is renewed; otherwise the next renewal finds that it is
+/// lost.
 final class Claim: Sendable {
     private enum State {
         case held

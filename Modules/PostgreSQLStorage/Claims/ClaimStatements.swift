@@ -1,25 +1,25 @@
 #if PostgreSQL
 /// The SQL for the lease of one account: a claim in its row.
 ///
-/// A claim has an owner and a fence number that grows with every claim, and lapses at an instant of the database's clock
-/// unless it is renewed. Taking, renewing and releasing are one short transaction each, on any connection. A lease holds
-/// no connection, has no state in a session of the server, and works through a pooler.
+/// A claim has an owner and a fence number that grows with every claim, and lapses at an instant of the database's
+/// clock unless it is renewed. Taking, renewing and releasing are one short transaction each, on any connection. A
+/// lease holds no connection, has no state in a session of the server, and works through a pooler.
 struct ClaimStatements: Sendable {
     let table: PostgreSQLTable
     let account: String
 
-    /// The process and one request for the lease. A claim with the same owner was made by this request, and the response
-    /// to its commit was lost.
+    /// The process and one request for the lease. A claim with the same owner was made by this request, and the
+    /// response to its commit was lost.
     let owner: String
 
     let life: Duration
 
-    /// Takes the claim if it is free. One row: fence, the owners whose claims have lapsed (one on each line), milliseconds
-    /// until the claim of another owner lapses. The fence is null if another owner has the claim.
+    /// Takes the claim if it is free. One row: fence, the owners whose claims have lapsed (one on each line),
+    /// milliseconds until the claim of another owner lapses. The fence is null if another owner has the claim.
     ///
     /// A claim is free when it was released or has lapsed. It does not lapse while the server has been up for less than
-    /// the claim's life, because its owner could not renew it. A claim that was renewed in the future is free: the clock
-    /// was set back since.
+    /// the claim's life, because its owner could not renew it. A claim that was renewed in the future is free: the
+    /// clock was set back since.
     var take: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
@@ -66,8 +66,8 @@ struct ClaimStatements: Sendable {
         )
     }
 
-    /// Releases the claim. If another owner has taken it, removes this one from the list of owners with lapsed claims: its
-    /// call has ended. Then notifies the waiters.
+    /// Releases the claim. If another owner has taken it, removes this one from the list of owners with lapsed claims:
+    /// its call has ended. Then notifies the waiters.
     func release(_ fence: Int64) -> [PostgreSQLStatement] {
         let release = PostgreSQLStatement(
             text: """

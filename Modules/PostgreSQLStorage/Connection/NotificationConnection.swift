@@ -13,8 +13,8 @@ final class NotificationConnection: @unchecked Sendable {  // a dispatch source 
 
     /// Connects and listens. It blocks the thread.
     ///
-    /// A pooler shares a server session between clients, so that its notifications reach another client or none. A pooler
-    /// is recognized by the number of the server process, which differs from that of the login.
+    /// A pooler shares a server session between clients, so that its notifications reach another client or none. A
+    /// pooler is recognized by the number of the server process, which differs from that of the login.
     ///
     /// - Returns: `nil` if there is a pooler.
     /// - Throws: ``PostgreSQLFailure``.

@@ -19,8 +19,8 @@ final class PooledConnection: Sendable {
 
     /// Runs statements, to their end even when the task is cancelled.
     ///
-    /// A lost connection may not be noticed before it is used. Then the statements run once more on a new one, unless they
-    /// may have taken effect already.
+    /// A lost connection may not be noticed before it is used. Then the statements run once more on a new one, unless
+    /// they may have taken effect already.
     ///
     /// - Parameter work: Runs the statements. It may be called twice.
     /// - Returns: What `work` returns.

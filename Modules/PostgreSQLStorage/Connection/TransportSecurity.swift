@@ -3,8 +3,8 @@ import Foundation
 
 /// The rule that tokens are sent over TLS, or do not leave the host (G16).
 ///
-/// libpq's default, `sslmode=prefer`, silently uses an unencrypted connection when the server offers no TLS. Here that is
-/// allowed on loopback and Unix sockets only, and for hosts in ``cleartextHosts``.
+/// libpq's default, `sslmode=prefer`, silently uses an unencrypted connection when the server offers no TLS. Here that
+/// is allowed on loopback and Unix sockets only, and for hosts in ``cleartextHosts``.
 struct TransportSecurity: Sendable {
     enum Rule: Equatable {
         /// The connection string is safe as it is.

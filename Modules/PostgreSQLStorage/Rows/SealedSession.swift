@@ -1,7 +1,8 @@
 #if PostgreSQL
 import Foundation
 
-/// The content of a row: encrypted tokens with their session and generation, or the unencrypted note of an ended session.
+/// The content of a row: encrypted tokens with their session and generation, or the unencrypted note of an ended
+/// session.
 struct SealedSession: Sendable, Equatable {
     enum Content: Sendable, Equatable {
         case tokens(session: String, generation: Int64, ciphertext: Data)

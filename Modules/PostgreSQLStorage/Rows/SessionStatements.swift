@@ -21,7 +21,8 @@ struct SessionStatements: Sendable {
         )
     }
 
-    /// Inserts an empty row, locked until the transaction ends. It returns no row if another process has just inserted it.
+    /// Inserts an empty row, locked until the transaction ends. It returns no row if another process has just inserted
+    /// it.
     var make: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """

@@ -6,9 +6,9 @@ enum AccountName {
     /// The name of an account's file.
     ///
     /// Lowercase letters, digits, `-` and `_` are kept; every other byte of the UTF-8 becomes `%` and two lowercase
-    /// hexadecimal digits. So no two accounts share a file, even if the file system treats `A` and `a`, or two encodings
-    /// of `é`, as equal; and no name is a path, a hidden file or has a suffix of the store (`.lock`, `.lease`, `.queue`,
-    /// `.tmp`).
+    /// hexadecimal digits. So no two accounts share a file, even if the file system treats `A` and `a`, or two
+    /// encodings of `é`, as equal; and no name is a path, a hidden file or has a suffix of the store (`.lock`,
+    /// `.lease`, `.queue`, `.tmp`).
     static func fileName(for account: String) -> String {
         account.isEmpty ? "%.json" : account.utf8.map(encoded).joined() + ".json"
     }

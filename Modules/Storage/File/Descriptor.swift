@@ -51,8 +51,8 @@ struct Descriptor: ~Copyable {
 
     /// Waits until everything written is on the disk.
     ///
-    /// On Apple's systems `fsync` leaves it in the cache of the drive. `F_FULLFSYNC` does not, but not every file system
-    /// supports it.
+    /// On Apple's systems `fsync` leaves it in the cache of the drive. `F_FULLFSYNC` does not, but not every file
+    /// system supports it.
     func synchronise() throws(SystemCallError) {
         #if canImport(Darwin)
         if fcntl(number, F_FULLFSYNC) == 0 { return }

@@ -42,8 +42,8 @@ struct FileSafety {
         }
     }
 
-    /// Checks that no other user has any right. With access control lists, the group bits of the mode are the upper bound
-    /// of what they grant.
+    /// Checks that no other user has any right. With access control lists, the group bits of the mode are the upper
+    /// bound of what they grant.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkMode(_ status: stat, _ path: String) throws(TokenStoreError) {

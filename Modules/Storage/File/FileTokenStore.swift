@@ -12,12 +12,12 @@ public import Foundation
 /// `XDG_STATE_HOME`) does not exist, or if it is on another disk that is not mounted. Only a sign-in creates a folder,
 /// and only if its parent exists.
 ///
-/// **Writing** is atomic and durable (G12): a new file is on the disk before it replaces the old one, under a lock that is
-/// held for milliseconds. A call runs to its end on a thread of its own, even when the task that waits for it is
+/// **Writing** is atomic and durable (G12): a new file is on the disk before it replaces the old one, under a lock that
+/// is held for milliseconds. A call runs to its end on a thread of its own, even when the task that waits for it is
 /// cancelled.
 ///
-/// **A file that cannot be read as a session** is `corrupt` to every read of every process, until an update replaces it.
-/// No copy is kept: it would keep tokens after a sign-out. A checksum detects every flipped bit.
+/// **A file that cannot be read as a session** is `corrupt` to every read of every process, until an update replaces
+/// it. No copy is kept: it would keep tokens after a sign-out. A checksum detects every flipped bit.
 ///
 /// **Sharing** (G13): a lease is an exclusive `flock` on `ACCOUNT.json.lease`; the system releases it when its holder
 /// dies. It excludes other leases only: an update never waits for it.
@@ -105,23 +105,24 @@ public struct FileTokenStore: SharedTokenStore {
         try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.update(change) }
     }
 
-    /// Removes the file without reading it, whatever its mode, and the copies that earlier versions made of it.
+    /// Removes the file without reading it, with any mode, and the copies that earlier versions made of it.
     ///
-    /// - Throws: ``TokenStoreError``: `insecure` when it is a symbolic link, not a regular file or another user's; `busy` as
-    ///   for ``update(_:)``; `unavailable`.
+    /// - Throws: ``TokenStoreError``: `insecure` when it is a symbolic link, not a regular file or another user's;
+    ///   `busy` as for ``update(_:)``; `unavailable`.
     public func delete() async throws {
         try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.delete() }
     }
 
     /// Waits until no other holder has the lease, and takes it.
     ///
-    /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes get
-    /// it in the order of their arrival; those that are stopped or have ended are skipped.
+    /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes
+    /// get it in the order of their arrival; those that are stopped or have ended are skipped.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
     /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
-    ///   folder does not exist yet: a lease does not create it. `CancellationError` when the task is cancelled while it waits.
+    ///   folder does not exist yet: a lease does not create it. `CancellationError` when the task is cancelled while it
+    ///   waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let request = LeaseRequest()
         let lock = try await LeasePolling(clock: clock).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
@@ -134,7 +135,8 @@ public struct FileTokenStore: SharedTokenStore {
     ///
     /// One descriptor of the process watches all folders (inotify; on Apple's systems a source for each stream). The
     /// stream ends when the folder is removed, renamed or unmounted. It ends at once on a network file system, where
-    /// changes of other hosts are not reported. The unmounting of a disk that is in use or mounted twice is not reported.
+    /// changes of other hosts are not reported. The unmounting of a disk that is in use or mounted twice is not
+    /// reported.
     public var changes: AsyncStream<Void> { FileChanges.stream(of: tokens.name, in: tokens.folder) }
 }
 

@@ -1,7 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// Notes about token folders on other disks, so that a disk which is not mounted is not taken for an empty folder (G14).
+/// Notes about token folders on other disks, so that a disk which is not mounted is not taken for an empty folder
+/// (G14).
 ///
 /// When tokens are first stored in a folder on another device than the user's state folder, a random identifier is
 /// written into it (``markerName``), and with the folder's path into a note in the state folder. A note without its

@@ -31,10 +31,11 @@ extension PrivateFolder {
 
     /// Creates or replaces a file, atomically and durably.
     ///
-    /// A new file is written to the disk, renamed over the old one, and the folder is written to the disk. A reader finds
-    /// the old file or the new one, also after a crash.
+    /// A new file is written to the disk, renamed over the old one, and the folder is written to the disk. A reader
+    /// finds the old file or the new one, also after a crash.
     ///
-    /// The new file has a fixed name until it is renamed, so that the file of a killed writer is replaced without a search.
+    /// The new file has a fixed name until it is renamed, so that the file of a killed writer is replaced without a
+    /// search.
     ///
     /// The caller holds the lock for `name`.
     ///
@@ -61,7 +62,8 @@ extension PrivateFolder {
         try synchroniseNames()
     }
 
-    /// Removes a file without reading it, and the temporary file of a killed writer. The mode of the file is not checked.
+    /// Removes a file without reading it, and the temporary file of a killed writer. The mode of the file is not
+    /// checked.
     ///
     /// The caller holds the lock for `name`.
     ///
@@ -82,8 +84,8 @@ extension PrivateFolder {
     /// The name of a file that is about to be renamed to `name`.
     static func temporaryName(of name: String) -> String { name + ".tmp" }
 
-    /// Removes the copies of a file that earlier versions made: those of corrupt files and those of killed writers. They
-    /// contain tokens. A copy that cannot be removed now stays until the next call.
+    /// Removes the copies of a file that earlier versions made: those of corrupt files and those of killed writers.
+    /// They contain tokens. A copy that cannot be removed now stays until the next call.
     ///
     /// - Complexity: O(*n*) in the number of files in the folder.
     func removeEarlierCopies(of name: String) {

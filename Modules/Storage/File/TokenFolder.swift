@@ -4,8 +4,8 @@ import Foundation
 
 /// The folder of a ``FileTokenStore``. It is not taken for empty when its disk is not mounted (G14).
 ///
-/// The disk is not mounted if the folder is not the one that this store used before, if the ``anchor`` does not exist, or
-/// if a note of an earlier process says that the folder is on a disk (``KnownFolders``).
+/// The disk is not mounted if the folder is not the one that this store used before, if the ``anchor`` does not exist,
+/// or if a note of an earlier process says that the folder is on a disk (``KnownFolders``).
 struct TokenFolder: Sendable {
     let path: String
 
@@ -15,8 +15,8 @@ struct TokenFolder: Sendable {
     let access: FolderAccess
     let known: KnownFolders
 
-    /// The folder in which this store has found or stored a session. A folder that was always empty is not recorded: its
-    /// disk may be mounted later.
+    /// The folder in which this store has found or stored a session. A folder that was always empty is not recorded:
+    /// its disk may be mounted later.
     private let used = Locked<FolderIdentity?>(nil)
     private let isRecorded = Locked(false)
 
@@ -46,8 +46,8 @@ struct TokenFolder: Sendable {
         return folder
     }
 
-    /// Creates the folder, and writes the first file in it under the write lock of its account. The folder gets its name
-    /// when the lock is held.
+    /// Creates the folder, and writes the first file in it under the write lock of its account. The folder gets its
+    /// name when the lock is held.
     ///
     /// The caller holds the lock of ``lockCreation(waitingAtMost:)`` and has found no folder.
     ///

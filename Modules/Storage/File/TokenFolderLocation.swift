@@ -25,8 +25,8 @@ struct TokenFolderLocation {
 
     /// The folder in which the programs of this user keep their state.
     ///
-    /// `HOME` and `XDG_STATE_HOME` are used if they are absolute paths, even if the folders do not exist: when a disk is
-    /// not mounted, tokens must not be stored in the home of the user database.
+    /// `HOME` and `XDG_STATE_HOME` are used if they are absolute paths, even if the folders do not exist: when a disk
+    /// is not mounted, tokens must not be stored in the home of the user database.
     static func state(environment: [String: String] = ProcessInfo.processInfo.environment) -> TokenFolderLocation {
         #if canImport(Darwin)
         return TokenFolderLocation(folder: .applicationSupportDirectory, anchor: .homeDirectory)

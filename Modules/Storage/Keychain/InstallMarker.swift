@@ -10,8 +10,8 @@ public import Foundation
 /// - Important: **`UserDefaults` must not be the marker.** iOS starts an application ahead of time, before the first
 ///   unlock; the defaults of that process are empty, and stay empty when the device is unlocked and protected data is
 ///   available. The store would take it for a new installation, and sign the user out. Use ``file(at:)``.
-/// - Important: **An update that introduces the marker finds it in no existing installation**, and would sign every user
-///   out. `isSet` must also check something older that every installation has.
+/// - Important: **An update that introduces the marker finds it in no existing installation**, and would sign every
+///   user out. `isSet` must also check something older that every installation has.
 ///
 /// Give each account a marker of its own. If an extension shares the items, keep the marker in the container of the app
 /// group; otherwise the extension's first launch ends the session of the application.
@@ -30,8 +30,8 @@ public struct InstallMarker: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - isSet: Whether the marker is set. It throws if that is not known, and must not return `false` before the first
-    ///     unlock or in a process that was started before it.
+    ///   - isSet: Whether the marker is set. It throws if that is not known, and must not return `false` before the
+    ///     first unlock or in a process that was started before it.
     ///   - set: Sets the marker, so that it survives a power failure. The store then calls `isSet` again.
     public init(
         isSet: @escaping @Sendable () throws -> Bool,
@@ -43,10 +43,11 @@ public struct InstallMarker: Sendable {
 
     /// An empty file, without data protection, that is on the disk before the first tokens are saved.
     ///
-    /// Do not exclude it from backups: without it, a restored device that has kept its Keychain would remove the session.
+    /// Do not exclude it from backups: without it, a restored device that has kept its Keychain would remove the
+    /// session.
     ///
-    /// - Parameter url: The file, in Application Support or in the container of an app group. Its folder is created if it
-    ///   is missing.
+    /// - Parameter url: The file, in Application Support or in the container of an app group. Its folder is created if
+    ///   it is missing.
     /// - Returns: The marker.
     public static func file(at url: URL) -> InstallMarker {
         let file = url.standardizedFileURL

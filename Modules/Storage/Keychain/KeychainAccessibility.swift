@@ -7,7 +7,7 @@ public enum KeychainAccessibility: Sendable, Hashable {
     /// `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`.
     case afterFirstUnlockThisDeviceOnly
 
-    /// While the device is unlocked: `kSecAttrAccessibleWhenUnlockedThisDeviceOnly`. Background tasks on a locked device
-    /// can neither load nor save.
+    /// While the device is unlocked: `kSecAttrAccessibleWhenUnlockedThisDeviceOnly`. Background tasks on a locked
+    /// device can neither load nor save.
     case whenUnlockedThisDeviceOnly
 }

@@ -20,8 +20,8 @@ public struct KeychainLocation: Sendable, Hashable {
 
     /// The access group, for items that programs of one team share. Always `nil` in the file-based Keychain.
     ///
-    /// With `nil` the Keychain adds an item to the first group of the program's entitlements, but *searches all* of them.
-    /// So name the group if there are several.
+    /// With `nil` the Keychain adds an item to the first group of the program's entitlements, but *searches all* of
+    /// them. So name the group if there are several.
     public let accessGroup: String?
 
     /// The Keychain.

@@ -3,8 +3,8 @@ import Foundation
 
 /// The lock files of the processes that share an item.
 ///
-/// The file itself is locked for a lease. A second file, with the suffix `.writing`, is locked for the milliseconds of an
-/// update.
+/// The file itself is locked for a lease. A second file, with the suffix `.writing`, is locked for the milliseconds of
+/// an update.
 struct KeychainLockFile: Sendable {
     private let folder: String
     private let name: String

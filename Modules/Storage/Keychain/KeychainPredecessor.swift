@@ -30,8 +30,8 @@ public struct KeychainPredecessor: Sendable {
     ///
     /// - Parameters:
     ///   - location: Its location.
-    ///   - reader: Decodes its data. If it throws, the item is `corrupt`; the error is dropped, because it might quote the
-    ///     data.
+    ///   - reader: Decodes its data. If it throws, the item is `corrupt`; the error is dropped, because it might quote
+    ///     the data.
     /// - Returns: The predecessor.
     public static func bundle(
         at location: KeychainLocation,
@@ -42,8 +42,8 @@ public struct KeychainPredecessor: Sendable {
 
     /// Two items, each with one token as UTF-8.
     ///
-    /// They become a new session without a known expiry. With the access token only, the session cannot be refreshed; with
-    /// the refresh token only, its access token has expired.
+    /// They become a new session without a known expiry. With the access token only, the session cannot be refreshed;
+    /// with the refresh token only, its access token has expired.
     ///
     /// - Parameters:
     ///   - access: The location of the access token.

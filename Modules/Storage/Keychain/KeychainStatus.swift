@@ -2,8 +2,8 @@ import AuthInterface
 
 /// A result of the Keychain: a value of `OSStatus`, named as in `SecBase.h`.
 ///
-/// It is the `cause` of the errors of a ``KeychainTokenStore``. Values without a name here are *unavailable* to the store,
-/// as the others are.
+/// It is the `cause` of the errors of a ``KeychainTokenStore``. Values without a name here are *unavailable* to the
+/// store, as the others are.
 public struct KeychainStatus: Error, Sendable, Hashable, RawRepresentable {
     /// The value.
     public let rawValue: Int32

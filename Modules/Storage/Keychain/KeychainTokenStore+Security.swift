@@ -11,8 +11,8 @@ extension KeychainTokenStore {
     ///   - location: The location of the item.
     ///   - accessibility: When it can be read. The next save changes an item with another accessibility.
     ///   - predecessors: Earlier locations of the tokens, newest first.
-    ///   - installMarker: Detects a new installation, in which items of an earlier one are removed. `nil`: items survive
-    ///     the deletion of the application.
+    ///   - installMarker: Detects a new installation, in which items of an earlier one are removed. `nil`: items
+    ///     survive the deletion of the application.
     ///   - isProtectedDataAvailable: Whether the device has been unlocked, so that "not found" is certain. There is no
     ///     default, because a wrong one signs users out on iOS. Return `true` on a Mac.
     public init(

@@ -4,9 +4,9 @@ public import Foundation
 
 /// Keeps the tokens of one account in the Keychain of an Apple device.
 ///
-/// **The item** is a generic password with a service and an account, readable from the first unlock on and on this device
-/// only, in the data-protection Keychain unless its ``KeychainLocation`` says otherwise. An item of a later version of
-/// the format (`unsupportedVersion`) is changed by ``delete()`` only.
+/// **The item** is a generic password with a service and an account, readable from the first unlock on and on this
+/// device only, in the data-protection Keychain unless its ``KeychainLocation`` says otherwise. An item of a later
+/// version of the format (`unsupportedVersion`) is changed by ``delete()`` only.
 ///
 /// **Writing** updates the item, and adds one only if there is none. It never deletes in order to add, so a process
 /// that is killed leaves the old bundle or the new one (G12). A call runs to its end on a thread of its own, even when
@@ -42,8 +42,8 @@ public struct KeychainTokenStore: TokenStore {
     ///
     /// - Returns: The bundle, or `nil` if it is certain that there is none.
     /// - Throws: ``TokenStoreError`` with code `corrupt`, `unsupportedVersion`, or `unavailable` with a
-    ///   ``KeychainStatus`` as its cause: any except `errSecSuccess`, and `errSecItemNotFound` only while protected data is
-    ///   not available; if it is shared, also `busy` and `insecure` for the lock file.
+    ///   ``KeychainStatus`` as its cause: any except `errSecSuccess`, and `errSecItemNotFound` only while protected
+    ///   data is not available; if it is shared, also `busy` and `insecure` for the lock file.
     public func load() async throws -> TokenBundle? { try await read().bundle }
 
     /// As ``load()``, with the note of an ended session.
@@ -78,9 +78,10 @@ public struct KeychainTokenStore: TokenStore {
     /// Stores a bundle. It replaces the stored one.
     ///
     /// - Throws: ``TokenStoreError``, with what was stored before still there: `superseded` when a later bundle of the
-    ///   same session is stored, or the session has ended; `unsupportedVersion`; `unavailable` with a ``KeychainStatus``
-    ///   as its cause, of which `errSecDuplicateItem` means that the Keychain neither finds the item nor adds another; if
-    ///   it is shared, also `busy` when another process has been writing for 5 seconds, and `insecure` for the lock file.
+    ///   same session is stored, or the session has ended; `unsupportedVersion`; `unavailable` with a
+    ///   ``KeychainStatus`` as its cause, of which `errSecDuplicateItem` means that the Keychain neither finds the item
+    ///   nor adds another; if it is shared, also `busy` when another process has been writing for 5 seconds, and
+    ///   `insecure` for the lock file.
     public func save(_ bundle: TokenBundle) async throws {
         try await checkInstallation()
         try await writing.run { [item] () throws(TokenStoreError) in try item.save(bundle) }
@@ -100,8 +101,8 @@ public struct KeychainTokenStore: TokenStore {
     /// The store for an application and its extensions, which have the item's access group in common (G13).
     ///
     /// - Parameters:
-    ///   - lockFile: A file in the container of their app group. It is created if it is missing, stays empty, and must not
-    ///     be removed. Each account needs a file of its own.
+    ///   - lockFile: A file in the container of their app group. It is created if it is missing, stays empty, and must
+    ///     not be removed. Each account needs a file of its own.
     ///   - clock: The clocks that limit the wait for a lease.
     /// - Returns: The same store, shared.
     public func shared(

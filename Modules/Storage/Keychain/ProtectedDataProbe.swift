@@ -9,8 +9,8 @@ public import Foundation
 /// let probe = ProtectedDataProbe(file: container.appendingPathComponent("unlocked"))
 /// let store = KeychainTokenStore(at: location) { await probe.isProtectedDataAvailable() }
 /// ```
-/// An application may use it too. `UIApplication.isProtectedDataAvailable` is `false` whenever the device is locked; the
-/// probe is `true` from the first unlock on if the items can be read from then on.
+/// An application may use it too. `UIApplication.isProtectedDataAvailable` is `false` whenever the device is locked;
+/// the probe is `true` from the first unlock on if the items can be read from then on.
 ///
 /// The system's data protection is not tested: on other systems the file can always be read.
 public struct ProtectedDataProbe: Sendable {

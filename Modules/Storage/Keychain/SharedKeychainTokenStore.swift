@@ -4,14 +4,15 @@ public import Foundation
 
 /// A ``KeychainTokenStore`` for an application and its extensions: one refresh for all of them (G13).
 ///
-/// **The lease** is an exclusive `flock` on a file; the kernel releases it when its holder ends. It excludes other leases,
-/// not updates: a user can sign out while an extension refreshes.
+/// **The lease** is an exclusive `flock` on a file; the kernel releases it when its holder ends. It excludes other
+/// leases, not updates: a user can sign out while an extension refreshes.
 ///
 /// **An update** holds a second lock from its read to its write, so that processes update one after another. When a
 /// session ends, a note replaces its tokens in the item, which the other processes read.
 ///
-/// **Changes** are reported to the other processes by a Darwin notification. A suspended process is notified when it runs
-/// again, which may be after its first request: call `restore()` of the session when the application becomes active.
+/// **Changes** are reported to the other processes by a Darwin notification. A suspended process is notified when it
+/// runs again, which may be after its first request: call `restore()` of the session when the application becomes
+/// active.
 ///
 /// - Important: iOS ends a process that is suspended while it holds a lock in the container of an app group (exception
 ///   code `0xdead10cc`). See <doc:KeychainTokenStore> for how the engine prevents it.
@@ -81,8 +82,8 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
     /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure` when the lock file is a symbolic
-    ///   link, not a regular file or another user's; `unavailable` when it cannot be opened, as before the first unlock.
-    ///   `CancellationError` when the task is cancelled while it waits.
+    ///   link, not a regular file or another user's; `unavailable` when it cannot be opened, as before the first
+    ///   unlock. `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let file = KeychainLockFile(lockFile)
         let lock = try await LeasePolling(clock: clock).wait(atMost: limit) {

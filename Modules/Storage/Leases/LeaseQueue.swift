@@ -69,8 +69,8 @@ package final class LeaseQueue: Sendable {
 
     /// Enqueues a waiter, unless the lock was released or the task was cancelled in the meantime.
     ///
-    /// The timer is made and the cancellation is read under the lock that ``leave(_:throwing:)`` needs, so that both find
-    /// the waiter.
+    /// The timer is made and the cancellation is read under the lock that ``leave(_:throwing:)`` needs, so that both
+    /// find the waiter.
     private func wait(for ticket: Ticket, until deadline: Duration, _ turn: CheckedContinuation<Void, any Error>) {
         enum Outcome { case waits, holds, isCancelled }
         let outcome: Outcome = state.withLock { state in

@@ -39,8 +39,8 @@ final class LeaseRequest: Sendable {
         return lock
     }
 
-    /// The longest pause before the next attempt: short for the first waiter, longer for those behind it, and longer for
-    /// all when the holder keeps the lease for long.
+    /// The longest pause before the next attempt: short for the first waiter, longer for those behind it, and longer
+    /// for all when the holder keeps the lease for long.
     var longestPause: Duration {
         state.withLock { state in
             let isSlow = ContinuousClock.now - state.firstSince > .milliseconds(250)

@@ -8,8 +8,8 @@ final class LockedTokenStoreLease: TokenStoreLease {
         self.lock = lock
     }
 
-    /// The kernel of this host releases the lock of a process when it ends, not before. It does not know holders on other
-    /// hosts that share the file system.
+    /// The kernel of this host releases the lock of a process when it ends, not before. It does not know holders on
+    /// other hosts that share the file system.
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner.host != ProcessIdentity.current.host }
 
     func release() async { lock.release() }

@@ -67,8 +67,8 @@ struct Keyring: Sendable {
 
     /// All items of the account. It throws if that is not certain, or if one of them cannot be read.
     ///
-    /// A search in a locked keyring finds nothing (G14). If there is no default keyring, its disk may not be mounted. So
-    /// the default keyring is checked first, for reads and for writes.
+    /// A search in a locked keyring finds nothing (G14). If there is no default keyring, its disk may not be mounted.
+    /// So the default keyring is checked first, for reads and for writes.
     private func items(_ call: KeyringCall) throws(KeyringError) -> [KeyringCall.Item] {
         try checkDefaultKeyring(call)
         return try readableItems(call)
@@ -96,8 +96,8 @@ struct Keyring: Sendable {
         }
     }
 
-    /// Makes calls, and makes them again if they fail: after a restart of the service, an old connection fails once. The
-    /// calls may be made twice.
+    /// Makes calls, and makes them again if they fail: after a restart of the service, an old connection fails once.
+    /// The calls may be made twice.
     private func withService<Value>(
         until deadline: ContinuousClock.Instant,
         _ body: (KeyringCall) throws(KeyringError) -> Value

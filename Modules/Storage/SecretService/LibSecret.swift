@@ -3,7 +3,8 @@ import Foundation
 
 /// The functions of libsecret and GLib that the store needs.
 ///
-/// Their types follow the references of libsecret 0.20 and GLib 2. Objects are pointers; only ``KeyringCall`` keeps them.
+/// Their types follow the references of libsecret 0.20 and GLib 2. Objects are pointers; only ``KeyringCall`` keeps
+/// them.
 struct LibSecret: @unchecked Sendable {  // constant pointers to functions
     typealias Object = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>

@@ -6,14 +6,14 @@ public import Foundation
 /// Keeps the tokens of one account in the desktop's keyring (the Secret Service of GNOME Keyring, KWallet and others),
 /// encrypted on the disk with the user's password, and shared by all processes of that user.
 ///
-/// **Reading** (G14). libsecret is loaded by the first call; nothing is needed to build. If it is not installed, if there
-/// is no session bus, service or default keyring, or if the keyring is locked, every call throws with code
-/// `unavailable`, because a search in a locked keyring finds nothing. The store never makes the service ask the user for
-/// a password: a refresh in the background would open a dialog without a visible cause.
+/// **Reading** (G14). libsecret is loaded by the first call; nothing is needed to build. If it is not installed, if
+/// there is no session bus, service or default keyring, or if the keyring is locked, every call throws with code
+/// `unavailable`, because a search in a locked keyring finds nothing. The store never makes the service ask the user
+/// for a password: a refresh in the background would open a dialog without a visible cause.
 ///
-/// **Time limits.** Each account has a thread for reading and one for writing. Each call ends within ``callLimit``, however
-/// many accounts wait for a service that hangs. GLib's default, to end the process when the session bus is closed, is
-/// switched off.
+/// **Time limits.** Each account has a thread for reading and one for writing. Each call ends within ``callLimit``,
+/// however many accounts wait for a service that hangs. GLib's default, to end the process when the session bus is
+/// closed, is switched off.
 ///
 /// **An item that cannot be read as a session** is reported with code `corrupt` by every read, until an update replaces
 /// or removes it.
@@ -107,8 +107,8 @@ public struct SecretServiceTokenStore: SharedTokenStore {
 
     /// Waits until no other holder has the lease, and takes it.
     ///
-    /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes get
-    /// it in the order of their arrival; those that are stopped or have ended are skipped.
+    /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes
+    /// get it in the order of their arrival; those that are stopped or have ended are skipped.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
@@ -128,8 +128,8 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// ``FileTokenStore/changes`` does. The signals of the Secret Service are not used: they need a main loop of GLib.
     public var changes: AsyncStream<Void> { locks.changes }
 
-    /// The deadline of the service's calls. The rest of the limit is for GLib to end them, so that the thread is free for
-    /// the next call.
+    /// The deadline of the service's calls. The rest of the limit is for GLib to end them, so that the thread is free
+    /// for the next call.
     private var serviceDeadline: ContinuousClock.Instant { .now + callLimit * 9 / 10 }
 
     /// Runs a write under the write lock, and reports it if something was written.

@@ -178,11 +178,6 @@ struct ActiveSession: Hashable, Sendable {
     /// The sessions whose tokens are removed from the store when this session ends.
     var endScope: EndScope { isStored ? .sessions(bundle.session, replacing: []) : replaced }
 
-    /// The sessions whose tokens an end removes. A user's sign-out removes newer tokens of another process, too.
-    func scope(of reason: SignOutReason) -> EndScope {
-        if case .refreshing(_, .ending) = phase, reason.isExpired { rejectedScope } else { endScope }
-    }
-
     /// The scope of a session whose refresh token the server has rejected.
     var rejectedScope: EndScope { .rejected(bundle, replacing: isStored ? [] : replaced.sessions) }
 

@@ -126,8 +126,8 @@ struct MachineContext: Sendable {
     }
 }
 
-/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. `now` is set by each
-/// event, and the buffer of actions is empty between two. The random source only names keys and stretches pauses.
+/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. `now` is set by
+/// each event, and the buffer of actions is empty between two. The random source only names keys and stretches pauses.
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock

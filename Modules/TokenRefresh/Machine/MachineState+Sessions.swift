@@ -81,7 +81,7 @@ extension MachineState {
             context.forgetWrites()
             respondToStoreWaiters(nil)
         } else {
-            _ = context.write(.ended(reason, at: context.now.date, of: session.scope(of: reason)))
+            _ = context.write(.ended(reason, at: context.now.date, of: session.endScope))
             if let call = session.call {
                 endedCalls[call.id] = EndedCall(session: session.bundle.session, generation: call.generation)
             }

@@ -94,8 +94,8 @@ extension StoreContent {
         switch self {
         case .ended(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
         case .bundle(let bundle, over: .anything) where found?.session != bundle.session: return .active(bundle)
-        case .bundle(let bundle, over: .anything): return bundle.mayFollow(found) ? .active(bundle) : nil
-        case .bundle(let bundle, over: .older): return bundle.mayFollow(found) ? .active(bundle) : nil
+        case .bundle(let bundle, over: .anything), .bundle(let bundle, over: .older):
+            return bundle.mayFollow(found) ? .active(bundle) : nil
         case .bundle(let bundle, over: .exactly(let read)):
             switch found {
             case .active(let stored): return stored == read ? .active(bundle) : nil

@@ -3,9 +3,9 @@
 public import Dispatch
 public import Foundation
 
-// The part of Darwin, and of Foundation on Apple platforms, that our code calls, so that it can be typechecked without an
-// Apple SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub
-// and the system do.
+// The part of Darwin, and of Foundation on Apple platforms, that our code calls, so that it can be typechecked without
+// an Apple SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the
+// stub and the system do.
 
 public let F_FULLFSYNC: Int32 = 51
 

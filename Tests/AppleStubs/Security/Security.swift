@@ -2,9 +2,9 @@
 
 import Foundation
 
-// The part of the Security framework that Modules/Storage/Keychain calls, so that it can be typechecked without an Apple
-// SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the
-// framework do.
+// The part of the Security framework that Modules/Storage/Keychain calls, so that it can be typechecked without an
+// Apple SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub
+// and the framework do.
 //
 // The types of Core Foundation are those that Swift bridges them to. Apple documents the names.
 

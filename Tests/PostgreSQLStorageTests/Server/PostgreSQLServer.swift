@@ -9,8 +9,8 @@ import Testing
 
 /// A private PostgreSQL server, in a temporary folder, with a socket in that folder only.
 ///
-/// A shell script starts it, stops it on a command, and removes it with its folder when the input of the script ends, which
-/// it does when the process of the tests ends in any way.
+/// A shell script starts it, stops it on a command, and removes it with its folder when the input of the script ends,
+/// which it does when the process of the tests ends in any way.
 final class PostgreSQLServer: Sendable {
     /// One server with the table, for all tests that do not stop or change it.
     static var shared: PostgreSQLServer {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Storage
 
-/// The program dies after the first call of the Keychain, after the second, and so on until it completes. Each time it is
-/// restarted with the remaining items.
+/// The program dies after the first call of the Keychain, after the second, and so on until it completes. Each time it
+/// is restarted with the remaining items.
 @Suite("G12: a crash at any call loses nothing")
 struct KeychainCrashTests {
     /// The location of the session at the start.

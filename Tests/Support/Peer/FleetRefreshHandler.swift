@@ -5,8 +5,8 @@ import Foundation
 
 /// Asks the test, which is the authorization server, for new tokens.
 ///
-/// It writes `refresh NUMBER TOKEN KEY`; the test responds with `tokens NUMBER ACCESS REFRESH` or `rejected NUMBER`. Before
-/// that the test writes `go`.
+/// It writes `refresh NUMBER TOKEN KEY`; the test responds with `tokens NUMBER ACCESS REFRESH` or `rejected NUMBER`.
+/// Before that the test writes `go`.
 final class FleetRefreshHandler: TokenRefreshHandler {
     private struct State {
         var number = 0

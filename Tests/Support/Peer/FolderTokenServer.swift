@@ -3,8 +3,8 @@ import ConcurrencyPrimitives
 import Foundation
 import Storage
 
-/// An authorization server in a folder that many processes share: it accepts each refresh token once, and one refresh at
-/// a time.
+/// An authorization server in a folder that many processes share: it accepts each refresh token once, and one refresh
+/// at a time.
 ///
 /// `mkdir` is its transaction: of many processes that make a folder, one succeeds.
 struct FolderTokenServer {

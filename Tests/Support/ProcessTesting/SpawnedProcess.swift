@@ -2,9 +2,9 @@ package import Foundation
 
 /// Another process, with its standard input and output.
 ///
-/// It is started with `posix_spawn` and inherits only its arguments and environment. Foundation's `Process` does not end
-/// before its children do, lets a child inherit descriptors of another one that is started at the same time, and has
-/// crashed when many were started at once.
+/// It is started with `posix_spawn` and inherits only its arguments and environment. Foundation's `Process` does not
+/// end before its children do, lets a child inherit descriptors of another one that is started at the same time, and
+/// has crashed when many were started at once.
 package final class SpawnedProcess: Sendable {
     /// How a process ended.
     package enum End: Sendable, Equatable {

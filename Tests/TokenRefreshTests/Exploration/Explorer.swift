@@ -1,7 +1,7 @@
 @testable import TokenRefresh
 
-/// Visits every state that can be reached within bounds, breadth first, so that the first law found broken is broken by a
-/// shortest history.
+/// Visits every state that can be reached within bounds, breadth first, so that the first law found broken is broken by
+/// a shortest history.
 struct Explorer {
     struct Report {
         var states = 0

@@ -4,8 +4,8 @@ import AuthInterface
 
 /// The names of two processes, as one of them and as the world sees them.
 ///
-/// Each machine calls itself `t` (this) and the other process `o`, and both draw the same keys. So the states of the two
-/// processes are equal when they are in the same situation, and a world and its mirror image can be merged. In the
+/// Each machine calls itself `t` (this) and the other process `o`, and both draw the same keys. So the states of the
+/// two processes are equal when they are in the same situation, and a world and its mirror image can be merged. In the
 /// world's store the processes are named `0` and `1`, and keys carry their owner's letter.
 struct Perspective {
     let slot: Int

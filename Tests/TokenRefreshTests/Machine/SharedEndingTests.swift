@@ -4,8 +4,8 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G5, G9, G13: the end of a session in a shared store, the lease that it was refreshed under, and the content that other
-/// processes have stored.
+/// G5, G9, G13: the end of a session in a shared store, the lease that it was refreshed under, and the content that
+/// other processes have stored.
 @Suite struct SharedEndingTests {
     /// A session whose refresh has made its call under the lease.
     private func calling() -> MachineScript {

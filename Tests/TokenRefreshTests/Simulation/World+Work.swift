@@ -105,8 +105,8 @@ extension World {
         return deliver(.success(tokens), to: index)
     }
 
-    /// A process receives tokens, perhaps with the time on the server's clock. It need not read the time from a response
-    /// that it cannot use.
+    /// A process receives tokens, perhaps with the time on the server's clock. It need not read the time from a
+    /// response that it cannot use.
     mutating func noteReceipt(_ process: Int, _ grant: Int, isUsable: Bool = true) {
         if plan.server.saysDate, isUsable { processes[process].notes.knowsServerDate = true }
         server.noteReceipt(grant, isDated: isUsable && processes[process].notes.knowsServerDate, at: now)

@@ -1,8 +1,8 @@
 import Foundation
 import Imaging
 
-/// A generated photo: hills before an evening sky, 12 megapixels, with the grain of a phone's camera, stored rotated with
-/// the orientation in its Exif segment.
+/// A generated photo: hills before an evening sky, 12 megapixels, with the grain of a phone's camera, stored rotated
+/// with the orientation in its Exif segment.
 ///
 /// It is the same every time. A stored row is a column of the upright picture, so it is composed of strips that are
 /// painted once.

@@ -81,8 +81,8 @@ struct Waterfall {
         return row.isRefresh ? terminal.highlighted(line) : line
     }
 
-    /// The symbol of a row in one column: the most common phase of its calls at the middle of the interval. A row of one
-    /// call also shows a call that is shorter than a column.
+    /// The symbol of a row in one column: the most common phase of its calls at the middle of the interval. A row of
+    /// one call also shows a call that is shorter than a column.
     private func symbol(for row: Row, during interval: TimeScale.Interval) -> Character {
         if row.spans.count == 1, let span = row.spans.first {
             let phase = span.phase(at: interval.middle)

@@ -79,7 +79,7 @@ extension URLSessionExchange {
     }
     #endif
 
-    /// The response has arrived in full, whatever is reported after this.
+    /// The response has arrived in full; later reports do not change that.
     func noteWhole() {
         finish(nil, keepsPieces: true)
     }

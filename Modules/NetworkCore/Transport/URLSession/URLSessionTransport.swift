@@ -3,15 +3,15 @@ import Foundation
 
 /// Performs exchanges with URLSession, in the same way on every platform.
 ///
-/// It follows no redirect and keeps no cookie, credential or cached response. It counts timeouts itself, because URLSession
-/// on Linux counts whole seconds only.
+/// It follows no redirect and keeps no cookie, credential or cached response. It counts timeouts itself, because
+/// URLSession on Linux counts whole seconds only.
 ///
 /// **Cold connections.** On platforms other than Apple's, URLSession uses libcurl. When the server closes a re-used
-/// connection without a response, a request with a body keeps a core busy until the timeout and its head is sent a second
-/// time; a request without a body is silently sent twice. So there a request that has a body, or must not happen twice,
-/// has a session of its own, whose connection is new and used once. `Connection: close` would cost less, but some servers
-/// ignore it. A new session costs a few threads and files, so at most ``coldConnectionLimit`` of them exist at a time.
-/// 1,000 such requests take 0.7 s on loopback and two cores.
+/// connection without a response, a request with a body keeps a core busy until the timeout and its head is sent a
+/// second time; a request without a body is silently sent twice. So there a request that has a body, or must not happen
+/// twice, has a session of its own, whose connection is new and used once. `Connection: close` would cost less, but
+/// some servers ignore it. A new session costs a few threads and files, so at most ``coldConnectionLimit`` of them
+/// exist at a time. 1,000 such requests take 0.7 s on loopback and two cores.
 ///
 /// **Queue.** Requests wait in this transport and not inside URLSession, where waiting for a connection counts as idle
 /// time: a burst to a slow server would time out unsent. The idle timeout counts from the end of the wait.
@@ -19,8 +19,8 @@ import Foundation
 /// **Bodies.** On Apple platforms a sequence is sent while it is made. On Linux it is read to its end first, into a
 /// temporary file, because all sessions of a process share one thread there, which must not wait for a sequence.
 ///
-/// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is buffered,
-/// and fails when more than `unreadLimit` bytes wait.
+/// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is
+/// buffered, and fails when more than `unreadLimit` bytes wait.
 public final class URLSessionTransport: HTTPTransport {
     /// The most cold connections at a time.
     public static let coldConnectionLimit = 32
@@ -87,8 +87,8 @@ public final class URLSessionTransport: HTTPTransport {
     /// - Parameter request: The request.
     /// - Returns: The response. Its completion has no trailers: URLSession does not show them.
     /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
-    ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be read.
-    ///   `CancellationError` at once when the task is cancelled.
+    ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be
+    ///   read. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let startedAt = clock.uptime
         let upload = try await URLSessionUpload(request.body, within: request.timeToHead, clock: clock)

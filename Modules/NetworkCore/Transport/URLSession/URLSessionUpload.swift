@@ -40,17 +40,11 @@ enum URLSessionUpload: Sendable {
         clock: any TimeSource
     ) async throws -> URLSessionUpload {
         guard let timeLimit else { return try await temporaryFile(of: body) }
-        let deadline = clock.uptime + timeLimit
-        return try await withThrowingTaskGroup(of: URLSessionUpload.self) { group in
-            group.addTask { try await temporaryFile(of: body) }
-            group.addTask {
-                try await clock.sleep(until: deadline)
-                throw HTTPTransportError(.timedOut, reason: "waited for the body's sequence for \(timeLimit)")
-            }
-            defer { group.cancelAll() }
-            guard let upload = try await group.next() else { throw CancellationError() }
-            return upload
+        let upload = try await clock.withDeadline(clock.uptime + timeLimit) { try await temporaryFile(of: body) }
+        guard let upload else {
+            throw HTTPTransportError(.timedOut, reason: "waited for the body's sequence for \(timeLimit)")
         }
+        return upload
     }
 
     /// The body in a new file that only this user can read.
