@@ -30,6 +30,8 @@ enum RefreshEvent: Sendable {
     case read(ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool)
     case leased(AttemptID)
     case leaseFailed(AttemptID, TokenStoreError)
+    /// Another process may have the lease.
+    case leaseLost(AttemptID)
     case wrote(version: Int, WriteOutcome)
     case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
     case timerFired(RefreshTimer)
@@ -72,6 +74,8 @@ enum WriteOutcome: Hashable, Sendable {
 enum RefreshTimer: Hashable, Sendable {
     /// The waiters of an attempt fail as unavailable.
     case deadline(AttemptID)
+    /// The waiters of an attempt that have waited since before it started fail as unavailable.
+    case waiterDeadline
     /// A call is cancelled.
     case callLimit(AttemptID)
     /// A call that did not end when it was cancelled is abandoned.

@@ -107,6 +107,8 @@ final class DeviceProcess {
         var kind: Kind
         var phase = Phase.waiting
         var since: Int
+        /// The process was suspended while it waited.
+        var wasSuspended = false
         /// The place of its last event among all events.
         var order = 0
         /// The place of the event by which it was given its token.
@@ -189,6 +191,8 @@ struct ProcessNotes {
     var knewServerDate = false
     /// When the machine last wrote an intent.
     var intentAt = 0
+    /// The last write of the end of a session whose refresh token was rejected.
+    var rejectedEnd: (version: Int, session: SessionID)?
 }
 
 /// A refresh on its way to the server and back.

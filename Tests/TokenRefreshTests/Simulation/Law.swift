@@ -33,6 +33,7 @@ enum Law: String, Sendable {
     case newest = "G12: the store ends up with the newest bundle"
     case health = "G13: a session that the server still honours is not ended"
     case lease = "G13: a process at rest holds no lease"
+    case leased = "G13: no call is made without the lease, unless the process cannot know of its loss"
     case store = "G14: an unreadable store does not count as empty"
     case clock = "G19: no refresh without an expiry or a refusal"
     case noToken = "G22: no call without a refresh token"

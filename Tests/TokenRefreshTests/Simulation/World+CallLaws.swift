@@ -10,6 +10,9 @@ extension World {
         let notes = processes[process].notes
         if !plan.server.givesRefreshTokens { fail(.noToken, "p\(process + 1) calls for \(base.traceText)") }
         checkRivals(of: call)
+        if call.isUnguarded, plan.noticesLosses || plan.lease.claimTime == nil {
+            fail(.leased, "p\(process + 1) calls for \(base.traceText)")
+        }
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }

@@ -45,10 +45,24 @@ extension World {
         guard processes[process].isSuspended else { return false }
         processes[process].isSuspended = false
         // No timer could fire meanwhile.
-        for index in 0..<processes[process].requests.count { processes[process].requests[index].since = now }
+        for index in 0..<processes[process].requests.count {
+            processes[process].requests[index].since = now
+            processes[process].requests[index].wasSuspended = true
+        }
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
         if isTraced { note("p\(process + 1) goes on") }
         return true
+    }
+
+    /// The lease that a process knows to be lost: its claim has expired.
+    func lostLease(of process: Int) -> AttemptID? {
+        guard plan.noticesLosses, let time = plan.lease.claimTime else { return nil }
+        return processes[process].leases.first { id in
+            guard let lease = store.lease, lease.owner == processes[process].owner, lease.attempt == id else {
+                return true
+            }
+            return lease.silentSince.map { now >= $0 + time } ?? false
+        }
     }
 
     /// The connection of the lease's owner is cut, which the owner does not notice.

@@ -75,6 +75,8 @@ struct WorldPlan: Sendable {
     let policy: TokenRefreshPolicy
     let showsEmptyTokens: Bool
     let length: Int
+    /// Whether a process knows at once that its claim to the lease has expired.
+    let noticesLosses: Bool
     let seed: UInt64
 
     init(seed: UInt64) {
@@ -99,6 +101,7 @@ struct WorldPlan: Sendable {
         policy = Self.policy(&draws)
         showsEmptyTokens = draws.chance(50)
         length = draws.of([100, 300, 600, 2_000])
+        noticesLosses = draws.chance(60)
     }
 
     /// The tolerance that the handler declares: the server's, or less.
