@@ -47,3 +47,51 @@ public struct Stub: Sendable {
 public func ~> (request: StubRequest, response: StubResponse) -> Stub {
     Stub(request, response)
 }
+
+/// Gives a test its own ``StubTransport``, and records an issue for each stub that is left and each unexpected request.
+///
+/// ```swift
+/// @Test(.stubs(.get("articles") ~> .status(401), .get("articles") ~> .envelope(articles)))
+/// func `a refused request is sent once more`() async throws {
+///     let network = NetworkClient(baseURL: url, transport: StubTransport.current).authenticated(by: session)
+///     …
+/// }
+/// ```
+///
+/// The transport belongs to the test's task, so tests run in parallel.
+public struct StubsTrait: TestTrait, TestScoping {
+    let stubs: [Stub]
+    let sourceLocation: SourceLocation
+
+    /// Runs a test with its transport.
+    ///
+    /// - Parameters:
+    ///   - test: The test.
+    ///   - testCase: The case of the test.
+    ///   - function: The body of the test.
+    /// - Throws: The error of the test.
+    public func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let transport = StubTransport(stubs, sourceLocation: sourceLocation)
+        defer { transport.recordLeftovers() }
+        try await StubTransport.$current.withValue(transport) {
+            try await function()
+        }
+    }
+}
+
+extension Trait where Self == StubsTrait {
+    /// Gives a test its own transport, ``StubTransport/current``, and records an issue for each stub that is left and
+    /// each unexpected request.
+    ///
+    /// - Parameters:
+    ///   - stubs: The stubs, in order.
+    ///   - sourceLocation: Where unexpected requests are recorded.
+    /// - Returns: The trait.
+    public static func stubs(_ stubs: Stub..., sourceLocation: SourceLocation = #_sourceLocation) -> StubsTrait {
+        StubsTrait(stubs: stubs, sourceLocation: sourceLocation)
+    }
+}

@@ -15,7 +15,7 @@ public protocol TokenCipher: Sendable {
     ///   - plaintext: The tokens, as a store encodes them.
     ///   - associatedData: What the tokens belong to.
     /// - Returns: What may be stored. It must differ from call to call even for the same tokens.
-    /// - Throws: Anything: the save fails, with what was stored before still there. A ``TokenStoreError`` and
+    /// - Throws: Anything: the save fails, with what was stored before still there. A `TokenStoreError` and
     ///   `CancellationError` are passed on as they are.
     func seal(_ plaintext: Data, authenticating associatedData: Data) async throws -> Data
 
@@ -25,8 +25,33 @@ public protocol TokenCipher: Sendable {
     ///   - sealed: What is stored.
     ///   - associatedData: The same bytes as at the sealing.
     /// - Returns: The tokens.
-    /// - Throws: A ``TokenStoreError`` and `CancellationError` are passed on as they are: throw the former with code
+    /// - Throws: A `TokenStoreError` and `CancellationError` are passed on as they are: throw the former with code
     ///   `unavailable` when a key service cannot be reached. Anything else means that these bytes are not tokens
     ///   (`corrupt`). Neither signs a user out.
     func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data
+}
+
+/// No encryption: a reader of the store reads the tokens.
+///
+/// For tests, and for a store that is itself encrypted and that only the processes can read. It is never a default, so
+/// that a review notices it.
+public struct UnencryptedTokenCipher: TokenCipher {
+    /// Creates a cipher that does not encrypt.
+    public init() {}
+
+    /// Returns the plaintext.
+    ///
+    /// - Parameters:
+    ///   - plaintext: The tokens.
+    ///   - associatedData: Not used.
+    /// - Returns: The tokens.
+    public func seal(_ plaintext: Data, authenticating associatedData: Data) async -> Data { plaintext }
+
+    /// Returns the stored bytes.
+    ///
+    /// - Parameters:
+    ///   - sealed: The tokens.
+    ///   - associatedData: Not used.
+    /// - Returns: The tokens.
+    public func open(_ sealed: Data, authenticating associatedData: Data) async -> Data { sealed }
 }

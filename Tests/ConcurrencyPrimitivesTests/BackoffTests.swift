@@ -18,3 +18,21 @@ import Testing
         #expect(fixed.delay(afterFailures: 3) == .seconds(1))
     }
 }
+
+@Suite struct DurationTests {
+    @Test(
+        arguments: [
+            (.zero, "0 ms"), (.milliseconds(250), "250 ms"), (.microseconds(999_600), "999 ms"),
+            (.milliseconds(570), "570 ms"), (.milliseconds(1_500), "1.5 s"), (.seconds(30), "30 s"),
+            (.milliseconds(59_960), "59.9 s"), (.seconds(90), "1 min 30 s"), (.seconds(120), "2 min"),
+            (.seconds(3_600), "1 h"), (.seconds(3_900), "1 h 5 min"), (.seconds(-9.5), "-9.5 s"),
+        ] as [(Duration, String)]
+    )
+    func `a duration has at most two units`(duration: Duration, text: String) {
+        #expect(duration.inWords == text)
+    }
+
+    @Test func `every duration has words`() {
+        for seconds in [Int64.min, Int64.max] { #expect(Duration.seconds(seconds).inWords.hasSuffix("min")) }
+    }
+}

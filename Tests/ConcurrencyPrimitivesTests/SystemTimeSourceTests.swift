@@ -1,3 +1,4 @@
+import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import Testing
@@ -9,5 +10,38 @@ import Testing
         try await clock.sleep(until: before - .seconds(10))
         #expect(clock.uptime >= before)
         #expect(abs(clock.date.timeIntervalSinceNow) < 60)
+    }
+}
+
+@Suite struct TimeSourceDeadlineTests {
+    private let clock = ManualTimeSource()
+    private struct Failure: Error {}
+
+    @Test func `work that ends before the deadline returns or throws its own result`() async throws {
+        #expect(try await clock.withDeadline(clock.uptime + .seconds(5)) { 7 } == 7)
+        await #expect(throws: Failure.self) {
+            try await clock.withDeadline(clock.uptime + .seconds(5)) { throw Failure() }
+        }
+    }
+
+    @Test func `at the deadline the caller continues, even if the work ignores its cancellation`() async throws {
+        let gate = Gate()
+        let deadline = clock.uptime + .seconds(5)
+        let call = Task { [clock] in try await clock.withDeadline(deadline) { await gate.pass() } }
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(5))
+        #expect(try await call.value == nil)
+        gate.open()
+    }
+
+    @Test func `the cancellation of the caller reaches the work`() async {
+        let gate = Gate()
+        let deadline = clock.uptime + .seconds(5)
+        let call = Task { [clock] in
+            try await clock.withDeadline(deadline) { try await gate.passUnlessCancelled() }
+        }
+        await clock.sleepers(atLeast: 1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
     }
 }

@@ -1,4 +1,5 @@
 import AuthInterface
+import AuthTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
@@ -81,6 +82,18 @@ import Testing
             text += [verdict?.serverCode, verdict?.requestID, verdict?.reason].compactMap(\.self).joined()
             #expect(!text.contains("fixture-key") || error is NetworkError, "a revocation carries no key")
             for secret in secrets where secret != "fixture-key" { #expect(!text.contains(secret), "\(secret)") }
+        }
+    }
+}
+
+@Suite struct HandlerContractTests {
+    @Test(arguments: [ReplayTolerance.none, .within(.seconds(10)), .sameKey])
+    func `the OAuth 2.0 handler keeps the contract over HTTP`(_ tolerance: ReplayTolerance) async throws {
+        try await TokenRefreshHandlerContract.check(.oauth2) { url in
+            OAuth2TokenRefreshHandler(
+                tokenEndpoint: url, client: .basic(id: "fixture-client", secret: "fixture-secret"),
+                network: NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: []),
+                replayTolerance: tolerance)
         }
     }
 }

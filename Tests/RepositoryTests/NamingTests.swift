@@ -31,15 +31,20 @@ import Testing
         }
     }
 
-    @Test func `a type that other modules use is in the file of its name`() throws {
+    @Test func `a type that other modules use is in the file of its name, or is a small companion`() throws {
         for file in try SourceFile.all(in: "Modules") {
             let owner = file.name.prefix { $0 != "+" }
             for type in TopLevelDeclaration.all(in: file.source)
-            where type.isPublic && !type.isExtension && type.name != owner {
+            where type.isPublic && !type.isExtension && type.name != owner && !type.name.hasPrefix(owner)
+                && type.lineCount > Self.companionLimit
+            {
                 Issue.record("\(file):\(type.line): move \(type.name) into a file of its name.")
             }
         }
     }
+
+    /// The most lines of a type that may be in the file of the type that it serves.
+    private static let companionLimit = 60
 
     /// It re-exports a module of the system, and declares nothing.
     private static func isExempt(_ file: SourceFile) -> Bool {

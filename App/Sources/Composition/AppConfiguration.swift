@@ -1,6 +1,9 @@
 public import AuthInterface
+import DataAPI
 public import Foundation
 import NetworkCore
+public import OAuth2Flows
+import Storage
 
 /// The configuration of the application: server, store and refresh.
 public struct AppConfiguration: Sendable {
@@ -45,5 +48,88 @@ public struct AppConfiguration: Sendable {
 
     var authentication: AuthenticationPolicy {
         AuthenticationPolicy(expiredStatuses: [expiredStatus])
+    }
+}
+
+/// An invalid configuration. The description is one line that says what to do, without a secret.
+public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    /// The problem and its solution.
+    public let description: String
+
+    /// Whether a flag is invalid, and not the environment or a file.
+    public let isUsage: Bool
+
+    init(_ description: String, isUsage: Bool = false) {
+        self.description = description
+        self.isUsage = isUsage
+    }
+}
+
+/// How tokens are refreshed.
+public enum RefreshChoice: Sendable, Hashable {
+    /// By `POST auth/refresh`.
+    case rest
+
+    /// By `POST oauth2/token`, as this client.
+    case oauth2(OAuth2Client)
+
+    /// Creates the handler that refreshes and revokes tokens.
+    ///
+    /// The articles API's logout and revocation endpoints end one session, and no other session of the user.
+    func makeHandler(
+        for baseURL: URL,
+        network: any UnauthenticatedNetworkService,
+        replay: ReplayTolerance
+    ) -> any TokenRefreshHandler & TokenRevocationHandler {
+        switch self {
+        case .rest:
+            RESTTokenRefreshHandler(network: network, replayTolerance: replay, logoutAffectsSessionOnly: true)
+        case .oauth2(let client):
+            OAuth2TokenRefreshHandler(
+                tokenEndpoint: baseURL.appendingPathComponent("oauth2/token"),
+                revocationEndpoint: baseURL.appendingPathComponent("oauth2/revoke"),
+                client: client,
+                network: network,
+                replayTolerance: replay,
+                revocationAffectsSessionOnly: true
+            )
+        }
+    }
+}
+
+/// Where the session is stored.
+public enum StoreChoice: Sendable, Hashable {
+    /// In a file of this user, in a folder; `nil` is the system's usual one.
+    case file(folder: URL?)
+
+    /// In memory, for the lifetime of the process.
+    case memory
+
+    /// Creates the store of one server's session.
+    ///
+    /// Each server has an account of its own in the folder, so a change of `--base-url` never sends the tokens of one
+    /// server to another.
+    func makeStore(for baseURL: URL) -> any TokenStore {
+        let account = Self.account(for: baseURL)
+        switch self {
+        case .file(let folder?): return FileTokenStore(folder: folder, account: account)
+        case .file(nil): return FileTokenStore(application: AppConfiguration.applicationName, account: account)
+        case .memory: return MemoryTokenStore()
+        }
+    }
+
+    /// The location of one server's session, for people.
+    ///
+    /// - Parameter baseURL: The base URL of the server's API.
+    /// - Returns: The path of a file, or `memory`.
+    public func location(for baseURL: URL) -> String {
+        (makeStore(for: baseURL) as? FileTokenStore)?.file.path ?? "memory"
+    }
+
+    /// The account of a server: its origin, and the path of its API.
+    private static func account(for baseURL: URL) -> String {
+        let origin = Origin(baseURL)?.description ?? baseURL.absoluteString
+        let path = baseURL.path.split(separator: "/").joined(separator: "/")
+        return path.isEmpty ? origin : "\(origin)/\(path)"
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import GRDB
 import HTTPTypes
 import Logging
 import NIOConcurrencyHelpers
@@ -99,5 +100,84 @@ public final class DevBackend: Sendable {
         faultInjector.openAllGates()
         await server.stop()
         database.close()
+    }
+}
+
+extension DevBackend {
+    /// The current fault plan, with its current counts. Setting it applies to later requests, and to held ones.
+    public var faults: FaultPlan {
+        get { faultInjector.plan }
+        set { faultInjector.plan = newValue }
+    }
+
+    /// The server's counts.
+    public var statistics: ServerStatistics { ledger.statistics }
+
+    /// The latest requests in the order of arrival, those to unknown paths included.
+    public var journal: [JournalEntry] { ledger.journal }
+
+    /// Holds matching requests at a gate.
+    ///
+    /// - Parameters:
+    ///   - method: The method, in capitals, or nil for any.
+    ///   - path: The path below the base path; `*` is any one segment, a final `**` any number.
+    ///   - position: Whether a request waits before its handler runs or before its response is sent.
+    /// - Returns: The gate, closed. Stopping the server opens it.
+    public func hold(_ method: String?, _ path: String, at position: Gate.Position = .beforeHandler) -> Gate {
+        faultInjector.hold(method: method, path: path, at: position)
+    }
+
+    /// Expires every access token issued so far. Refresh tokens stay valid.
+    ///
+    /// - Throws: `DatabaseError` when the new epoch cannot be stored.
+    public func expireAccessTokens() async throws {
+        _ = try await database.startNextEpoch()
+    }
+
+    /// Revokes every session of a user, as an administrator does.
+    ///
+    /// - Parameter userID: The user's identifier.
+    /// - Returns: The number of sessions that were live.
+    /// - Throws: `DatabaseError` when the database fails.
+    @discardableResult
+    public func revokeSessions(ofUser userID: Int64) async throws -> Int {
+        try await sessions.endAll(ofUser: userID)
+    }
+}
+
+/// The URLs of a running server and the OAuth 2.0 client it accepts.
+///
+/// It does not contain the client's secret; see ``DevBackend/Configuration/oauth2Client``.
+public struct ServerDescription: Sendable, Hashable, Codable {
+    /// The base URL of the API.
+    public let baseURL: URL
+    /// The token endpoint (RFC 6749 §3.2). It accepts `grant_type=refresh_token`.
+    public let tokenEndpoint: URL
+    /// The revocation endpoint (RFC 7009 §2).
+    public let revocationEndpoint: URL
+    /// The identifier of the only OAuth 2.0 client, such as `latchkey-dev`.
+    public let oauth2ClientID: String
+    /// The client's authentication methods, named as in RFC 8414 §2: `none`, or `client_secret_basic` and
+    /// `client_secret_post`.
+    public let oauth2ClientAuthentication: [String]
+    /// How long an access token is valid, in whole seconds, rounded up.
+    public let accessTokenLifetimeSeconds: Int
+    /// Whether `/dev/faults`, `/dev/expire` and `/dev/stats` exist.
+    public let allowsDevEndpoints: Bool
+}
+
+extension DevBackend {
+    /// The URLs of this server and the OAuth 2.0 client it accepts, for a program that prints them when it starts.
+    public var serverDescription: ServerDescription {
+        let client = configuration.oauth2Client
+        return ServerDescription(
+            baseURL: baseURL,
+            tokenEndpoint: baseURL.appendingPathComponent("oauth2/token"),
+            revocationEndpoint: baseURL.appendingPathComponent("oauth2/revoke"),
+            oauth2ClientID: client.id,
+            oauth2ClientAuthentication: client.secret == nil
+                ? ["none"] : ["client_secret_basic", "client_secret_post"],
+            accessTokenLifetimeSeconds: configuration.accessTokenLifetime.secondsRoundedUp,
+            allowsDevEndpoints: configuration.allowsDevEndpoints)
     }
 }

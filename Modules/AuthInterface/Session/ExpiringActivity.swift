@@ -1,3 +1,5 @@
+import ConcurrencyPrimitives
+
 /// Asks the system to keep this process running while it does work that must not be suspended part-way, such as a
 /// refresh that holds the lease of a shared store.
 ///
@@ -13,4 +15,27 @@ public protocol ExpiringActivity: Sendable {
     ///     and must not block. The caller ends the token as soon as everything is released.
     /// - Returns: The token that ends the activity.
     func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken
+}
+
+/// Ends an activity that ``ExpiringActivity/begin(_:onExpiry:)`` has started.
+public final class ExpiringActivityToken: Sendable {
+    private let ending: Locked<(@Sendable () -> Void)?>
+
+    /// Creates a token, for an ``ExpiringActivity`` of your own.
+    ///
+    /// - Parameter onEnd: Ends the activity. It is called once.
+    public init(onEnd: @escaping @Sendable () -> Void) {
+        ending = Locked(onEnd)
+    }
+
+    deinit { end() }
+
+    /// Ends the activity. It returns at once; a second call does nothing.
+    public func end() {
+        let onEnd: (@Sendable () -> Void)? = ending.withLock { ending in
+            defer { ending = nil }
+            return ending
+        }
+        onEnd?()
+    }
 }

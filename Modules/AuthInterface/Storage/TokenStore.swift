@@ -26,3 +26,68 @@ public protocol TokenStore: Sendable {
     /// - Throws: ``TokenStoreError`` in most cases, with what was stored before still there.
     func delete() async throws
 }
+
+/// Why a store could not be read or written. No code means that there is no session.
+public struct TokenStoreError: Error, Sendable {
+    /// What went wrong.
+    public typealias Code = ErrorCode<TokenStoreError>
+
+    /// What went wrong.
+    public let code: Code
+
+    /// What happened and how to fix it, in one line without a secret.
+    public let reason: String
+
+    /// The error that caused this one.
+    public let cause: (any Error)?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: What went wrong.
+    ///   - reason: What happened and how to fix it, in one line without a secret.
+    ///   - cause: The error that caused this one.
+    public init(_ code: Code, reason: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.reason = reason
+        self.cause = cause
+    }
+}
+
+extension ErrorCode<TokenStoreError> {
+    /// The store cannot be used now: it is locked, absent, full or unreadable.
+    public static var unavailable: Self { Self(rawValue: "unavailable") }
+
+    /// Another process holds the shared store and did not release it in time.
+    public static var busy: Self { Self(rawValue: "busy") }
+
+    /// What is stored cannot be read as a bundle.
+    public static var corrupt: Self { Self(rawValue: "corrupt") }
+
+    /// What is stored was written by a later version.
+    public static var unsupportedVersion: Self { Self(rawValue: "unsupportedVersion") }
+
+    /// Other users could read or replace what is stored.
+    public static var insecure: Self { Self(rawValue: "insecure") }
+
+    /// A later bundle of the same session is stored. Load the store again and continue with that one.
+    public static var superseded: Self { Self(rawValue: "superseded") }
+}
+
+extension TokenStoreError: Hashable {
+    /// Compares the code and the reason; causes are not compared.
+    public static func == (first: TokenStoreError, second: TokenStoreError) -> Bool {
+        first.code == second.code && first.reason == second.reason
+    }
+
+    /// Hashes the code and the reason.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(reason)
+    }
+}
+
+extension TokenStoreError: RedactedDescription {
+    /// One line without a secret.
+    public var description: String { "token store \(code): \(reason)" }
+}

@@ -91,3 +91,128 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
         return try await response.give(request, server)
     }
 }
+
+extension ScriptedRefreshHandler {
+    /// The response to a call.
+    public struct Response: Sendable {
+        let give: @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
+
+        private init(
+            _ give: @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
+        ) {
+            self.give = give
+        }
+
+        /// The server's response: the next pair, or *rejected*. The server sees the idempotency key of the call.
+        public static let rotate = Response { try $1.refresh($0) }
+
+        /// The server rotates immediately, and its response arrives when a gate opens.
+        ///
+        /// - Parameters:
+        ///   - gate: The gate.
+        ///   - ignoresCancellation: Whether the response arrives after a cancellation of the call. Otherwise the call
+        ///     throws `CancellationError`, and the response is lost.
+        /// - Returns: The response.
+        public static func rotateThenHold(at gate: Gate, ignoresCancellation: Bool = false) -> Response {
+            Response { request, server in
+                let result = try server.refresh(request)
+                if ignoresCancellation { await gate.pass() } else { try await gate.passUnlessCancelled() }
+                return result
+            }
+        }
+
+        /// The server rotates and the response is lost: the call throws.
+        ///
+        /// - Parameter error: The error. One without a status counts as a lost response.
+        /// - Returns: The response.
+        public static func rotateThenFail(_ error: any Error) -> Response {
+            Response { request, server in
+                _ = try server.refresh(request)
+                throw error
+            }
+        }
+
+        /// The server rotates, and sends the new refresh token with an empty access token.
+        public static let rotateWithoutAccessToken = Response { request, server in
+            var result = try server.refresh(request)
+            result.accessToken = ""
+            return result
+        }
+
+        /// These tokens. The server is not called.
+        ///
+        /// - Parameter result: The tokens.
+        /// - Returns: The response.
+        public static func tokens(_ result: TokenRefreshResult) -> Response { Response { _, _ in result } }
+
+        /// This error, of any type. The server is not called.
+        ///
+        /// - Parameter error: The error.
+        /// - Returns: The response.
+        public static func failure(_ error: any Error) -> Response { Response { _, _ in throw error } }
+
+        /// A refusal that may come from a gateway: a bare 401. The server is not called.
+        public static let ambiguous = failure(TokenRefreshError(.ambiguous, status: 401))
+
+        /// No response, until the call is cancelled.
+        public static let hang = Response { _, _ in
+            try await Gate().passUnlessCancelled()
+            throw CancellationError()
+        }
+
+        /// Another response, once a gate is open. The wait ignores cancellation.
+        ///
+        /// - Parameters:
+        ///   - gate: The gate.
+        ///   - response: The other response.
+        /// - Returns: The response.
+        public static func held(at gate: Gate, then response: Response) -> Response {
+            Response { request, server in
+                await gate.pass()
+                return try await response.give(request, server)
+            }
+        }
+
+        /// The result of a closure, for a handler that asks the session for a token, or that calls twice.
+        ///
+        /// - Parameter response: Returns tokens, or throws.
+        /// - Returns: The response.
+        public static func custom(
+            _ response:
+                @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
+        ) -> Response {
+            Response(response)
+        }
+    }
+
+    /// A call. It identifies the refresh token, and shows neither token nor key.
+    public struct Call: Sendable, Hashable {
+        /// The login of the refresh token, such as `ada1`; `nil` if the server did not issue it.
+        public let login: String?
+
+        /// The number of rotations before the refresh token was issued; `nil` if the server did not issue it.
+        public let ordinal: Int?
+
+        /// The idempotency key of the call.
+        public let idempotencyKey: String
+
+        /// The session in the request.
+        public let session: SessionID
+
+        init(_ request: TokenRefreshRequest) {
+            let token = IssuedToken(request.refreshToken).flatMap { $0.kind == .refresh ? $0 : nil }
+            login = token?.login
+            ordinal = token?.ordinal
+            idempotencyKey = request.idempotencyKey
+            session = request.session
+        }
+    }
+}
+
+extension ScriptedRefreshHandler.Call: RedactedDescription {
+    /// The login and the number of the token; never the token or the key.
+    public var description: String {
+        let token = login.map { "\($0), \(ordinal ?? 0)" } ?? "unknown token"
+        return "Call(\(token), \(idempotencyKey.isEmpty ? "no key" : "with a key"))"
+    }
+}

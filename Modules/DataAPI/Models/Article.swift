@@ -63,3 +63,41 @@ public struct Article: Sendable, Hashable, Identifiable, Decodable {
         self.updatedAt = updatedAt ?? createdAt
     }
 }
+
+/// The changes to an article. A member that is `nil` stays as it is.
+public struct ArticleChanges: Sendable, Hashable, Encodable {
+    /// The new title.
+    public var title: String?
+
+    /// The new text.
+    public var body: String?
+
+    /// Creates changes.
+    ///
+    /// - Parameters:
+    ///   - title: The new title.
+    ///   - body: The new text.
+    public init(title: String? = nil, body: String? = nil) {
+        self.title = title
+        self.body = body
+    }
+}
+
+/// The content of an article to create.
+public struct ArticleDraft: Sendable, Hashable, Encodable {
+    /// The title: at least one character.
+    public var title: String
+
+    /// The text: at least one character.
+    public var body: String
+
+    /// Creates a draft.
+    ///
+    /// - Parameters:
+    ///   - title: The title.
+    ///   - body: The text.
+    public init(title: String, body: String) {
+        self.title = title
+        self.body = body
+    }
+}

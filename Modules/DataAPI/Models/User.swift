@@ -14,7 +14,7 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
     /// The URL of the user's picture; `nil` if there is none.
     public let profileURL: URL?
 
-    /// The key of the user's picture, for ``NetworkCore/Endpoint/file(_:)``; `nil` if there is none.
+    /// The key of the user's picture, for `NetworkCore.Endpoint.file(_:)`; `nil` if there is none.
     public let profileImageKey: FileKey?
 
     /// Creates a user.
@@ -49,4 +49,42 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
             profileImageKey: try object.decodeIfPresent(FileKey.self, forKey: .profileImageKey)
         )
     }
+}
+
+/// An identity provider whose tokens the server accepts for a login.
+public struct SocialProvider: Sendable, Hashable, RawRepresentable, Codable, CustomStringConvertible {
+    /// The name of the provider at the server.
+    public let rawValue: String
+
+    /// Creates a provider.
+    ///
+    /// - Parameter rawValue: The name of the provider at the server.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Sign in with Apple.
+    public static let apple = SocialProvider(rawValue: "apple")
+
+    /// Kakao Login.
+    public static let kakao = SocialProvider(rawValue: "kakao")
+
+    /// The name of the provider at the server.
+    public var description: String { rawValue }
+}
+
+/// The key of an uploaded file. It is not secret: reading the file needs a token.
+public struct FileKey: Sendable, Hashable, RawRepresentable, Codable, CustomStringConvertible {
+    /// The key as text.
+    public let rawValue: String
+
+    /// Creates a key.
+    ///
+    /// - Parameter rawValue: The key as text.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The key as text.
+    public var description: String { rawValue }
 }

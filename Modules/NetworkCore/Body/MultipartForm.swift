@@ -77,3 +77,120 @@ extension MultipartForm: RedactedDescription {
     /// The number of parts; never their content (G17).
     public var description: String { "MultipartForm(parts: \(parts.count))" }
 }
+
+extension MultipartForm {
+    /// The largest form encoded in memory: 1 MiB. A larger one is read in pieces while it is sent.
+    static let memoryLimit: Int64 = 1_024 * 1_024
+}
+
+/// Encodes a form as `multipart/form-data` (RFC 7578 §4, quoted as WHATWG HTML defines it).
+struct MultipartEncoder {
+    fileprivate enum Segment: Sendable {
+        case data(Data)
+        case file(URL, size: Int64)
+    }
+
+    private static let lineEnd = Data("\r\n".utf8)
+
+    private let segments: [Segment]
+
+    /// The length of the encoded form in bytes.
+    let length: Int64
+
+    /// Encodes the headers of the parts and adds up the length, which includes the files.
+    ///
+    /// - Throws: ``HTTPBodyError`` when a file cannot be read; ``NetworkError`` with code `encodingFailed` when a media
+    ///   type is not fit for a header field.
+    init(_ form: MultipartForm) throws {
+        var segments: [Segment] = []
+        for part in form.parts {
+            segments.append(.data(try Self.header(of: part, boundary: form.boundary)))
+            switch part.content {
+            case .data(let data): segments.append(.data(data))
+            case .file(let url): segments.append(.file(url, size: try FileReader.size(of: url)))
+            }
+            segments.append(.data(Self.lineEnd))
+        }
+        segments.append(.data(Data("--\(form.boundary)--\r\n".utf8)))
+        self.segments = segments
+        length = segments.reduce(0) { sum, segment in
+            switch segment {
+            case .data(let data): sum + Int64(data.count)
+            case .file(_, let size): sum + size
+            }
+        }
+    }
+
+    /// The form: in memory while it is small, else read in pieces, with its length. It is repeatable.
+    func body() throws -> HTTPBody {
+        if length <= MultipartForm.memoryLimit { return HTTPBody(try data()) }
+        return HTTPBody(length: length) { [segments] in Pieces(segments: segments) }
+    }
+
+    /// The form in memory.
+    func data() throws -> Data {
+        var result = Data(capacity: Int(length))
+        var iterator = Pieces(segments: segments).makeAsyncIterator()
+        while let piece = try iterator.nextPiece() { result.append(piece) }
+        return result
+    }
+
+    /// The pieces of a form, files in pieces of 64 KB.
+    private struct Pieces: AsyncSequence {
+        typealias Element = Data
+
+        let segments: [Segment]
+
+        func makeAsyncIterator() -> Iterator { Iterator(segments: segments) }
+
+        struct Iterator: AsyncIteratorProtocol {
+            let segments: [Segment]
+            var position = 0
+            var file: FileReader?
+
+            mutating func next() async throws -> Data? { try nextPiece() }
+
+            mutating func nextPiece() throws(HTTPBodyError) -> Data? {
+                while true {
+                    if let piece = try file?.next() { return piece }
+                    file = nil
+                    guard position < segments.count else { return nil }
+                    defer { position += 1 }
+                    switch segments[position] {
+                    case .data(let data): if !data.isEmpty { return data }
+                    case .file(let url, let size): file = try FileReader(url, size: size)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func header(of part: MultipartForm.Part, boundary: String) throws -> Data {
+        var lines = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(part.name.formQuoted)\""
+        if let filename = part.filename { lines += "; filename=\"\(filename.formQuoted)\"" }
+        if let contentType = part.contentType {
+            guard contentType.isFieldValue else {
+                throw NetworkError(.encodingFailed, reason: "a part's media type has a control character in it")
+            }
+            lines += "\r\nContent-Type: \(contentType)"
+        }
+        return Data((lines + "\r\n\r\n").utf8)
+    }
+}
+
+extension String {
+    /// The text made fit for quotation marks in a part's header: a quotation mark and line ends are percent-encoded,
+    /// everything else, UTF-8 and backslashes included, stays (WHATWG HTML, "multipart form data").
+    fileprivate var formQuoted: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": text += "%22"
+            case "\r": text += "%0D"
+            case "\n": text += "%0A"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}

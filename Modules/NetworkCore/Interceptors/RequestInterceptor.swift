@@ -53,3 +53,12 @@ extension RequestInterceptor {
     /// - Returns: ``RetryDecision/doNotRetry``.
     public func retry(_ failure: NetworkError, context: RequestContext) -> RetryDecision { .doNotRetry }
 }
+
+/// Whether a failed request is sent again.
+public enum RetryDecision: Sendable, Hashable {
+    /// This interceptor does not retry. The next one is asked.
+    case doNotRetry
+
+    /// The request is sent again after a pause. `.zero`: at once.
+    case retry(after: Duration)
+}

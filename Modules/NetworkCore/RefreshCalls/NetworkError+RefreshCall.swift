@@ -1,3 +1,5 @@
+public import AuthInterface
+
 extension NetworkError {
     /// The number of details of an error object that are kept.
     private static let maximumDetails = 32
@@ -51,5 +53,48 @@ extension HTTPResponseHead {
         var headers = headers
         headers["X-Request-ID"] = change(headers["X-Request-ID"])
         return HTTPResponseHead(status: status, headers: headers, url: url)
+    }
+}
+
+extension TokenRefreshError {
+    /// Creates the error of a failed refresh call, with the status, the pause and the request id of the response.
+    ///
+    /// - Parameters:
+    ///   - code: What the failure means for the session.
+    ///   - error: Why the call failed. Remove the call's secrets first with ``NetworkError/withoutQuoting(_:)``.
+    ///   - serverCode: The server's error code; `nil` takes the one in the response's error object.
+    ///   - hint: What the developer can do about the failure.
+    public init(_ code: Code, _ error: NetworkError, serverCode: String? = nil, hint: String? = nil) {
+        self.init(
+            code,
+            reason: hint.map { "\(error.description); \($0)" } ?? error.description,
+            retryAfter: error.retryAfter,
+            status: error.statusOfWholeResponse,
+            serverCode: (serverCode ?? error.envelope?.code)?.asIdentifier(withoutQuoting: []),
+            requestID: error.requestID?.asIdentifier(withoutQuoting: []),
+            cause: error
+        )
+    }
+}
+
+extension TokenRefreshResult {
+    /// The result, if it holds a token that can be used.
+    ///
+    /// A new refresh token beside an empty access token is one: the server has spent the old refresh token.
+    ///
+    /// - Parameters:
+    ///   - request: The request of the call.
+    ///   - status: The status of the response.
+    /// - Returns: The result.
+    /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither an access token nor a new refresh
+    ///   token.
+    package func usable(after request: TokenRefreshRequest, status: Int?) throws(TokenRefreshError)
+        -> TokenRefreshResult
+    {
+        let isRotated = refreshToken.map { !$0.isEmpty && $0 != request.refreshToken } ?? false
+        guard !accessToken.isEmpty || isRotated else {
+            throw TokenRefreshError(.unavailable, reason: "the response has no access token", status: status)
+        }
+        return self
     }
 }

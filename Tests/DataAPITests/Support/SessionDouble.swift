@@ -1,5 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
+import DataAPI
+import Foundation
 
 /// A session that begins and ends as it is told, and remembers what was asked of it.
 final class SessionDouble: AuthSession {
@@ -50,5 +52,13 @@ final class SessionDouble: AuthSession {
 
     func end(_ reason: SignOutReason) {
         contents.withLock { $0.state = .signedOut(reason) }
+    }
+}
+
+extension Article {
+    static func fixture(_ id: Article.ID, title: String = "Hello") -> Article {
+        Article(
+            id: id, title: title, body: "World", author: Author(id: 1, name: "Ada"),
+            createdAt: Date(timeIntervalSince1970: 1_000_000_000))
     }
 }

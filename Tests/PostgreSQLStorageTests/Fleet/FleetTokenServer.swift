@@ -2,6 +2,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import Foundation
 
 /// The authorization server of a fleet. It rotates tokens, honours idempotency keys, counts, and runs a test's plans at
 /// certain refreshes.
@@ -58,6 +59,28 @@ final class FleetTokenServer: Sendable {
     /// Ends a refresh whose peer is about to be killed.
     func leave() {
         state.withLock { $0.underWay -= 1 }
+    }
+}
+
+extension TokenBundle {
+    /// A bundle whose tokens contain its generation.
+    static func fleet(_ generation: Int, session: String = "fleet-session", tokens: String = "ada1") -> TokenBundle {
+        TokenBundle(
+            accessToken: "access-\(tokens)-\(generation)",
+            refreshToken: "refresh-\(tokens)-\(generation)",
+            session: SessionID(rawValue: session),
+            generation: generation
+        )
+    }
+}
+
+/// The error that a call throws, if it is an error of a store.
+func storeFailure(of call: () async throws -> Void) async -> TokenStoreError? {
+    do {
+        try await call()
+        return nil
+    } catch {
+        return error as? TokenStoreError
     }
 }
 #endif

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 import Foundation
 import Storage
 
@@ -42,5 +43,20 @@ struct GatedCipher: TokenCipher {
     }
 
     func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data { sealed }
+}
+
+/// The clocks of the system, with a count of the sleeps.
+final class CountingClock: TimeSource {
+    private let system = SystemTimeSource()
+    private let count = Locked(0)
+
+    var uptime: Duration { system.uptime }
+    var date: Date { system.date }
+    var pauses: Int { count.withLock { $0 } }
+
+    func sleep(until deadline: Duration) async throws {
+        count.withLock { $0 += 1 }
+        try await system.sleep(until: deadline)
+    }
 }
 #endif

@@ -1,6 +1,5 @@
 import AuthInterface
 import Foundation
-
 @testable import Storage
 
 extension URL {
@@ -68,5 +67,22 @@ extension TokenFolder {
             access: .owner,
             known: KnownFolders(stateFolder: "/nowhere")
         )
+    }
+}
+
+/// A folder for one test. It is removed when the object is deallocated.
+final class TemporaryFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// A folder in it that does not exist yet.
+    func fresh() -> URL {
+        url.appendingPathComponent(UUID().uuidString)
     }
 }

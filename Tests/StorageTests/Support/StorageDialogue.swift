@@ -1,3 +1,4 @@
+import Foundation
 import ProcessTesting
 
 /// A process that uses a store and is sent one command after another.
@@ -18,5 +19,21 @@ final class StorageDialogue: Sendable {
 
     func response() async -> String? {
         await process.lines.first { _ in true }
+    }
+}
+
+extension SpawnedProcess {
+    /// Starts a process that uses a store: `Peer storage COMMAND FOLDER NUMBER`.
+    convenience init(
+        peer command: String,
+        _ folder: URL,
+        _ number: Int = 0,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws {
+        try self.init(
+            Self.peer,
+            ["storage", command, folder.path, "\(number)"],
+            environment: environment
+        )
     }
 }

@@ -1,5 +1,5 @@
 package import Foundation
-import NetworkCore
+package import NetworkCore
 package import NetworkTesting
 package import Testing
 
@@ -44,4 +44,49 @@ extension StubResponse {
             return HTTPTransportResponse(head: HTTPResponseHead(status: status, url: request.url), body: body)
         }
     }
+}
+
+extension SentRequest {
+    /// The members of a JSON object of texts; empty for any other body.
+    package var json: [String: String] {
+        body.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
+    }
+
+    /// The body as text.
+    package var text: String { body.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+}
+
+extension NetworkClient {
+    /// A client of the API under ``Foundation/URL/api``, with the standard retry policy.
+    package init(_ transport: any HTTPTransport) {
+        self.init(baseURL: .api, transport: transport, interceptors: [RetryPolicy.standard])
+    }
+}
+
+extension URL {
+    package static var api: URL {
+        var parts = URLComponents()
+        (parts.scheme, parts.host, parts.path) = ("https", "api.example.com", "/api/v1")
+        return parts.url ?? URL(filePath: "/")
+    }
+
+    package static var tokenEndpoint: URL { api.appending(path: "oauth2/token") }
+
+    package static var revocationEndpoint: URL { api.appending(path: "oauth2/revoke") }
+}
+
+/// The statuses, media types and failures that the verdict of every refresh handler is tested with.
+package enum RefusalCases {
+    package static let statuses = [
+        200, 302, 400, 401, 402, 403, 404, 405, 407, 408, 409, 410, 413, 419, 422, 425, 429, 451, 498, 500, 501, 502,
+        503, 504, 511, 520,
+    ]
+
+    /// `nil` sends no media type.
+    package static let mediaTypes = [
+        nil, "application/json", "application/problem+json", "text/plain", "text/html; charset=x",
+    ]
+
+    /// The failures after which no whole response arrived.
+    package static let lost: [NetworkError.Code] = [.connectionFailed, .timedOut, .tlsFailed, .transportFailed]
 }

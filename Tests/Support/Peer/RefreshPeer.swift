@@ -117,3 +117,88 @@ private final class TestRefreshHandler: TokenRefreshHandler {
         continuation?.resume(with: result.mapError { $0 as any Error })
     }
 }
+
+/// An authorization server in a folder that many processes share: it accepts each refresh token once, and one refresh
+/// at a time.
+///
+/// `mkdir` is its transaction: of many processes that make a folder, one succeeds.
+struct FolderTokenServer {
+    let folder: URL
+
+    struct Refusal: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Refreshes as the engine does: lease, read, intent, call, write, release.
+    func refresh(_ store: any SharedTokenStore, times count: Int) async throws {
+        for _ in 0..<count {
+            let lease = try await store.lease(waitingAtMost: .seconds(3_600))
+            guard let old = try await store.read().bundle else { throw Refusal(description: "signed out") }
+            let intent = RefreshIntent(idempotencyKey: UUID().uuidString, owner: .current, date: Date())
+            try await replace(old, by: old.with(pendingRefresh: intent), in: store)
+            let next = TokenBundle.large(try exchange(old))
+            try await replace(old, by: next, in: store)
+            await lease.release()
+        }
+        StandardIO.write("refreshed \(count)")
+    }
+
+    private func replace(_ old: TokenBundle, by new: TokenBundle, in store: any SharedTokenStore) async throws {
+        let isDone = Locked(false)
+        try await store.update { found in
+            guard case .success(.active(let stored)) = found, stored.hasSameTokens(as: old) else { return nil }
+            isDone.withLock { $0 = true }
+            return .active(new)
+        }
+        guard isDone.withLock({ $0 }) else { throw Refusal(description: "the session changed under the lease") }
+    }
+
+    private func exchange(_ bundle: TokenBundle) throws -> Int {
+        guard make("refreshing") else { throw Refusal(description: "two refreshes at once") }
+        defer { rmdir(folder.appendingPathComponent("refreshing").path) }
+        guard make("spent-\(bundle.generation)") else {
+            throw Refusal(description: "refresh token \(bundle.generation) used again")
+        }
+        return bundle.generation + 1
+    }
+
+    private func make(_ name: String) -> Bool {
+        mkdir(folder.appendingPathComponent(name).path, 0o700) == 0
+    }
+}
+
+/// A disk in memory that is mounted and unmounted, in a mount namespace of this process.
+///
+/// It keeps its content while it is unmounted: it stays mounted in a folder beside the mount point.
+struct MemoryDisk {
+    let mountPoint: URL
+
+    struct NotPossible: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(at mountPoint: URL) {
+        self.mountPoint = mountPoint
+    }
+
+    func perform(_ command: String) throws {
+        #if os(Linux)
+        switch command {
+        case "mount":
+            let content = mountPoint.appendingPathExtension("content")
+            if !FileManager.default.fileExists(atPath: content.path) {
+                try FileManager.default.createDirectory(at: content, withIntermediateDirectories: false)
+                try check(mount("none", content.path, "tmpfs", 0, nil))
+            }
+            try check(mount(content.path, mountPoint.path, nil, UInt(MS_BIND), nil))
+        case "mount alone": try check(mount("none", mountPoint.path, "tmpfs", 0, nil))
+        case "unmount now": try check(umount2(mountPoint.path, 0))
+        default: try check(umount2(mountPoint.path, Int32(MNT_DETACH)))
+        }
+        #endif
+    }
+
+    private func check(_ result: Int32) throws {
+        if result != 0 { throw NotPossible(description: String(cString: strerror(errno))) }
+    }
+}

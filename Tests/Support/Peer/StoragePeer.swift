@@ -1,6 +1,5 @@
 import AuthInterface
 import Foundation
-
 @testable import Storage
 
 /// A process that uses a store, for tests that stop it, kill it or run several at once.
@@ -35,5 +34,17 @@ enum StoragePeer {
         // The disks of the tests are in memory. They count as durable, so that there are notes about them.
         let known = KnownFolders(stateFolder: TokenFolderLocation.state().folder.path, isDurable: { _ in true })
         return FileTokenStore(folder: folder, anchor: nil, known: known)
+    }
+}
+
+extension TokenBundle {
+    /// A bundle of about 10 KB that repeats its generation, so that a mix of two is noticed.
+    static func large(_ generation: Int) -> TokenBundle {
+        TokenBundle(
+            accessToken: String(repeating: "a\(generation).", count: 1_500),
+            refreshToken: String(repeating: "r\(generation).", count: 1_500),
+            session: SessionID(rawValue: "large"),
+            generation: generation
+        )
     }
 }

@@ -1,7 +1,6 @@
 import AuthInterface
 import Foundation
 import Testing
-
 @testable import TokenRefresh
 
 /// G13: what the store holds at the write of the end decides, and not what was read before it.
@@ -66,5 +65,82 @@ import Testing
         _ = script.wrote(.superseded(by: .active(.stored("ada", 1))))
         let newer = StoredSession.active(.stored("ada", 1))
         #expect(script.lastContent?.replacement(for: .success(newer)) != nil)
+    }
+}
+
+/// G10, G22: what follows from the refusal of a token, and what does not.
+@Suite struct RefusedTokenTests {
+    @Test func `G10: a replacement that is refused too causes no refresh`() {
+        var script = MachineScript.refreshedOnce()
+        _ = script.pass(.seconds(60))
+        let late = TokenRefusal(of: script.token(0))
+        let now = Instant(uptime: script.uptime, date: script.date)
+        let actions = script.machine.handle(.requested(.replacement(late), WaiterID(number: 1)), at: now)
+        guard case .respond(_, .token(let token))? = actions.first else {
+            Issue.record("no token is given: \(actions)")
+            return
+        }
+        #expect(script.refused(2, TokenRefusal(of: token)) == ["2: unauthorized"])
+    }
+
+    @Test func `G10: an expired token is refreshed when it is refused, however new it is`() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.respond(lifetime: .seconds(5))
+        _ = script.wrote()
+        _ = script.pass(.seconds(6))
+        #expect(script.refused(2, generation: 1) == ["call g1"])
+    }
+
+    @Test func `G22: an expiry on the device's clock ends no session, also when the server's clock is known`() {
+        var script = MachineScript()
+        _ = script.ask(1)
+        let bundle = TokenBundle(
+            accessToken: "access-ada-0", refreshToken: nil, expiresAt: script.date - 60,
+            session: SessionID(rawValue: "ada"), receivedAt: script.date - 3_660
+        )
+        #expect(script.loaded(.success(.active(bundle))) == ["signed in ada", "1: ada g0"])
+        _ = script.send(.serverDateNoted(script.date))
+        #expect(script.ask(2) == ["2: ada g0"])
+    }
+}
+
+/// G4: what an ambiguous refusal, such as a bare 401, counts as.
+@Suite struct AmbiguityTests {
+    private func script(_ rule: AmbiguityRule) -> MachineScript {
+        var policy = TokenRefreshPolicy()
+        policy.ambiguity = rule
+        var script = MachineScript.signedIn(policy: policy)
+        _ = script.refused(1, generation: 0)
+        return script
+    }
+
+    private let bare = TokenRefreshError(.ambiguous, status: 401)
+
+    @Test func `G4: by default an ambiguous refusal is a rejection when the next attempt repeats it`() {
+        var script = script(.repeated)
+        #expect(script.respond(bare) == ["1: refreshUnavailable"])
+        _ = script.pass(.seconds(60))
+        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.respond(TokenRefreshError(.unavailable, status: 503)) == ["2: refreshUnavailable"])
+        for waiter in 3...4 {
+            _ = script.pass(.seconds(60))
+            #expect(script.refused(waiter, generation: 0) == ["call g0"])
+            #expect(script.respond(bare) == (waiter == 3 ? ["3: refreshUnavailable"] : ["reread"]))
+        }
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.wrote().contains("signedOut expired"))
+    }
+
+    @Test func `G4: by policy an ambiguous refusal is a rejection at once, or never`() {
+        var always = script(.always)
+        #expect(always.respond(bare) == ["reread"])
+        var never = script(.never)
+        for waiter in 2...6 {
+            _ = never.respond(bare)
+            _ = never.pass(.seconds(60))
+            #expect(never.refused(waiter, generation: 0) == ["call g0"])
+        }
+        #expect(never.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 }

@@ -1,7 +1,6 @@
 import AuthInterface
 import AuthTesting
 import Testing
-
 @testable import TokenRefresh
 
 /// G1, G2: one refresh, with real tasks.
@@ -69,5 +68,23 @@ import Testing
         gate.open()
         #expect(try await (first + second).tokens().allSatisfy { $0.name == "ada1 g1" })
         #expect(bench.handler.calls.count == 1)
+    }
+}
+
+/// The engine put through the races that other teams' code is put through.
+@Suite(.timeLimit(.minutes(10))) struct EngineRaceKitTests {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `The engine passes every race of the kit`(kind: Bench.StoreKind) async {
+        let report = await RaceKit.run { scene in
+            RaceSubject(
+                TokenRefreshCoordinator(
+                    store: kind == .shared ? scene.store : OwnTokenStore(base: scene.store),
+                    handler: scene.handler,
+                    clock: scene.clock
+                )
+            )
+        }
+        #expect(report.isClean, "\(report)")
+        #expect(report.entries.count == RaceScenario.all.count)
     }
 }

@@ -27,3 +27,106 @@ public enum FaultAction: Sendable, Hashable {
     /// The handler runs and commits, then the connection is closed: the response is lost.
     case closeAfterHandler
 }
+
+extension FaultAction: Codable {
+    private enum Kind: String, Codable {
+        case delay, jitter, delayResponse, jitterResponse
+        case respond, refuseToken, redirect, gateway, closeBeforeHandler, closeAfterHandler
+    }
+
+    fileprivate enum CodingKeys: String, CodingKey {
+        case kind, milliseconds, status, retryAfterSeconds, code, url, response
+    }
+
+    /// Reads `{"kind": "respond", "status": 503, "retryAfterSeconds": 2}`, and the other kinds in the same form.
+    ///
+    /// - Throws: `DecodingError` when the kind is unknown or one of its fields is missing or out of range.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch try container.decode(Kind.self, forKey: .kind) {
+        case .delay: self = .delay(try container.milliseconds())
+        case .jitter: self = .jitter(upTo: try container.milliseconds())
+        case .delayResponse: self = .delayResponse(try container.milliseconds())
+        case .jitterResponse: self = .jitterResponse(upTo: try container.milliseconds())
+        case .respond:
+            let seconds = try container.decodeIfPresent(Int.self, forKey: .retryAfterSeconds)
+            self = .respond(
+                status: try container.status(in: 200...599),
+                retryAfter: seconds.map { .seconds($0) },
+                code: try container.decodeIfPresent(String.self, forKey: .code)
+            )
+        case .refuseToken: self = .refuseToken
+        case .redirect:
+            let url = try container.decode(URL.self, forKey: .url)
+            self = .redirect(to: url, status: try container.status(in: 300...399))
+        case .gateway: self = .gateway(try container.gatewayResponse())
+        case .closeBeforeHandler: self = .closeBeforeHandler
+        case .closeAfterHandler: self = .closeAfterHandler
+        }
+    }
+
+    /// Writes the form that `init(from:)` reads. Durations keep whole milliseconds, `Retry-After` whole seconds.
+    ///
+    /// - Throws: What the encoder throws.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .delay(let duration):
+            try container.encode(Kind.delay, forKey: .kind)
+            try container.encode(duration.wholeMilliseconds, forKey: .milliseconds)
+        case .jitter(let bound):
+            try container.encode(Kind.jitter, forKey: .kind)
+            try container.encode(bound.wholeMilliseconds, forKey: .milliseconds)
+        case .delayResponse(let duration):
+            try container.encode(Kind.delayResponse, forKey: .kind)
+            try container.encode(duration.wholeMilliseconds, forKey: .milliseconds)
+        case .jitterResponse(let bound):
+            try container.encode(Kind.jitterResponse, forKey: .kind)
+            try container.encode(bound.wholeMilliseconds, forKey: .milliseconds)
+        case .respond(let status, let retryAfter, let code):
+            try container.encode(Kind.respond, forKey: .kind)
+            try container.encode(status, forKey: .status)
+            try container.encodeIfPresent(retryAfter?.secondsRoundedUp, forKey: .retryAfterSeconds)
+            try container.encodeIfPresent(code, forKey: .code)
+        case .refuseToken: try container.encode(Kind.refuseToken, forKey: .kind)
+        case .redirect(let url, let status):
+            try container.encode(Kind.redirect, forKey: .kind)
+            try container.encode(url, forKey: .url)
+            try container.encode(status, forKey: .status)
+        case .gateway(let response):
+            try container.encode(Kind.gateway, forKey: .kind)
+            try container.encode(response, forKey: .response)
+        case .closeBeforeHandler: try container.encode(Kind.closeBeforeHandler, forKey: .kind)
+        case .closeAfterHandler: try container.encode(Kind.closeAfterHandler, forKey: .kind)
+        }
+    }
+}
+
+extension KeyedDecodingContainer<FaultAction.CodingKeys> {
+    fileprivate func milliseconds() throws -> Duration {
+        let count = try decode(Int.self, forKey: .milliseconds)
+        guard (0...600_000).contains(count) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .milliseconds, in: self, debugDescription: "Must be between 0 and 600000.")
+        }
+        return .milliseconds(count)
+    }
+
+    fileprivate func gatewayResponse() throws -> GatewayResponse {
+        let response = try decode(GatewayResponse.self, forKey: .response)
+        guard (200...599).contains(response.status) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .response, in: self, debugDescription: "Its status must be in 200…599.")
+        }
+        return response
+    }
+
+    fileprivate func status(in range: ClosedRange<Int>) throws -> Int {
+        let status = try decode(Int.self, forKey: .status)
+        guard range.contains(status) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .status, in: self, debugDescription: "Must be in \(range.lowerBound)…\(range.upperBound).")
+        }
+        return status
+    }
+}

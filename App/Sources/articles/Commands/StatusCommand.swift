@@ -40,3 +40,98 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 }
+
+/// The status as `--json` prints it. The names are stable; an unknown value is left out.
+struct StatusObject: Encodable {
+    /// How the last session ended (G24).
+    struct Ending: Encodable {
+        let reason: String
+        var httpStatus: Int?
+        var code: String?
+        var requestId: String?
+        var date: Date?
+        var process: String?
+    }
+
+    struct StoreFailure: Encodable {
+        let code: String
+        let reason: String
+    }
+
+    let baseURL: String
+    let store: String
+    /// `signedIn`, `unverified`, `expired`, `signedOut` or `unknown`.
+    private(set) var state = "unknown"
+    private(set) var user: UserObject?
+    private(set) var problem: String?
+    private(set) var expiresAt: Date?
+    private(set) var lastEnding: Ending?
+    private(set) var storeFailure: StoreFailure?
+
+    init(_ configuration: AppConfiguration) {
+        baseURL = configuration.baseURL.absoluteString
+        store = configuration.store.location(for: configuration.baseURL)
+    }
+
+    /// Adds the outcome of an automatic login.
+    ///
+    /// - Returns: The state as text for people.
+    mutating func note(_ outcome: AutoLogin) -> String {
+        switch outcome {
+        case .signedIn(let user):
+            state = "signedIn"
+            self.user = UserObject(user)
+            return "signed in as \(user.name) (user \(user.id))"
+        case .unverified(let error):
+            state = "unverified"
+            problem = Failure(error).message
+            return "not verified: \(Failure(error).message)"
+        case .login(.expired):
+            state = "expired"
+            return "the session has ended; sign in again with 'articles login guest'"
+        case .login:
+            state = "signedOut"
+            return "not signed in; sign in with 'articles login guest'"
+        }
+    }
+
+    /// Adds the session's report.
+    mutating func note(_ report: SessionReport) {
+        expiresAt = report.expiresAt
+        lastEnding = report.lastEnding.flatMap(Ending.init)
+        storeFailure = report.storeFailure.map { StoreFailure(code: $0.code.rawValue, reason: $0.reason) }
+    }
+
+    /// The status as text for people.
+    func lines(_ state: String) -> [String] {
+        var lines = ["server   \(baseURL)", "store    \(store)", "state    \(state)"]
+        if let expiresAt { lines.append("token    valid until \(expiresAt.formatted(.iso8601))") }
+        if let lastEnding { lines.append("ended    \(lastEnding.text)") }
+        if let storeFailure { lines.append("problem  \(storeFailure.reason)") }
+        return lines
+    }
+}
+
+extension StatusObject.Ending {
+    fileprivate init?(_ reason: SignOutReason) {
+        switch reason {
+        case .never: return nil
+        case .byUser: self.init(reason: "byUser")
+        case .application(let text): self.init(reason: text)
+        case .expired(let ending):
+            self.init(
+                reason: "expired", httpStatus: ending.status, code: ending.code, requestId: ending.requestID,
+                date: ending.date, process: ending.process)
+        }
+    }
+
+    /// The ending as text for people.
+    fileprivate var text: String {
+        let known = [
+            httpStatus.map { "HTTP \($0)" }, code, requestId.map { "request \($0)" }, process.map { "process \($0)" },
+            date?.formatted(.iso8601),
+        ]
+        let name = reason == "byUser" ? "by the user" : reason
+        return ([name] + known.compactMap(\.self)).joined(separator: ", ")
+    }
+}

@@ -2,6 +2,7 @@ import Composition
 import DevBackend
 import Foundation
 import Imaging
+import UnixSignals
 
 /// The demo: a server, a photo, and many requests with an expired token.
 struct Demo {
@@ -51,5 +52,67 @@ struct Demo {
         configuration.database = .file(folder.url.appendingPathComponent("backend.sqlite").path)
         configuration.expiredTokenStatus = options.expiredStatus
         return configuration
+    }
+}
+
+/// Measures the durations of the steps.
+struct Stopwatch {
+    private(set) var laps: [(name: String, duration: Duration)] = []
+    private let start = ContinuousClock.now
+    private var lapStart = ContinuousClock.now
+
+    /// Ends a lap and starts the next one.
+    mutating func lap(_ name: String) {
+        let now = ContinuousClock.now
+        laps.append((name, now - lapStart))
+        lapStart = now
+    }
+
+    /// The time since the start.
+    var total: Duration { ContinuousClock.now - start }
+}
+
+/// A temporary folder that only this user can read.
+struct TemporaryFolder: Sendable {
+    let url: URL
+
+    /// Creates the folder.
+    ///
+    /// - Throws: ``Failure`` when the system's temporary folder is not writable.
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("articles-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Failure("the temporary folder is not writable; set TMPDIR to a writable folder", .internalError)
+        }
+    }
+
+    /// Removes the folder and its content.
+    func remove() {
+        // On failure the system removes the folder with its other temporary files.
+        try? FileManager.default.removeItem(at: url)
+    }
+}
+
+/// Removes a folder and ends the process on SIGINT and SIGTERM.
+struct InterruptGuard {
+    private let signalTask: Task<Void, Never>
+
+    /// Starts to wait for signals. Once it returns, none is missed.
+    init(removing folder: TemporaryFolder) async {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        signalTask = Task {
+            for await signal in signals {
+                folder.remove()
+                exit(128 + signal.rawValue)
+            }
+        }
+    }
+
+    /// Stops waiting.
+    func cancel() {
+        signalTask.cancel()
     }
 }

@@ -1,5 +1,5 @@
+import NIOConcurrencyHelpers
 import NetworkCore
-
 import struct Foundation.UUID
 
 /// One call from its start to its end, as the waterfall draws it.
@@ -118,4 +118,16 @@ struct CallSpan: Hashable, Sendable {
         attempts[last].status = status ?? attempts[last].status
         attempts[last].end = attempts[last].end ?? event.uptime
     }
+}
+
+/// Records the network's events for the waterfall.
+final class EventRecorder: NetworkObserver {
+    private let recorded = NIOLockedValueBox<[NetworkEvent]>([])
+
+    func receive(_ event: NetworkEvent) {
+        recorded.withLockedValue { $0.append(event) }
+    }
+
+    /// The events so far.
+    var events: [NetworkEvent] { recorded.withLockedValue { $0 } }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import NIOConcurrencyHelpers
+import Testing
 
 /// The header of a JPEG, with a frame of the given size, padded to a length.
 func jpeg(width: UInt16 = 640, height: UInt16 = 480, length: Int = 0) -> Data {
@@ -54,4 +56,24 @@ extension Optional {
         guard let self else { throw MissingValue(description: "Expected \(name)") }
         return self
     }
+}
+
+/// A wall clock that a test advances.
+final class ManualClock: Sendable {
+    private let time: NIOLockedValueBox<Date>
+
+    init(_ start: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
+        time = NIOLockedValueBox(start)
+    }
+
+    var now: Date { time.withLockedValue { $0 } }
+
+    func advance(by duration: Duration) {
+        time.withLockedValue { $0.addTimeInterval(Double(duration.components.seconds)) }
+    }
+}
+
+extension Trait where Self == TimeLimitTrait {
+    /// Ends a test that hangs. It is long enough for a machine under load.
+    static var hangLimit: Self { .timeLimit(.minutes(20)) }
 }

@@ -1,11 +1,10 @@
 import AuthInterface
 import Foundation
 import Testing
-
 @testable import Storage
 
 @Suite("G14: a read of the Keychain store returns a bundle, none or unavailable")
-struct KeychainAnswerTests {
+struct KeychainFailureTests {
     private static let refusals: [KeychainStatus] = [
         .interactionNotAllowed, .notAvailable, .authenticationFailed, .missingEntitlement, .decodingFailed,
         .interactionRequired, .inDarkWake, .userCancelled, .ioFailed, .invalidParameter, .duplicateItem,
@@ -18,7 +17,7 @@ struct KeychainAnswerTests {
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         let before = model.items
         let keychain = ScriptedKeychain(model)
-        for call in KeychainCall.allCases { keychain.alwaysResponse(call, status) }
+        for call in KeychainCall.allCases { keychain.fail(call, with: status) }
         let store = KeychainTokenStore.over(keychain)
         let calls: [() async throws -> Void] = [
             { _ = try await store.load() }, { try await store.save(.numbered(2)) }, { try await store.delete() },
@@ -152,5 +151,36 @@ struct KeychainAnswerTests {
         #expect(model.data(at: .own) == .ofLaterVersion)
         try await store.delete()
         #expect(try await store.load() == nil)
+    }
+}
+
+@Suite("A status of the Keychain has its documented name and number")
+struct KeychainStatusTests {
+    @Test(arguments: [
+        (KeychainStatus.success, "errSecSuccess (0)"),
+        (.ioFailed, "errSecIO (-36)"),
+        (.invalidParameter, "errSecParam (-50)"),
+        (.userCancelled, "errSecUserCanceled (-128)"),
+        (.notAvailable, "errSecNotAvailable (-25291)"),
+        (.authenticationFailed, "errSecAuthFailed (-25293)"),
+        (.duplicateItem, "errSecDuplicateItem (-25299)"),
+        (.itemNotFound, "errSecItemNotFound (-25300)"),
+        (.interactionNotAllowed, "errSecInteractionNotAllowed (-25308)"),
+        (.interactionRequired, "errSecInteractionRequired (-25315)"),
+        (.inDarkWake, "errSecInDarkWake (-25320)"),
+        (.decodingFailed, "errSecDecode (-26275)"),
+        (.missingEntitlement, "errSecMissingEntitlement (-34018)"),
+        (KeychainStatus(rawValue: -1), "OSStatus -1"),
+    ])
+    func `a status is described by both`(row: (status: KeychainStatus, description: String)) {
+        #expect(row.status.description == row.description)
+    }
+
+    @Test func `an error names the call, the location and the meaning of the status`() {
+        let error = TokenStoreError.keychain(.interactionNotAllowed, "read", .own.inGroup("shared.group"))
+        #expect(
+            error.reason == "could not read the Keychain item org.example.articles/anna in shared.group: it is locked "
+                + "until the device is unlocked, errSecInteractionNotAllowed (-25308)"
+        )
     }
 }
