@@ -199,4 +199,29 @@ extension ActiveSession {
         let limit = context.policy.longestCall
         return known < limit ? .later(in: limit - known) : .now
     }
+
+    // MARK: Without the lease
+
+    /// A check of the store has ended, without the lease.
+    mutating func checked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
+        guard !isActivating, !context.store.isBehind else { return .continues }
+        switch found {
+        case .ended(let ended) where isStored:
+            return .ends(ended.reason, revoking: nil, inStore: true)
+        case .active(let stored) where stored.session != bundle.session && isStored:
+            return .isReplaced(by: stored)
+        case .active(let stored) where stored.displaces(bundle) && canStart:
+            adoptTokens(stored, &context)
+            context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
+            return finishAttempt(&context)
+        default: return .continues
+        }
+    }
+
+    /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
+    /// clock that can be set.
+    mutating func serverClockKnown(_ context: MachineContext) {
+        guard !isCountedFromReceipt else { return }
+        expiry = context.expiry(ofStored: bundle)
+    }
 }

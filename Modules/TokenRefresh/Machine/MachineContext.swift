@@ -123,6 +123,7 @@ struct MachineContext: Sendable {
 
     /// Takes a lease. A second one is released at once.
     mutating func take(lease id: AttemptID) {
+        leaseRequestEnded()
         guard lease == nil else { return emit(.release(id)) }
         lease = id
     }

@@ -138,7 +138,6 @@ struct MachineState: Hashable, Sendable {
             context.attemptReadEnded()
             withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
         case .leased(let id):
-            context.leaseRequestEnded()
             context.take(lease: id)
             withSession { $0.leased(&$1) }
         case .leaseFailed(let id, let error):

@@ -242,11 +242,3 @@ extension TokenBundle {
 extension SessionToken {
     var mark: Mark { .init(session: session, generation: generation) }
 }
-
-extension Duration {
-    /// Whole milliseconds, rounded up: a timer never fires early.
-    var milliseconds: Int {
-        let parts = components
-        return Int(parts.seconds) * 1_000 + Int((parts.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-    }
-}
