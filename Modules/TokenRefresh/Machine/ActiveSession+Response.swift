@@ -122,7 +122,9 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) -> SessionOutcome {
         guard context.settings.isShared else { return .ends(reason, revoking: nil, inStore: false) }
-        context.forgetWrites()
+        // The end was written in place of tokens that may not be stored yet: without them the store would keep the
+        // session before this one.
+        forgetRecord(&context)
         failAttempt(
             TokenRefreshError(.unavailable, reason: "the end of the session cannot be stored", cause: error), &context)
         return .continues
