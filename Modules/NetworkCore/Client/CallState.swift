@@ -9,6 +9,7 @@ struct CallState {
     let body: HTTPBody
     let requiresAuthentication: Bool
     let isIdempotent: Bool
+    let purpose: HTTPTransportRequest.Purpose
     let isReplayable: Bool
     let acceptedStatuses: HTTPStatusSet
     let idleTimeout: Duration

@@ -73,6 +73,7 @@ extension RequestLoop {
             idleTimeout: call.idleTimeout,
             timeToHead: timeToHead,
             isIdempotent: call.isIdempotent,
+            purpose: call.purpose,
             context: call.context,
             onEvent: call.options.progress.map(Self.report)
         )

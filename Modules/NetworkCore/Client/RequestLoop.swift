@@ -26,7 +26,7 @@ struct RequestLoop: Sendable {
         options: RequestOptions,
         authentication: CallAuthentication? = nil
     ) async throws -> Response {
-        try await run(endpoint, options, authentication) { response, call in
+        try await run(endpoint, options, authentication, purpose: .call) { response, call in
             let body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
             let whole = HTTPResponse(head: response.head, body: body)
             return (try read(whole, as: endpoint), bytes: body.count)
@@ -39,7 +39,7 @@ struct RequestLoop: Sendable {
         options: RequestOptions,
         authentication: CallAuthentication? = nil
     ) async throws -> HTTPTransportResponse {
-        try await run(endpoint, options, authentication) { response, call in
+        try await run(endpoint, options, authentication, purpose: .stream) { response, call in
             var response = response
             response.body = HTTPBody(once: StreamedBody(body: response.body, head: response.head, call: call))
             return (response, bytes: 0)
@@ -51,9 +51,10 @@ struct RequestLoop: Sendable {
         _ endpoint: Endpoint<Response>,
         _ options: RequestOptions,
         _ authentication: CallAuthentication?,
+        purpose: HTTPTransportRequest.Purpose,
         reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
     ) async throws -> Value {
-        var call = try start(endpoint, options, authentication)
+        var call = try start(endpoint, options, authentication, purpose)
         do {
             try Task.checkCancellation()
             notify(.started, of: call)
@@ -83,7 +84,8 @@ struct RequestLoop: Sendable {
     private func start<Response>(
         _ endpoint: Endpoint<Response>,
         _ options: RequestOptions,
-        _ authentication: CallAuthentication?
+        _ authentication: CallAuthentication?,
+        _ purpose: HTTPTransportRequest.Purpose
     ) throws -> CallState {
         let startedAt = clock.uptime
         do {
@@ -96,6 +98,7 @@ struct RequestLoop: Sendable {
                 body: body,
                 requiresAuthentication: endpoint.requiresAuthentication,
                 isIdempotent: endpoint.isIdempotent,
+                purpose: endpoint.purpose ?? purpose,
                 isReplayable: body.isReplayable,
                 acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
                 idleTimeout: idleTimeout,

@@ -24,6 +24,9 @@ public struct NetworkError: Error, Sendable {
     /// What happened, for a developer, without a secret.
     public let reason: String?
 
+    /// What the call waited for when its time was up (G25). `nil`: it failed for another reason, or it is not known.
+    public internal(set) var waitedFor: Wait?
+
     /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), from the response on.
     public let retryAfter: Duration?
 
@@ -45,6 +48,7 @@ public struct NetworkError: Error, Sendable {
     ///   - request: The last request of the call.
     ///   - response: The head of the response.
     ///   - envelope: The server's error.
+    ///   - waitedFor: What the call waited for when its time was up.
     ///   - retryAfter: The pause that the server asked for.
     ///   - attempt: The number of the attempt that failed, from 1.
     ///   - elapsed: The time from the start of the call to its failure.
@@ -55,6 +59,7 @@ public struct NetworkError: Error, Sendable {
         request: RequestSummary? = nil,
         response: HTTPResponseHead? = nil,
         envelope: ErrorEnvelope? = nil,
+        waitedFor: Wait? = nil,
         retryAfter: Duration? = nil,
         attempt: Int = 0,
         elapsed: Duration? = nil,
@@ -65,6 +70,7 @@ public struct NetworkError: Error, Sendable {
         self.request = request
         self.response = response
         self.envelope = envelope
+        self.waitedFor = waitedFor
         self.retryAfter = retryAfter
         self.attempt = attempt
         self.elapsed = elapsed
@@ -91,7 +97,7 @@ extension NetworkError {
         case let error as NetworkError: self = error
         case let error as CancellationError: throw error
         case let error as AuthenticationError: self.init(error)
-        case let error as HTTPTransportError: self.init(error.code, cause: error)
+        case let error as HTTPTransportError: self.init(error.code, waitedFor: error.waitedFor, cause: error)
         case let error as HTTPBodyError: self.init(error)
         case let error as HTTPFieldError: self.init(error)
         case let error as DecodingError: self.init(.decodingFailed, cause: DecodingFailure(error))
@@ -112,7 +118,7 @@ extension NetworkError {
 
     /// The body of a response did not arrive.
     init(_ error: HTTPTransportError, reading head: HTTPResponseHead) {
-        self.init(error.code, reason: error.reason, response: head, cause: error)
+        self.init(error.code, reason: error.reason, response: head, waitedFor: error.waitedFor, cause: error)
     }
 
     /// The failure of a request that was to be sent again and whose body is a one-shot sequence (G21).

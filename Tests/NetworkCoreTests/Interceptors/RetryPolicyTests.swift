@@ -3,7 +3,6 @@ import AuthTesting
 import Foundation
 import NetworkTesting
 import Testing
-
 @testable import NetworkCore
 
 @Suite("RetryPolicy", .timeLimit(.minutes(10)))
