@@ -85,7 +85,8 @@ extension URLSessionExchange {
     }
 
     func complete(with error: (any Error)?) {
-        finish(error.map(HTTPTransportError.init(reportedBy:)), keepsPieces: true)
+        let hasHead = state.withLock { $0.hasHead }
+        finish(error.map { HTTPTransportError(reportedBy: $0, hasHead: hasHead) }, keepsPieces: true)
     }
 }
 

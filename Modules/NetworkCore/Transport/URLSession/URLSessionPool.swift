@@ -85,6 +85,10 @@ final class URLSessionPool: Sendable {
         router: URLSessionRouter
     ) -> URLSessionTask {
         var head = URLRequest(exchange.request.head)
+        // FoundationNetworking knows `http`, and not `HTTP`.
+        if let url = head.url, let scheme = url.scheme, scheme != scheme.lowercased() {
+            head.url = URL(string: scheme.lowercased() + url.absoluteString.dropFirst(scheme.count))
+        }
         // The watch of the exchange ends first. This one is for the case that it cannot.
         head.timeoutInterval = (exchange.request.idleTimeout / .seconds(1) * 2).rounded(.up) + 60
         head.httpShouldHandleCookies = false
