@@ -92,14 +92,20 @@ extension URLSessionExchange {
 
 // Time limits.
 extension URLSessionExchange {
+    /// Watches the first limit to be reached, in place of another one.
     func startWatch() {
-        let watch = Task { await self.watchTime() }
-        let replaced = state.withLock { state -> Task<Void, Never>? in
-            guard state.end == nil else { return watch }
-            defer { state.watch = watch }
-            return state.watch
+        let added = deadlines.add(at: limit.at) { [weak self] in self?.checkLimit() }
+        let replaced = state.withLock { state -> UInt64? in
+            guard state.end == nil else { return added }
+            defer { state.limit = added }
+            return state.limit
         }
-        replaced?.cancel()
+        if let replaced { deadlines.remove(replaced) }
+    }
+
+    private func checkLimit() {
+        let limit = limit
+        if clock.uptime < limit.at { startWatch() } else { fail(limit.error) }
     }
 
     /// The first limit to be reached, and the error of it.
@@ -117,18 +123,6 @@ extension URLSessionExchange {
         let reason = "waited for \(wait) for \(timeToHead.inWords)"
         let total = (deadline, HTTPTransportError(.timedOut, reason: reason, waitedFor: wait))
         return turnAt == nil || total.0 < idle.0 ? total : idle
-    }
-
-    private func watchTime() async {
-        while true {
-            let limit = limit
-            guard clock.uptime < limit.at else { return fail(limit.error) }
-            do {
-                try await clock.sleep(until: limit.at)
-            } catch {
-                return
-            }
-        }
     }
 }
 

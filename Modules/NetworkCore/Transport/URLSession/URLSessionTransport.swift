@@ -51,6 +51,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     private let unreadLimit: Int
     private let clock: any TimeSource
+    private let deadlines: DeadlineQueue
     private let calls: URLSessionPool
     private let streams: URLSessionPool
     private let refreshes: URLSessionPool
@@ -81,6 +82,7 @@ public final class URLSessionTransport: HTTPTransport {
         self.streamsPerHost = max(1, streamsPerHost)
         self.unreadLimit = unreadLimit
         self.clock = clock
+        deadlines = DeadlineQueue(clock: clock)
         calls = URLSessionPool(
             connectionsPerHost: self.connectionsPerHost,
             coldConnections: Self.coldConnectionLimit,
@@ -109,7 +111,7 @@ public final class URLSessionTransport: HTTPTransport {
         let startedAt = clock.uptime
         let upload = try await URLSessionUpload(request.body, within: request.timeToHead, clock: clock)
         let exchange = URLSessionExchange(
-            request, upload: upload, clock: clock, startedAt: startedAt, unreadLimit: unreadLimit)
+            request, upload: upload, clock: clock, deadlines: deadlines, startedAt: startedAt, unreadLimit: unreadLimit)
         let head: HTTPResponseHead
         let pool = pool(for: request.purpose)
         if Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty {
