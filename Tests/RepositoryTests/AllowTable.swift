@@ -43,7 +43,7 @@ enum AllowTable {
         "ConcurrencyPrimitives": ["Foundation"],
         "AuthInterface": ["Foundation"],
         "TokenRefresh": ["Foundation"],
-        "NetworkCore": ["Foundation", "FoundationNetworking"],
+        "NetworkCore": ["Foundation", "FoundationNetworking", "Darwin", "Glibc", "Musl"],
         "DataAPI": ["Foundation"],
         "OAuth2Flows": ["Foundation"],
         "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
