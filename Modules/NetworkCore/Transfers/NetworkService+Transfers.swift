@@ -89,7 +89,8 @@ extension NetworkService {
         _ progress: ProgressHandler?
     ) -> Download {
         let continuity = options.request.continuity ?? SessionContinuity()
-        let key = "\(endpoint.method) \(endpoint.path) \(endpoint.query)"
+        // Not as text: the query may hold a secret.
+        let key = String(Data("\(endpoint.path.target) \(endpoint.query.percentEncoded)".utf8).checksum, radix: 16)
         return Download(key: key, options: options, continuity: continuity, progress: progress) { range in
             var endpoint = endpoint
             endpoint.headers["Accept"] = endpoint.headers["Accept"] ?? "*/*"

@@ -28,6 +28,7 @@ struct PartialFile {
     ///   - target: Where the whole file goes.
     ///   - key: The endpoint.
     ///   - keepsFile: Whether a later call may continue the file.
+    /// - Throws: ``NetworkError`` with code `fileFailed`.
     init(of target: URL, key: String, keepsFile: Bool) throws {
         record = Record(key: key)
         length = 0
