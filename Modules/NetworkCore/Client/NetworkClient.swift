@@ -1,5 +1,6 @@
 public import AuthInterface
 public import ConcurrencyPrimitives
+
 public import struct Foundation.URL
 
 /// A client without authentication, from which an authenticated one is made.

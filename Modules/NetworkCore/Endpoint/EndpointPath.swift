@@ -52,7 +52,7 @@ extension EndpointPath: RedactedDescription {
     public var description: String {
         switch target {
         case .relative(let path): path
-        case .absolute(let url): Redaction.url(url)
+        case .absolute(let url): Redaction.standard.url(url)
         }
     }
 }

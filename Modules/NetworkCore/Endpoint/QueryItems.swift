@@ -52,6 +52,10 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 extension QueryItems: RedactedDescription {
     /// The items, without the values whose names denote a secret (G17).
     public var description: String {
-        items.map { "\($0.name)=\(Redaction.value($0.value, ofQueryItem: $0.name))" }.joined(separator: "&")
+        items.map { item in
+            let isShown = Redaction.isHarmless(item.name)
+            return "\(item.name)=\(isShown ? Redaction.standard.text(item.value) : Redaction.placeholder)"
+        }
+        .joined(separator: "&")
     }
 }

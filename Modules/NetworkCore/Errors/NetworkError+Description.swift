@@ -75,7 +75,7 @@ public struct RequestSummary: Sendable, Hashable, CustomStringConvertible {
     ///   - url: The URL. The initializer redacts it.
     public init(method: HTTPMethod, url: URL) {
         self.method = method
-        self.url = Redaction.url(url)
+        self.url = Redaction.standard.url(url)
     }
 
     init(_ request: HTTPRequestHead) {

@@ -3,6 +3,7 @@ import AuthTesting
 import Foundation
 import NetworkTesting
 import Testing
+
 @testable import NetworkCore
 
 @Suite("RetryPolicy", .timeLimit(.minutes(10)))
