@@ -101,8 +101,7 @@ public struct CachingTransport: HTTPTransport {
             kept.update(by: response.head, requestedAt: requestedAt, receivedAt: clock.date, uptime: clock.uptime)
             cache.store(kept, epoch: epoch)
             return kept.validated(request)
-        case 500, 502, 503,
-            504 where servesOnError:
+        case let status where servesOnError && [500, 502, 503, 504].contains(status):
             return kept.served(to: request, age: kept.age(clock))
         default:
             if [401, 403].contains(response.head.status) { cache.remove(key) }

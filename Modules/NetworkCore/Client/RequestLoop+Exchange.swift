@@ -44,6 +44,7 @@ extension RequestLoop {
     }
 
     private func adapt(_ call: inout CallState) async throws {
+        call.phases = observers.isEmpty ? nil : CallPhases(clock: clock)
         (call.head, call.keepsBody) = (call.endpoint, true)
         // No token travels in what interceptors see, so none is named to them.
         call.authentication?.startAttempt()
@@ -59,11 +60,14 @@ extension RequestLoop {
         try configuration.refuseCleartext(call.head)
         guard call.requiresAuthentication else { return }
         var (authentication, head) = (call.authentication, call.head)
+        let startedAt = clock.uptime
         try await authentication?.placeToken(in: &head)
+        if authentication != nil { call.phases?.noteToken(clock.uptime - startedAt) }
         (call.authentication, call.head) = (authentication, head)
     }
 
     private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
+        call.phases?.noteSent()
         notify(.sent, of: call)
         let timeToHead = call.timeLeft(at: clock.uptime)
         if let timeToHead, timeToHead <= .zero { throw NetworkError(.timedOut, reason: "the deadline has passed") }
@@ -74,7 +78,7 @@ extension RequestLoop {
             timeToHead: timeToHead,
             isIdempotent: call.isIdempotent,
             context: call.context,
-            onEvent: call.options.progress.map(Self.report)
+            onEvent: Self.events(call.options.progress, call.phases)
         )
         let response: HTTPTransportResponse
         do {
@@ -84,14 +88,21 @@ extension RequestLoop {
             try Task.checkCancellation()
             throw error
         }
+        call.phases?.noteHead()
         notify(.responded(status: response.head.status), of: call)
         try response.head.validate()
         return response
     }
 
-    private static func report(_ progress: @escaping ProgressHandler) -> @Sendable (HTTPTransportEvent) -> Void {
-        { event in
-            if event.kind == .sent, let sent = event.progress { progress(sent) }
+    private static func events(
+        _ progress: ProgressHandler?,
+        _ phases: CallPhases?
+    ) -> (@Sendable (HTTPTransportEvent) -> Void)? {
+        guard progress != nil || phases != nil else { return nil }
+        return { event in
+            if event.kind == .connected { phases?.noteConnection() }
+            if let queued = event.metrics?.queued { phases?.noteConnection(after: queued) }
+            if event.kind == .sent, let sent = event.progress { progress?(sent) }
         }
     }
 

@@ -66,6 +66,7 @@ struct RequestLoop: Sendable {
                         throw try await refusal(response, of: call, to: endpoint)
                     }
                     let (value, bytes) = try await reading(response, call)
+                    call.phases?.noteEnd()
                     notify(.succeeded(status: response.head.status, bytes: bytes), of: call)
                     return value
                 } catch {
@@ -144,7 +145,9 @@ struct RequestLoop: Sendable {
     /// Tells the observers. Nothing is built where there is none.
     func notify(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
         guard !observers.isEmpty else { return }
-        notify(kind(), id: call.id, attempt: call.attempt, RequestSummary(call.head), tags: call.options.tags)
+        notify(
+            kind(), id: call.id, attempt: call.attempt, RequestSummary(call.head), tags: call.options.tags,
+            timings: call.phases?.timings)
     }
 
     private func notify(
@@ -152,10 +155,11 @@ struct RequestLoop: Sendable {
         id: UUID,
         attempt: Int,
         _ request: RequestSummary,
-        tags: [String: String]
+        tags: [String: String],
+        timings: NetworkTimings? = nil
     ) {
         let event = NetworkEvent(
-            kind: kind, id: id, attempt: attempt, request: request, uptime: clock.uptime, tags: tags)
+            kind: kind, id: id, attempt: attempt, request: request, uptime: clock.uptime, tags: tags, timings: timings)
         for observer in observers { observer.receive(event) }
     }
 }

@@ -75,7 +75,7 @@ struct CachingTransportTests {
             clock.advance(by: .seconds(10))
             let second = try await get()
             #expect((server.requests.count == 1) == isServed)
-            #expect((second.headers["Age"].flatMap { Int($0) } ?? 0 >= 10 && second.headers["Date"] == nil) == isServed)
+            #expect((second.headers["Age"].flatMap { Int($0) } == 10) == isServed)
         }
     }
 
@@ -135,7 +135,9 @@ struct CachingTransportTests {
             let german = try await get(session: alice, headers: ["Accept-Language": "de", "Authorization": "1"])
             let english = try await get(session: alice, headers: ["Accept-Language": "en", "Authorization": "1"])
             #expect(german.body != english.body)
-            #expect(try await get(session: alice, headers: ["Accept-Language": "de", "Authorization": "2"]).body == german.body)
+            #expect(
+                try await get(session: alice, headers: ["Accept-Language": "de", "Authorization": "2"]).body
+                    == german.body)
             #expect(try await get(session: alice, headers: ["Accept-Language": "en"]).body == english.body)
             #expect(server.requests.count == 2)
         }
