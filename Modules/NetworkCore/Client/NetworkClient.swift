@@ -34,7 +34,8 @@ public struct NetworkClient: UnauthenticatedNetworkService {
             transport: transport,
             interceptors: interceptors,
             observers: observers,
-            clock: clock
+            clock: clock,
+            deadlines: DeadlineQueue(clock: clock)
         )
     }
 

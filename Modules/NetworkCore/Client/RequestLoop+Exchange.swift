@@ -27,7 +27,7 @@ extension RequestLoop {
                 throw NetworkError(code, reason: "the redirect was not followed: \(reason)", response: response.head)
             case .follow(let next):
                 try await drain(response, of: call)
-                let target = RequestSummary(next.request)
+                let target = RequestSummary(next.request, call.redactionOfPath)
                 notify(.redirected(status: response.head.status, to: target), of: call)
                 visited.append(call.head)
                 (call.head, call.keepsBody) = (next.request, next.keepsBody)
@@ -44,10 +44,11 @@ extension RequestLoop {
     }
 
     private func adapt(_ call: inout CallState) async throws {
-        call.phases = observers.isEmpty ? nil : CallPhases(clock: clock)
+        call.phases?.startAttempt()
         (call.head, call.keepsBody) = (call.endpoint, true)
         // No token travels in what interceptors see, so none is named to them.
         call.authentication?.startAttempt()
+        call.wait(for: .interceptor)
         let context = call.context
         for interceptor in call.interceptors {
             do {
@@ -58,25 +59,30 @@ extension RequestLoop {
         }
         try call.head.validate()
         try configuration.refuseCleartext(call.head)
-        guard call.requiresAuthentication else { return }
-        var (authentication, head) = (call.authentication, call.head)
+        guard call.requiresAuthentication, var authentication = call.authentication else { return }
+        call.wait(for: .token)
         let startedAt = clock.uptime
-        try await authentication?.placeToken(in: &head)
-        if authentication != nil { call.phases?.noteToken(clock.uptime - startedAt) }
+        var head = call.head
+        try await authentication.placeToken(in: &head)
+        call.phases?.noteToken(clock.uptime - startedAt)
         (call.authentication, call.head) = (authentication, head)
     }
 
     private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
+        call.wait(for: .responseHead)
         call.phases?.noteSent()
         notify(.sent, of: call)
         let timeToHead = call.timeLeft(at: clock.uptime)
-        if let timeToHead, timeToHead <= .zero { throw NetworkError(.timedOut, reason: "the deadline has passed") }
+        if let timeToHead, timeToHead <= .zero {
+            throw NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .responseHead)
+        }
         let request = HTTPTransportRequest(
             head: call.head,
             body: call.keepsBody ? call.body : .none,
             idleTimeout: call.idleTimeout,
             timeToHead: timeToHead,
             isIdempotent: call.isIdempotent,
+            purpose: call.purpose,
             context: call.context,
             onEvent: Self.events(call.options.progress, call.phases)
         )
@@ -124,9 +130,11 @@ extension RequestLoop {
         let context = call.context
         var decision = RetryDecision.doNotRetry
         if var authentication = call.authentication {
+            call.wait(for: .token)
             decision = try await authentication.retry(failure, isReplayable: call.isReplayable)
             call.authentication = authentication
         }
+        call.wait(for: .interceptor)
         for interceptor in call.interceptors where decision == .doNotRetry {
             do {
                 decision = try await interceptor.retry(failure, context: context)

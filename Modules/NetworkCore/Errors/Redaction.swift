@@ -93,7 +93,7 @@ package struct Redaction: Sendable {
 
     /// A percent-encoded path without the segments that hold a secret: by value and shape, the value of a parameter
     /// (`;jsessionid=…`) whose name denotes a secret, and a segment with a digit after one such as `reset-token`.
-    private func path(_ path: String) -> String {
+    func path(_ path: String) -> String {
         var announcesSecret = false
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { segment -> String in
             defer { announcesSecret = Self.announcesSecret(segment) }

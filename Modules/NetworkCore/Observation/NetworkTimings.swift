@@ -44,7 +44,7 @@ extension NetworkTimings: CustomStringConvertible {
     }
 }
 
-/// Times the phases of one attempt. It exists where there is an observer only.
+/// Times the phases of a call's last attempt. It exists where there is an observer only.
 final class CallPhases: Sendable {
     private struct State {
         var timings = NetworkTimings()
@@ -60,6 +60,10 @@ final class CallPhases: Sendable {
     }
 
     var timings: NetworkTimings { state.withLock { $0.timings } }
+
+    func startAttempt() {
+        state.withLock { $0 = State() }
+    }
 
     func noteToken(_ wait: Duration) {
         state.withLock { $0.timings.token = wait }
