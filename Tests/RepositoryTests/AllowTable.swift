@@ -43,7 +43,7 @@ enum AllowTable {
         "ConcurrencyPrimitives": ["Foundation"],
         "AuthInterface": ["Foundation"],
         "TokenRefresh": ["Foundation"],
-        "NetworkCore": ["Foundation", "FoundationNetworking"],
+        "NetworkCore": ["Foundation", "FoundationNetworking", "os", "Darwin", "Glibc", "Musl"],
         "DataAPI": ["Foundation"],
         "OAuth2Flows": ["Foundation"],
         "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
@@ -62,6 +62,7 @@ enum AllowTable {
         "FoundationNetworking": "NetworkCore/FoundationNetworking.swift",
         "Security": "Storage/Keychain/",
         "notify": "Storage/Keychain/",
+        "os": "NetworkCore/Observation/",
         "ImageIO": "Imaging/Codecs/",
         "CPostgreSQL": "PostgreSQLStorage/Connection/",
     ]
