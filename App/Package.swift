@@ -39,6 +39,16 @@ let composition: Target = .target(
     ]
 )
 
+/// The models of the screens, for every platform, and their views, where there is SwiftUI. The models know neither the
+/// network nor the stores: what they need comes through protocols.
+let articlesUI: Target = .target(
+    name: "ArticlesUI",
+    dependencies: [
+        .product(name: "AuthInterface", package: "Latchkey"),
+        .product(name: "DataAPI", package: "Latchkey"),
+    ]
+)
+
 /// The command line: arguments, output, exit statuses, and the demo.
 let articles: Target = .executableTarget(
     name: "articles",
@@ -111,6 +121,15 @@ let tests: [Target] = [
         ]
     ),
     .testTarget(
+        name: "ArticlesUITests",
+        dependencies: [
+            "ArticlesUI",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "AuthTesting", package: "Latchkey"),
+            .product(name: "DataAPI", package: "Latchkey"),
+        ]
+    ),
+    .testTarget(
         name: "ArticlesTests",
         dependencies: [
             "articles",
@@ -140,7 +159,7 @@ let tests: [Target] = [
 /// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds that target, its tests and what they need. A name
 /// that is not a target here changes nothing: the manifest of the root package reads the same variable.
 let targets: [Target] = {
-    let all = [devBackend, composition, articles] + tests
+    let all = [devBackend, composition, articlesUI, articles] + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     let module = Context.environment["LATCHKEY_MODULE"] ?? ""
     var pending = [module, module + "Tests"].filter { byName[$0] != nil }
@@ -174,10 +193,11 @@ let traits: Set<Package.Dependency.Trait> = []
 
 let package = Package(
     name: "LatchkeyApp",
-    // Hummingbird's minimum. The libraries of the root package support older systems.
-    platforms: [.macOS(.v14)],
+    // Hummingbird's minimum, and Observation's. The libraries of the root package support older systems.
+    platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "DevBackend", targets: ["DevBackend"]),
+        .library(name: "ArticlesUI", targets: ["ArticlesUI"]),
         .executable(name: "articles", targets: ["articles"]),
     ].filter { product in targets.contains { $0.name == product.name } },
     dependencies: (usesRoot ? [.package(name: "Latchkey", path: "..", traits: traits)] : []) + [
