@@ -58,7 +58,7 @@ let modules: [Target] = [
     .target(
         name: "NetworkCombine",
         dependencies: [
-            "NetworkCore", "ConcurrencyPrimitives",
+            "NetworkCore", "AuthInterface",
             .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
         ],
         path: "Modules/NetworkCombine"
@@ -161,8 +161,7 @@ let tests: [Target] = [
     .testTarget(
         name: "NetworkCombineTests",
         dependencies: [
-            "NetworkCombine", "NetworkCore", "NetworkTesting", "AuthTesting",
-            .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+            "NetworkCombine", "NetworkCore", "AuthInterface", "TokenRefresh", "NetworkTesting", "AuthTesting",
         ],
         path: "Tests/NetworkCombineTests"
     ),
