@@ -26,7 +26,7 @@ package struct AppView: View {
         case .signIn(let login): SignInView(login: login)
         case .main(let main):
             MainView(main: main, app: app)
-                // Another session has views of its own: no state of a view outlives its user.
+                // Another session has other views, so that no state of a view outlives its user.
                 .id(main.session)
         }
     }
