@@ -49,6 +49,19 @@ let articlesUI: Target = .target(
     ]
 )
 
+/// The application for Apple platforms, and the screens' services over the object graph, for every platform.
+let articlesApp: Target = .target(
+    name: "ArticlesApp",
+    dependencies: [
+        "ArticlesUI",
+        "Composition",
+        .product(name: "AuthInterface", package: "Latchkey"),
+        .product(name: "NetworkCore", package: "Latchkey"),
+        .product(name: "DataAPI", package: "Latchkey"),
+        .product(name: "Imaging", package: "Latchkey"),
+    ]
+)
+
 /// The command line: arguments, output, exit statuses, and the demo.
 let articles: Target = .executableTarget(
     name: "articles",
@@ -130,6 +143,19 @@ let tests: [Target] = [
         ]
     ),
     .testTarget(
+        name: "ArticlesAppTests",
+        dependencies: [
+            "ArticlesApp",
+            "ArticlesUI",
+            "Composition",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "Imaging", package: "Latchkey"),
+            .product(name: "NetworkTesting", package: "Latchkey"),
+        ]
+    ),
+    .testTarget(
         name: "ArticlesTests",
         dependencies: [
             "articles",
@@ -159,7 +185,7 @@ let tests: [Target] = [
 /// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds that target, its tests and what they need. A name
 /// that is not a target here changes nothing: the manifest of the root package reads the same variable.
 let targets: [Target] = {
-    let all = [devBackend, composition, articlesUI, articles] + tests
+    let all = [devBackend, composition, articlesUI, articlesApp, articles] + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     let module = Context.environment["LATCHKEY_MODULE"] ?? ""
     var pending = [module, module + "Tests"].filter { byName[$0] != nil }
@@ -198,6 +224,7 @@ let package = Package(
     products: [
         .library(name: "DevBackend", targets: ["DevBackend"]),
         .library(name: "ArticlesUI", targets: ["ArticlesUI"]),
+        .library(name: "ArticlesApp", targets: ["ArticlesApp"]),
         .executable(name: "articles", targets: ["articles"]),
     ].filter { product in targets.contains { $0.name == product.name } },
     dependencies: (usesRoot ? [.package(name: "Latchkey", path: "..", traits: traits)] : []) + [

@@ -225,4 +225,16 @@ import Testing
         for tap in taps { await tap.value }
         #expect(backend.pages.requests.count == 2)
     }
+
+    @Test func `the next page can be read after a refresh that failed, and the end of the list asks for it`() async {
+        await load(.fixture(1...1, next: "a"))
+        let revision = list.revision
+        backend.pages.standing = .failure(ScreenError.offline)
+        await list.refresh()
+        #expect(list.banner == .offline)
+        #expect(list.revision != revision)
+        backend.pages.standing = .success(.fixture(2...2))
+        await list.loadMore()
+        #expect(list.articles.count == 2)
+    }
 }

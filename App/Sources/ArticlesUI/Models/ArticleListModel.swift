@@ -25,6 +25,9 @@ package final class ArticleListModel {
     /// Whether the server has no articles.
     package var isEmpty: Bool { phase == .loaded && articles.isEmpty && next == nil }
 
+    /// Changes when the end of the list is another one: a view that shows the end then loads the next page.
+    package private(set) var revision = 0
+
     private var next: Article.Cursor?
     private var isRefreshing = false
     @ObservationIgnored private let call = ModelCall()
@@ -60,9 +63,9 @@ package final class ArticleListModel {
         await call.restart { [self] in await loadFirstPage($0) }
     }
 
-    /// Loads the next page.
+    /// Loads the next page, also after a refresh that failed.
     package func loadMore() async {
-        guard phase == .loaded, next != nil else { return }
+        guard phase != .loading, next != nil else { return }
         await call.join { [self] in await loadNextPage($0) }
     }
 
@@ -86,6 +89,7 @@ package final class ArticleListModel {
         let before = phase == .loading ? .idle : phase
         phase = .loading
         isLoadingMore = false
+        defer { if ticket.isCurrent { revision += 1 } }
         if articles.isEmpty {
             let stored = await services.cache.articles(of: session)
             guard ticket.isCurrent else { return }
@@ -135,6 +139,7 @@ package final class ArticleListModel {
                 if articles.count > before { break }
             }
             isLoadingMore = false
+            revision += 1
         } catch {
             guard ticket.isCurrent else { return }
             isLoadingMore = false

@@ -11,7 +11,7 @@ package enum Phrase: String, CaseIterable, Sendable {
 
     case errorUnknown, errorDetails
     case errorNoConnection, errorTimedOut, errorInsecure, errorServer, errorNotFound, errorForbidden, errorRefused
-    case errorTooMany, errorResponse, errorRequest, errorSignIn, errorRefresh, errorStore, errorCancelled
+    case errorTooMany, errorResponse, errorRequest, errorSignIn, errorProvider, errorRefresh, errorStore, errorCancelled
     case errorNotAnImage, errorUnsupportedImage, errorImageTooLarge, errorImageDamaged, errorImageProcessing
 
     /// The text for the code of an error; `nil` for a code that the table does not know.
@@ -26,6 +26,7 @@ package enum Phrase: String, CaseIterable, Sendable {
             self = .errorRequest
         case "notSignedIn", "sessionEnded", "unauthorized", "noRefreshToken", "invalidTokens": self = .errorSignIn
         case "authenticationFailed": self = .errorRefresh
+        case "providerUnavailable": self = .errorProvider
         case "refreshUnavailable": self = .errorRefresh
         case "storeUnavailable": self = .errorStore
         case "cancelled": self = .errorCancelled

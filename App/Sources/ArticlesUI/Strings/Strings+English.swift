@@ -31,6 +31,7 @@ extension Strings {
         .errorTooMany: "There were too many requests. Wait a moment and try again.",
         .errorResponse: "The server sent something that this version cannot read.",
         .errorRequest: "The request could not be sent.", .errorSignIn: "Sign in to continue.",
+        .errorProvider: "This login is not available here. Choose another one.",
         .errorRefresh: "Your session cannot be renewed now. You stay signed in. Try again later.",
         .errorStore: "The stored session cannot be read now. Unlock the device and try again.",
         .errorCancelled: "Cancelled.",

@@ -31,6 +31,7 @@ extension Strings {
         .errorTooMany: "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.",
         .errorResponse: "이 버전에서 읽을 수 없는 응답을 받았습니다.",
         .errorRequest: "요청을 보내지 못했습니다.", .errorSignIn: "계속하려면 로그인해 주세요.",
+        .errorProvider: "이 로그인은 여기에서 사용할 수 없습니다. 다른 방법을 선택해 주세요.",
         .errorRefresh: "지금은 세션을 갱신할 수 없습니다. 로그인은 유지됩니다. 나중에 다시 시도해 주세요.",
         .errorStore: "저장된 세션을 지금 읽을 수 없습니다. 기기의 잠금을 풀고 다시 시도해 주세요.",
         .errorCancelled: "취소되었습니다.",

@@ -68,7 +68,7 @@ struct ArticleListView: View {
         } else if list.hasMore {
             ProgressView(strings(.loadingMore))
                 .frame(maxWidth: .infinity)
-                .task(id: list.articles.count) { await list.loadMore() }
+                .task(id: list.revision) { await list.loadMore() }
         } else if list.phase == .loaded {
             Text(strings(.endOfList)).font(.footnote).foregroundStyle(.secondary)
         }
