@@ -117,7 +117,10 @@ extension ScreenError {
     package init(translating error: any Error) {
         switch error {
         case let error as NetworkError:
-            self.init(error.code.rawValue, status: error.status, requestID: error.requestID)
+            let text = error.errorDescription
+            // The other texts of the error are English: the screens have their own.
+            let message = text == error.envelope?.message ? text : nil
+            self.init(error.code.rawValue, status: error.status, requestID: error.requestID, detail: message)
         case let error as AuthenticationError:
             self.init(error.code.rawValue)
         case is TokenStoreError:

@@ -78,12 +78,12 @@ import Testing
     @Test func `a second attempt to publish has the key of the first`() async throws {
         let transport = StubTransport(
             .post("auth/social/login") ~> .envelope(SignedInBody()),
-            .post("articles") ~> .error(400, code: "REFUSED"),
+            .post("articles") ~> .error(422, code: "REFUSED", message: "The title is too long."),
             .post("articles") ~> .envelope(ArticleBody(id: 9)))
         let services = try services(transport)
         _ = try await services.social.signIn(.apple, token: "fixture-identity")
         let draft = ArticleDraft(title: "Title", body: "Text")
-        await #expect(throws: ScreenError("unacceptableStatus", status: 400)) {
+        await #expect(throws: ScreenError("unacceptableStatus", status: 422, detail: "The title is too long.")) {
             try await services.articles.create(draft, key: "fixture-key")
         }
         let article = try await services.articles.create(draft, key: "fixture-key")

@@ -70,6 +70,12 @@ import Testing
         run.cancel()
     }
 
+    @Test func `a launch that cannot read the store is a failure, not a login`() async throws {
+        backend.launches.standing = .success(.unverified(nil, ScreenError("storeUnavailable")))
+        try await #require(app.splash).launch()
+        #expect(app.splash?.phase.error?.code == "storeUnavailable")
+    }
+
     @Test func `two tries of a launch make one call`() async throws {
         let splash = try #require(app.splash)
         let tries = [Task { await splash.launch() }, Task { await splash.launch() }]

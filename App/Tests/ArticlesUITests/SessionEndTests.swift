@@ -121,6 +121,27 @@ import Testing
         run.cancel()
     }
 
+    @Test func `a state that arrives before the login has its user does not open the session without a user`()
+        async throws
+    {
+        let (run, main) = try await start()
+        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        backend.session.set(.signedOut(.expired()))
+        await until { app.signIn != nil }
+        let login = try #require(app.signIn)
+        let tap = Task { await login.social.signIn(with: .apple) }
+        await backend.logins.calls(atLeast: 1)
+        let reads = backend.session.readCount
+        backend.session.set(.signedIn(.second))
+        await backend.session.reads(atLeast: reads + 1)
+        #expect(app.signIn === login)
+        backend.logins.respond(to: 0, with: .ada)
+        await tap.value
+        #expect(app.main?.user == .ada)
+        #expect(app.main?.compose.hasDraft == true)
+        run.cancel()
+    }
+
     @Test func `another user sees neither place nor draft nor articles of the one before`() async throws {
         let (run, main) = try await start()
         main.path = [.compose]

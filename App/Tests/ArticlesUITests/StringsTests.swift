@@ -67,6 +67,14 @@ import Testing
         #expect(strings.message(for: ScreenError(CancellationError())) == strings(.errorUnknown))
     }
 
+    @Test func `a refusal shows what the server says about the input, and a failure does not`() {
+        let strings = Strings(.korean)
+        let refused = ScreenError("unacceptableStatus", status: 422, detail: "The title is too long.")
+        #expect(strings.message(for: refused) == "The title is too long. (HTTP 422)")
+        let failed = ScreenError("unacceptableStatus", status: 500, detail: "Internal")
+        #expect(strings.message(for: failed).hasPrefix(strings(.errorServer)))
+    }
+
     @Test func `an error shows its status and its request, and both languages differ`() {
         let error = ScreenError("unacceptableStatus", status: 503, requestID: "r-1")
         let text = Strings(.english).message(for: error)

@@ -73,14 +73,15 @@ package final class AppModel {
     }
 
     private func launched(_ outcome: LaunchOutcome) {
-        guard case .splash = root else { return }
+        guard case .splash(let splash) = root else { return }
         switch (outcome, services.session.state) {
         case (.signedIn(let user), .signedIn(let id)): open(id, user: user)
         case (.unverified(let user, let error), .signedIn(let id)): open(id, user: user, banner: error)
         case (_, .signedIn(let id)): open(id, user: nil)
         case (.signedOut(let reason), _): showLogin(reason)
         case (_, .signedOut(let reason)): showLogin(reason)
-        case (_, .unknown): showLogin(.never)
+        case (.unverified(_, let error), .unknown): splash.fail(error)
+        case (_, .unknown): splash.fail(ScreenError("storeUnavailable"))
         }
     }
 

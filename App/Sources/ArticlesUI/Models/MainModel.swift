@@ -102,7 +102,6 @@ package final class MainModel {
     }
 
     private func show(_ article: Article) {
-        guard !isClosed else { return }
         list.insert(article)
         if path.last == .compose { path.removeLast() }
     }

@@ -34,6 +34,9 @@ package final class SplashModel {
         }
     }
 
+    /// The launch did not tell whether there is a session.
+    func fail(_ error: ScreenError) { phase = .failed(error) }
+
     /// The screen is gone: a late outcome does not count.
     func close() { call.cancel() }
 }

@@ -41,10 +41,11 @@ package struct Strings: Sendable {
     /// The text of an error: what happened and what to do, then the status and the identifier for a support request.
     package func message(for error: ScreenError) -> String {
         let text =
-            if let phrase = Phrase(errorCode: error.code, status: error.status) {
-                self(phrase)
-            } else {
-                error.detail ?? self(.errorUnknown)
+            switch Phrase(errorCode: error.code, status: error.status) {
+            // The server says what is wrong with the input.
+            case .errorRefused?: error.detail ?? self(.errorRefused)
+            case let phrase?: self(phrase)
+            case nil: error.detail ?? self(.errorUnknown)
             }
         let details = [error.status.map { "HTTP \($0)" }, error.requestID].compactMap(\.self)
         return details.isEmpty ? text : "\(text) " + self(.errorDetails, ["details": details.joined(separator: ", ")])

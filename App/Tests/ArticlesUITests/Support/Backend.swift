@@ -72,7 +72,34 @@ final class ScriptedSession: SessionControl, @unchecked Sendable {  // What is m
     private var signOutFailure: ScreenError?
     private var signOuts = 0
 
-    var state: SessionState { lock.withLock { current } }
+    private var readers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private var reads = 0
+
+    var state: SessionState {
+        let (state, reached) = lock.withLock {
+            reads += 1
+            let reached = readers.filter { $0.count <= reads }
+            readers.removeAll { $0.count <= reads }
+            return (current, reached)
+        }
+        for reader in reached { reader.continuation.resume() }
+        return state
+    }
+
+    /// How often the state was read.
+    var readCount: Int { lock.withLock { reads } }
+
+    /// Waits until the state was read a number of times.
+    func reads(atLeast count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isReached = lock.withLock {
+                if reads < count { readers.append((count, continuation)) }
+                return reads >= count
+            }
+            if isReached { continuation.resume() }
+        }
+    }
+
     var signOutCount: Int { lock.withLock { signOuts } }
 
     var states: AsyncStream<SessionState> {
