@@ -1,4 +1,4 @@
-/// A value that holds or may hold a secret, and shows its ``description`` only (G17).
+/// A value that holds or may hold a secret, and shows its `description` only (G17).
 ///
 /// Printing, string interpolation, `dump`, debuggers and crash reports use one of three protocols. A type that conforms
 /// writes a description without the secret; the other two are derived from it.

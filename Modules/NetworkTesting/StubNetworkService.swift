@@ -142,7 +142,7 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     ///   - endpoint: The endpoint.
     ///   - options: The options; their progress handler is called once, with everything sent.
     /// - Returns: The value of the stub.
-    /// - Throws: The error of the stub; ``NetworkError`` with code `unstubbed` when no stub matches;
+    /// - Throws: The error of the stub; `NetworkError` with code `unstubbed` when no stub matches;
     ///   `CancellationError` when the task is cancelled.
     public func send<Response>(
         _ endpoint: Endpoint<Response>,

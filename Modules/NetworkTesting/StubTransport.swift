@@ -80,7 +80,7 @@ public final class StubTransport: HTTPTransport {
     ///
     /// - Parameter request: The request.
     /// - Returns: The response of the stub.
-    /// - Throws: The error of the stub; ``HTTPTransportError`` with code `unstubbed` when no stub matches;
+    /// - Throws: The error of the stub; `HTTPTransportError` with code `unstubbed` when no stub matches;
     ///   `CancellationError` when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try Task.checkCancellation()

@@ -135,7 +135,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// It needs the right to create tables in the schema. ``PostgreSQLTable/definition`` is the SQL for an
     /// administrator.
     ///
-    /// - Throws: ``TokenStoreError`` with code `unavailable`.
+    /// - Throws: `TokenStoreError` with code `unavailable`.
     public func prepare() async throws {
         try await database.prepare()
     }
@@ -143,9 +143,9 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// Reads what is stored, the note of an ended session included.
     ///
     /// - Returns: What is stored; `.empty` if the account has no row, or one without a session.
-    /// - Throws: ``TokenStoreError``: `unavailable`, also when the key does not fit; `busy` when no connection is free
+    /// - Throws: `TokenStoreError`: `unavailable`, also when the key does not fit; `busy` when no connection is free
     ///   in time; `unsupportedVersion` when a later version wrote the row; `corrupt` when it is larger than 1 MB;
-    ///   `insecure` when the connection to another host would not be encrypted; a ``TokenStoreError`` of the cipher.
+    ///   `insecure` when the connection to another host would not be encrypted; a `TokenStoreError` of the cipher.
     ///   `CancellationError` when the task is cancelled while it waits for a connection.
     public func read() async throws -> StoredSession {
         try await session.read()
@@ -171,7 +171,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease, which is renewed until it is released.
-    /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; otherwise as ``read()``. `CancellationError`
+    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; otherwise as ``read()``. `CancellationError`
     ///   when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let deadline = database.clock.uptime + limit

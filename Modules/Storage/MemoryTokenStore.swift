@@ -62,7 +62,7 @@ public final class MemoryTokenStore: SharedTokenStore {
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
-    /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; `CancellationError` when the task is
+    /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError` when the task is
     ///   cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         MemoryTokenStoreLease(queue: queue, ticket: try await queue.take(waitingAtMost: limit))

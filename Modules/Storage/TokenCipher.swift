@@ -15,7 +15,7 @@ public protocol TokenCipher: Sendable {
     ///   - plaintext: The tokens, as a store encodes them.
     ///   - associatedData: What the tokens belong to.
     /// - Returns: What may be stored. It must differ from call to call even for the same tokens.
-    /// - Throws: Anything: the save fails, with what was stored before still there. A ``TokenStoreError`` and
+    /// - Throws: Anything: the save fails, with what was stored before still there. A `TokenStoreError` and
     ///   `CancellationError` are passed on as they are.
     func seal(_ plaintext: Data, authenticating associatedData: Data) async throws -> Data
 
@@ -25,7 +25,7 @@ public protocol TokenCipher: Sendable {
     ///   - sealed: What is stored.
     ///   - associatedData: The same bytes as at the sealing.
     /// - Returns: The tokens.
-    /// - Throws: A ``TokenStoreError`` and `CancellationError` are passed on as they are: throw the former with code
+    /// - Throws: A `TokenStoreError` and `CancellationError` are passed on as they are: throw the former with code
     ///   `unavailable` when a key service cannot be reached. Anything else means that these bytes are not tokens
     ///   (`corrupt`). Neither signs a user out.
     func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data

@@ -107,7 +107,7 @@ import Testing
         let body = Data("--b\r\n\(Self.name)\r\n\r\n".utf8) + content + Data("\r\n--b--".utf8)
         let parser = try MultipartParser(boundary: "b", maximumParts: 1, maximumHeaderBytes: 100)
         #expect(try parser.parse(body).map(\.content) == [content])
-        // A slice does not begin at index zero.
+        // A slice does not start at index zero.
         #expect(try parser.parse((Data("xx".utf8) + body).dropFirst(2)).map(\.content) == [content])
     }
 

@@ -8,7 +8,7 @@ import ConcurrencyPrimitives
 ///
 /// The text of a token names it: `access-ada1-2` and `refresh-ada1-2` are the third pair, counted from 0, of ada's
 /// first login. A login that the server does not know starts with the first refresh token that is used, so that a test
-/// can start from a stored ``AuthInterface/TokenBundle/fixture(_:generation:isRefreshable:expiresAt:)``.
+/// can start from a stored `AuthInterface.TokenBundle.fixture(_:generation:isRefreshable:expiresAt:)`.
 public final class RotatingTokenServer: Sendable {
     private struct Family {
         var ordinal: Int

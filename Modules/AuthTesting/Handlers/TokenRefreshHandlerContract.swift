@@ -1,7 +1,7 @@
 public import AuthInterface
 public import Foundation
 
-/// The rules that every ``TokenRefreshHandler`` must keep, as a suite to run against yours.
+/// The rules that every `TokenRefreshHandler` must keep, as a suite to run against yours.
 ///
 /// For a handler over HTTP it is one call. The suite starts a server on a loopback port that makes every response a
 /// handler can get, and gives the handler its URL:

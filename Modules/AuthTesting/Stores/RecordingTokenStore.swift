@@ -107,7 +107,7 @@ public final class RecordingTokenStore: SharedTokenStore {
     ///
     /// - Parameter limit: The longest wait.
     /// - Returns: The lease.
-    /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; `CancellationError`.
+    /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError`.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let deadline = clock.uptime + limit
         let turn: Gate? = state.withLock { state in
@@ -181,17 +181,17 @@ private final class RecordingLease: TokenStoreLease {
 
 /// An operation of a token store that ``FaultyTokenStore`` counts, delays or fails.
 public enum StoreOperation: Sendable, Hashable, CaseIterable {
-    /// ``TokenStore/load()`` and ``SharedTokenStore/read()``.
+    /// `TokenStore.load()` and `SharedTokenStore.read()`.
     case load
-    /// ``TokenStore/save(_:)``, and a ``SharedTokenStore/update(_:)`` that saves.
+    /// `TokenStore.save(_:)`, and a `SharedTokenStore.update(_:)` that saves.
     case save
     /// A save of a bundle with a pending refresh: the intent, before the call.
     case record
-    /// ``TokenStore/delete()``, and an update that ends the session.
+    /// `TokenStore.delete()`, and an update that ends the session.
     case delete
-    /// ``SharedTokenStore/lease(waitingAtMost:)``.
+    /// `SharedTokenStore.lease(waitingAtMost:)`.
     case lease
-    /// ``TokenStoreLease/release()``. It cannot fail.
+    /// `TokenStoreLease.release()`. It cannot fail.
     case release
 
     /// When a call waits at a gate.

@@ -1,7 +1,7 @@
 public import AuthInterface
 public import Foundation
 
-/// The rules that every ``SharedTokenStore`` must keep beside those of ``TokenStoreContract``, as a suite to run.
+/// The rules that every `SharedTokenStore` must keep beside those of ``TokenStoreContract``, as a suite to run.
 ///
 /// ```swift
 /// @Test func `my store keeps the contract`() async throws {

@@ -1,6 +1,6 @@
 public import AuthInterface
 
-/// The rules that every ``TokenStore`` must keep, as a suite to run against yours.
+/// The rules that every `TokenStore` must keep, as a suite to run against yours.
 ///
 /// ```swift
 /// @Test func `my store keeps the contract`() async throws {

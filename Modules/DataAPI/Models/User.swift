@@ -14,7 +14,7 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
     /// The URL of the user's picture; `nil` if there is none.
     public let profileURL: URL?
 
-    /// The key of the user's picture, for ``NetworkCore/Endpoint/file(_:)``; `nil` if there is none.
+    /// The key of the user's picture, for `NetworkCore.Endpoint.file(_:)`; `nil` if there is none.
     public let profileImageKey: FileKey?
 
     /// Creates a user.

@@ -88,7 +88,7 @@ public struct FileTokenStore: SharedTokenStore {
     /// Reads what is stored.
     ///
     /// - Returns: What is stored; `.empty` only when that is certain.
-    /// - Throws: ``TokenStoreError`` with code `insecure`, `corrupt`, `unsupportedVersion` or `unavailable`.
+    /// - Throws: `TokenStoreError` with code `insecure`, `corrupt`, `unsupportedVersion` or `unavailable`.
     public func read() async throws -> StoredSession {
         try await reading.run { [tokens] () throws(TokenStoreError) in try tokens.read() }
     }
@@ -96,7 +96,7 @@ public struct FileTokenStore: SharedTokenStore {
     /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
     /// - Parameter change: Decides what to store. It is called on a thread of the store.
-    /// - Throws: ``TokenStoreError``, with what was stored before still there: `insecure`; `unsupportedVersion`; `busy`
+    /// - Throws: `TokenStoreError`, with what was stored before still there: `insecure`; `unsupportedVersion`; `busy`
     ///   when another process has held the write lock for 5 seconds, for example because it is stopped; `unavailable`.
     ///   When only the last `fsync` of the folder fails, the new content is stored in spite of the error.
     public func update(
@@ -107,7 +107,7 @@ public struct FileTokenStore: SharedTokenStore {
 
     /// Removes the file without reading it, with any mode, and the copies that earlier versions made of it.
     ///
-    /// - Throws: ``TokenStoreError``: `insecure` when it is a symbolic link, not a regular file or another user's;
+    /// - Throws: `TokenStoreError`: `insecure` when it is a symbolic link, not a regular file or another user's;
     ///   `busy` as for ``update(_:)``; `unavailable`.
     public func delete() async throws {
         try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.delete() }
@@ -120,7 +120,7 @@ public struct FileTokenStore: SharedTokenStore {
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
-    /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
+    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
     ///   folder does not exist yet: a lease does not create it. `CancellationError` when the task is cancelled while it
     ///   waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {

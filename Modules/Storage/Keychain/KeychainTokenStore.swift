@@ -41,7 +41,7 @@ public struct KeychainTokenStore: TokenStore {
     /// Reads the stored bundle. If it is at an earlier location, it is moved first.
     ///
     /// - Returns: The bundle, or `nil` if it is certain that there is none.
-    /// - Throws: ``TokenStoreError`` with code `corrupt`, `unsupportedVersion`, or `unavailable` with a
+    /// - Throws: `TokenStoreError` with code `corrupt`, `unsupportedVersion`, or `unavailable` with a
     ///   ``KeychainStatus`` as its cause: any except `errSecSuccess`, and `errSecItemNotFound` only while protected
     ///   data is not available; if it is shared, also `busy` and `insecure` for the lock file.
     public func load() async throws -> TokenBundle? { try await read().bundle }
@@ -77,7 +77,7 @@ public struct KeychainTokenStore: TokenStore {
 
     /// Stores a bundle. It replaces the stored one.
     ///
-    /// - Throws: ``TokenStoreError``, with what was stored before still there: `superseded` when a later bundle of the
+    /// - Throws: `TokenStoreError`, with what was stored before still there: `superseded` when a later bundle of the
     ///   same session is stored, or the session has ended; `unsupportedVersion`; `unavailable` with a
     ///   ``KeychainStatus`` as its cause, of which `errSecDuplicateItem` means that the Keychain neither finds the item
     ///   nor adds another; if it is shared, also `busy` when another process has been writing for 5 seconds, and
@@ -89,7 +89,7 @@ public struct KeychainTokenStore: TokenStore {
 
     /// Removes the item without reading it, and the items at its earlier locations.
     ///
-    /// - Throws: ``TokenStoreError``, with the stored bundle still there: `unavailable` with a ``KeychainStatus`` as
+    /// - Throws: `TokenStoreError`, with the stored bundle still there: `unavailable` with a ``KeychainStatus`` as
     ///   its cause, as for ``load()``; if it is shared, also `busy` and `insecure` for the lock file.
     public func delete() async throws {
         let isAvailable = await isProtectedDataAvailable()

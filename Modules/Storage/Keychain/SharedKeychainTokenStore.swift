@@ -15,7 +15,7 @@ public import Foundation
 /// active.
 ///
 /// - Important: iOS ends a process that is suspended while it holds a lock in the container of an app group (exception
-///   code `0xdead10cc`). See <doc:KeychainTokenStore> for how the engine prevents it.
+///   code `0xdead10cc`). See <doc:KeepingTokensInTheKeychain> for how the engine prevents it.
 public struct SharedKeychainTokenStore: SharedTokenStore {
     /// The location of the item.
     public var location: KeychainLocation { store.location }
@@ -39,14 +39,14 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     /// Reads what is stored, the note of an ended session included. If it is at an earlier location, it is moved first.
     ///
     /// - Returns: What is stored; `.empty` if it is certain that nothing is.
-    /// - Throws: ``TokenStoreError``, as ``KeychainTokenStore/load()``.
+    /// - Throws: `TokenStoreError`, as ``KeychainTokenStore/load()``.
     public func read() async throws -> StoredSession { try await store.read() }
 
     /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
     /// - Parameter change: Decides what to store, from what is stored. An item that the Keychain cannot decrypt is also
     ///   passed as a failure with code `corrupt`.
-    /// - Throws: ``TokenStoreError``, with what was stored before still there: `unsupportedVersion`; `unavailable` with
+    /// - Throws: `TokenStoreError`, with what was stored before still there: `unsupportedVersion`; `unavailable` with
     ///   a ``KeychainStatus`` as its cause, `errSecItemNotFound` while protected data is not available included;
     ///   `busy` when another process has been writing for 5 seconds; `insecure` for the lock file.
     public func update(
@@ -63,7 +63,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
 
     /// Removes the item without reading it, and the items at its earlier locations.
     ///
-    /// - Throws: ``TokenStoreError``, as ``KeychainTokenStore/delete()``.
+    /// - Throws: `TokenStoreError`, as ``KeychainTokenStore/delete()``.
     public func delete() async throws {
         try await store.delete()
         signal.post()
@@ -81,7 +81,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
-    /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure` when the lock file is a symbolic
+    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure` when the lock file is a symbolic
     ///   link, not a regular file or another user's; `unavailable` when it cannot be opened, as before the first
     ///   unlock. `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {

@@ -73,7 +73,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// Reads what is stored, the note of an ended session included.
     ///
     /// - Returns: What is stored. `.empty` only if the default keyring is unlocked and has no item.
-    /// - Throws: ``TokenStoreError`` with code `corrupt`, `unsupportedVersion` or `unavailable`.
+    /// - Throws: `TokenStoreError` with code `corrupt`, `unsupportedVersion` or `unavailable`.
     public func read() async throws -> StoredSession {
         let deadline = serviceDeadline
         return try await reading.run(within: callLimit) { [keyring] () throws(TokenStoreError) in
@@ -84,7 +84,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
     /// - Parameter change: Decides what to store, from what is stored.
-    /// - Throws: ``TokenStoreError``: `unsupportedVersion`; `insecure` when the lock file is a link or belongs to
+    /// - Throws: `TokenStoreError`: `unsupportedVersion`; `insecure` when the lock file is a link or belongs to
     ///   another user; `busy` when another process has been writing for 5 seconds; `unavailable`. What was stored
     ///   before is then still there, unless the service has received the new content and then failed.
     public func update(
@@ -97,7 +97,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
 
     /// Removes what is stored, even an item that cannot be read or that a later version has written.
     ///
-    /// - Throws: ``TokenStoreError`` with code `unavailable`, `insecure` or `busy`, as for ``update(_:)``.
+    /// - Throws: `TokenStoreError` with code `unavailable`, `insecure` or `busy`, as for ``update(_:)``.
     public func delete() async throws {
         try await write { keyring, deadline throws(TokenStoreError) in
             try keyring.delete(until: deadline)
@@ -112,7 +112,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease.
-    /// - Throws: ``TokenStoreError``: `busy` when the limit passes first; `insecure`; `unavailable`.
+    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`.
     ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let request = LeaseRequest()

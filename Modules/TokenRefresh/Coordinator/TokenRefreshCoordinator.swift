@@ -27,10 +27,10 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// Creates an engine. It reads and sends nothing before its first use.
     ///
     /// - Parameters:
-    ///   - store: Holds the session. A ``SharedTokenStore`` is shared with other processes (G13).
+    ///   - store: Holds the session. A `SharedTokenStore` is shared with other processes (G13).
     ///   - handler: The call that exchanges a refresh token for new tokens.
     ///   - revocation: Revokes tokens that are not used any more. `nil`: the handler, if it is a
-    ///     ``TokenRevocationHandler`` too; otherwise tokens are not revoked.
+    ///     `TokenRevocationHandler` too; otherwise tokens are not revoked.
     ///   - policy: The times and limits.
     ///   - clock: The clocks.
     ///   - activity: Keeps the system from suspending the process while it holds the lease of a shared store.
@@ -72,10 +72,10 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     // MARK: TokenProvider
 
-    /// See ``TokenProvider/token()``.
+    /// See `TokenProvider.token()`.
     ///
     /// - Returns: A token that is not known to be expired.
-    /// - Throws: ``AuthenticationError``, or `CancellationError`.
+    /// - Throws: `AuthenticationError`, or `CancellationError`.
     /// - Complexity: With a valid token O(1): one lock, no suspension, no allocation.
     public func token() async throws -> SessionToken {
         let uptime = clock.uptime
@@ -83,16 +83,16 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         return try await response(to: .token).token
     }
 
-    /// See ``TokenProvider/replacement(after:)``.
+    /// See `TokenProvider.replacement(after:)`.
     ///
     /// - Parameter refusal: The token that the request carried, and what is known of the refusal.
     /// - Returns: A token of the same session, other than the refused one.
-    /// - Throws: ``AuthenticationError``, or `CancellationError`.
+    /// - Throws: `AuthenticationError`, or `CancellationError`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
         try await response(to: .replacement(refusal)).token
     }
 
-    /// See ``TokenProvider/noteServerDate(_:)``.
+    /// See `TokenProvider.noteServerDate(_:)`.
     ///
     /// - Parameter date: The `Date` of a response, on the server's clock.
     public func noteServerDate(_ date: Date) {
@@ -118,39 +118,39 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         return stream
     }
 
-    /// See ``AuthSession/restore()``.
+    /// See `AuthSession.restore()`.
     ///
     /// - Returns: The state once the store has been read.
-    /// - Throws: ``AuthenticationError`` with code `storeUnavailable`, or `CancellationError`.
+    /// - Throws: `AuthenticationError` with code `storeUnavailable`, or `CancellationError`.
     @discardableResult
     public func restore() async throws -> SessionState {
         try await response { .requested(.restore, $0) }.state
     }
 
-    /// See ``AuthSession/signIn(_:)``. The sign-in is completed even if the task is cancelled.
+    /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled.
     ///
     /// - Parameter tokens: What the server issued.
-    /// - Throws: ``AuthenticationError`` with code `invalidTokens`, or `CancellationError`.
+    /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
         _ = try await response { .signIn(tokens, SessionID(), $0) }.get()
     }
 
-    /// See ``AuthSession/refresh()``.
+    /// See `AuthSession.refresh()`.
     ///
     /// - Returns: The state afterwards.
-    /// - Throws: ``AuthenticationError``, or `CancellationError`.
+    /// - Throws: `AuthenticationError`, or `CancellationError`.
     @discardableResult
     public func refresh() async throws -> SessionState {
         try await response(to: .refresh).state
     }
 
-    /// See ``AuthSession/signOut(reason:)``. The sign-out is completed even if the task is cancelled.
+    /// See `AuthSession.signOut(reason:)`. The sign-out is completed even if the task is cancelled.
     ///
     /// The call also waits for the revocation, at most for the policy's `deadline`. A revocation that fails is reported
     /// as ``SessionEvent/revocationFailed(session:)`` and not thrown.
     ///
     /// - Parameter reason: `byUser`, or a reason of the application.
-    /// - Throws: ``AuthenticationError`` with code `storeUnavailable`, or `CancellationError`.
+    /// - Throws: `AuthenticationError` with code `storeUnavailable`, or `CancellationError`.
     public func signOut(reason: SignOutReason) async throws {
         let response = await response { .signOut(reason, $0) }
         await endOfRevocations()

@@ -60,7 +60,7 @@ struct ColdConnectionTests {
     func `a thousand requests at once all get their response`(method: String) async throws {
         let server = try LoopbackServer { request in .respond(200, body: Data(request.target.utf8)) }
         defer { server.stop() }
-        let answered = await withTaskGroup(of: Bool.self) { group in
+        let responded = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<1_000 {
                 group.addTask {
                     let head = HTTPRequestHead(
@@ -75,7 +75,7 @@ struct ColdConnectionTests {
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        #expect(answered == 1_000)
+        #expect(responded == 1_000)
         #expect(server.requests.count == 1_000)
     }
 }

@@ -175,18 +175,18 @@ struct URLSessionTransportTests {
             idleTimeout: .seconds(30),
             isIdempotent: true
         )
-        let answered = Gate(isOpen: true)
+        let mayRespond = Gate(isOpen: true)
         let calls = (0...limit).map { _ in
             Task {
                 let status = try await transport.perform(request).head.status
-                await answered.pass()
+                await mayRespond.pass()
                 return status
             }
         }
         await arrived.arrivals(atLeast: limit)
         clock.advance(by: .seconds(20))
         for _ in 0..<limit { first.signal() }
-        await answered.arrivals(atLeast: limit)
+        await mayRespond.arrivals(atLeast: limit)
         await arrived.arrivals(atLeast: limit + 1)
         clock.advance(by: .seconds(20))
         // Long enough to notice a timeout.

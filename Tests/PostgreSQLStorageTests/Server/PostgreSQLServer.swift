@@ -96,10 +96,10 @@ final class PostgreSQLServer: Sendable {
         while try await !run(question, values).flag(0) { try Task.checkCancellation() }
     }
 
-    private func command(_ word: String, until answer: String) async throws {
+    private func command(_ word: String, until reply: String) async throws {
         let said = journal.lines.count
         try script.write(word)
-        guard await journal.waitFor(after: said, where: { $0 == answer }) else {
+        guard await journal.waitFor(after: said, where: { $0 == reply }) else {
             throw DidNotStart(said: journal.lines)
         }
     }

@@ -93,7 +93,7 @@ extension KeychainTokenStore {
             return .over(item.items, at: location.inGroup("foreign.group"))
         case .notAvailable:
             let scripted = ScriptedKeychain(item.items)
-            for call in KeychainCall.allCases { scripted.alwaysResponse(call, .notAvailable) }
+            for call in KeychainCall.allCases { scripted.fail(call, with: .notAvailable) }
             return .over(scripted)
         }
     }

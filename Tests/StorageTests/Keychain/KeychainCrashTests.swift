@@ -59,8 +59,8 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `an interrupted move is completed later`(layout: Layout, answersTheLast: Bool) async throws {
-        let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
+    func `an interrupted move is completed later`(layout: Layout, returnsLastResult: Bool) async throws {
+        let lives = try await forEveryDeath(layout, returnsLastResult) { model, dying in
             let early = try? await layout.store(dying).load()
             let reopened = layout.store(model)
             let bundle = try #require(try await reopened.load())
@@ -76,9 +76,9 @@ struct KeychainCrashTests {
     @Test(arguments: Layout.allCases, [true, false])
     func `an interrupted sign-out leaves the whole session or none`(
         layout: Layout,
-        answersTheLast: Bool
+        returnsLastResult: Bool
     ) async throws {
-        let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
+        let lives = try await forEveryDeath(layout, returnsLastResult) { model, dying in
             let isDone: Void? = try? await layout.store(dying).delete()
             let bundle = try await layout.store(model).load()
             if isDone != nil { #expect(bundle == nil) }
@@ -91,9 +91,9 @@ struct KeychainCrashTests {
     }
 
     @Test(arguments: Layout.allCases, [true, false])
-    func `an interrupted sign-out leaves no older session`(layout: Layout, answersTheLast: Bool) async throws {
+    func `an interrupted sign-out leaves no older session`(layout: Layout, returnsLastResult: Bool) async throws {
         let current = TokenBundle.numbered(5, of: SessionID(rawValue: "session-2"))
-        let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
+        let lives = try await forEveryDeath(layout, returnsLastResult) { model, dying in
             if layout == .olderFormat {
                 try await layout.store(model).save(current)
             } else {
@@ -110,10 +110,10 @@ struct KeychainCrashTests {
     @Test(arguments: Layout.allCases, [true, false])
     func `an interrupted sign-in leaves the old session or the new one`(
         layout: Layout,
-        answersTheLast: Bool
+        returnsLastResult: Bool
     ) async throws {
         let new = TokenBundle.numbered(5, of: SessionID(rawValue: "session-2"))
-        let lives = try await forEveryDeath(layout, answersTheLast) { model, dying in
+        let lives = try await forEveryDeath(layout, returnsLastResult) { model, dying in
             let isDone: Void? = try? await layout.store(dying).save(new)
             let bundle = try #require(try await layout.store(model).load())
             #expect(bundle == new || bundle.refreshToken == "refresh-1")
@@ -128,12 +128,12 @@ struct KeychainCrashTests {
     /// - Returns: The number of runs.
     private func forEveryDeath(
         _ layout: Layout,
-        _ answersTheLast: Bool,
+        _ returnsLastResult: Bool,
         _ body: (ModelKeychain, DyingKeychain) async throws -> Void
     ) async throws -> Int {
         for calls in 0... {
             let model = try layout.model()
-            let dying = DyingKeychain(model, dyingAfter: calls, answersTheLast: answersTheLast)
+            let dying = DyingKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
             try await body(model, dying)
             if !dying.isDead { return calls + 1 }
         }

@@ -22,7 +22,7 @@ final class ScriptedKeychain: KeychainItems {
 
     private struct State {
         var asked: [Asked] = []
-        var answers: [KeychainCall: [KeychainStatus?]] = [:]
+        var results: [KeychainCall: [KeychainStatus?]] = [:]
         var standing: [KeychainCall: KeychainStatus] = [:]
         var before: [KeychainCall: @Sendable () -> Void] = [:]
     }
@@ -39,13 +39,13 @@ final class ScriptedKeychain: KeychainItems {
     var calls: [KeychainCall] { asked.map(\.call) }
 
     /// Scripts the next results of a call. `nil`, and all later results, are those of the underlying Keychain.
-    func answer(_ call: KeychainCall, _ answers: KeychainStatus?...) {
-        state.withLock { $0.answers[call] = answers }
+    func script(_ call: KeychainCall, _ results: KeychainStatus?...) {
+        state.withLock { $0.results[call] = results }
     }
 
-    /// Scripts all results of a call.
-    func alwaysResponse(_ call: KeychainCall, _ answer: KeychainStatus) {
-        state.withLock { $0.standing[call] = answer }
+    /// Fails every call of a kind that has no scripted result.
+    func fail(_ call: KeychainCall, with status: KeychainStatus) {
+        state.withLock { $0.standing[call] = status }
     }
 
     /// Runs a closure before the next call of a kind reaches the underlying Keychain.
@@ -74,17 +74,17 @@ final class ScriptedKeychain: KeychainItems {
     }
 
     private func ask(_ asked: Asked) throws(KeychainStatus) {
-        let (answer, body) = state.withLock { state -> (KeychainStatus?, (@Sendable () -> Void)?) in
+        let (failure, body) = state.withLock { state -> (KeychainStatus?, (@Sendable () -> Void)?) in
             state.asked.append(asked)
-            var answer = state.standing[asked.call]
-            if let next = state.answers[asked.call]?.first {
-                state.answers[asked.call]?.removeFirst()
-                answer = next
+            var failure = state.standing[asked.call]
+            if let next = state.results[asked.call]?.first {
+                state.results[asked.call]?.removeFirst()
+                failure = next
             }
-            return (answer, state.before.removeValue(forKey: asked.call))
+            return (failure, state.before.removeValue(forKey: asked.call))
         }
         body?()
-        if let answer { throw answer }
+        if let failure { throw failure }
     }
 }
 
@@ -98,12 +98,12 @@ final class DyingKeychain: KeychainItems {
     }
 
     private let base: any KeychainItems
-    private let answersTheLast: Bool
+    private let returnsLastResult: Bool
     private let state: Locked<State>
 
-    init(_ base: any KeychainItems, dyingAfter calls: Int, answersTheLast: Bool) {
+    init(_ base: any KeychainItems, dyingAfter calls: Int, returnsLastResult: Bool) {
         self.base = base
-        self.answersTheLast = answersTheLast
+        self.returnsLastResult = returnsLastResult
         state = Locked(State(callsLeft: calls))
     }
 
@@ -133,11 +133,11 @@ final class DyingKeychain: KeychainItems {
             return state.callsLeft
         }
         guard left >= 0 else { throw .notAvailable }
-        let answer = try call()
-        guard left > 0 || answersTheLast else {
+        let value = try call()
+        guard left > 0 || returnsLastResult else {
             state.withLock { $0.isDead = true }
             throw .notAvailable
         }
-        return answer
+        return value
     }
 }

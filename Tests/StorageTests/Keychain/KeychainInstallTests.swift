@@ -109,7 +109,7 @@ struct KeychainInstallTests {
     @Test func `the marker is not set while an item cannot be removed`() async throws {
         try leaveItems()
         let keychain = ScriptedKeychain(model)
-        keychain.answer(.delete, .interactionNotAllowed)
+        keychain.script(.delete, .interactionNotAllowed)
         let store = KeychainTokenStore.over(keychain, marker: marker)
         #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
         #expect(!mark.isSet)
@@ -161,13 +161,13 @@ struct KeychainInstallTests {
     }
 
     @Test(arguments: [true, false])
-    func `a crash during the removal does not remove later tokens`(answersTheLast: Bool) async throws {
+    func `a crash during the removal does not remove later tokens`(returnsLastResult: Bool) async throws {
         for calls in 0... {
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(1).stored, at: .own)
             let mark = Flag(false)
             let marker = InstallMarker(isSet: { mark.isSet }, set: { mark.isSet = true })
-            let dying = DyingKeychain(model, dyingAfter: calls, answersTheLast: answersTheLast)
+            let dying = DyingKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
             _ = try? await KeychainTokenStore.over(dying, marker: marker).load()
             try await KeychainTokenStore.over(model, marker: marker).save(.numbered(5))
             #expect(try await KeychainTokenStore.over(model, marker: marker).load() == .numbered(5))

@@ -31,7 +31,7 @@ struct KeychainMigrationTests {
         let keychain = ScriptedKeychain(model)
         let store = KeychainTokenStore.over(keychain, predecessors: [.bundle(at: .older)])
         // Two reads of the item, one of the older item; then the new one.
-        keychain.answer(.copyMatching, nil, nil, nil, .itemNotFound)
+        keychain.script(.copyMatching, nil, nil, nil, .itemNotFound)
         #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
         #expect(!keychain.calls.contains(.delete))
         #expect(try await store.load() == .numbered(3))
@@ -115,7 +115,7 @@ struct KeychainMigrationTests {
     @Test func `a predecessor that cannot be removed does not prevent a load, and is removed later`() async throws {
         try model.insert(TokenBundle.numbered(3).stored, at: .older)
         let keychain = ScriptedKeychain(model)
-        keychain.answer(.delete, .interactionNotAllowed, .interactionNotAllowed)
+        keychain.script(.delete, .interactionNotAllowed, .interactionNotAllowed)
         let store = KeychainTokenStore.over(keychain, predecessors: [.bundle(at: .older)])
         #expect(try await store.load() == .numbered(3))
         try await store.save(.numbered(4))

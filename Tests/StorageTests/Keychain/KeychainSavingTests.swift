@@ -38,7 +38,7 @@ struct KeychainSavingTests {
     }
 
     @Test func `an item that is neither found nor can be added ends the attempts`() async throws {
-        keychain.alwaysResponse(.add, .duplicateItem)
+        keychain.fail(.add, with: .duplicateItem)
         let error = await #expect(throws: TokenStoreError.self) { try await store.save(.numbered(1)) }
         #expect(error?.code == .unavailable)
         #expect(error?.cause as? KeychainStatus == .duplicateItem)
@@ -48,7 +48,7 @@ struct KeychainSavingTests {
 
     @Test func `a save that fails leaves the stored item`() async throws {
         try await store.save(.numbered(1))
-        keychain.answer(.update, .interactionNotAllowed)
+        keychain.script(.update, .interactionNotAllowed)
         #expect(await storeError { try await store.save(.numbered(2)) }?.code == .unavailable)
         #expect(try await store.load() == .numbered(1))
     }

@@ -127,7 +127,7 @@ struct KeychainUpdateTests {
         }
         #expect(await storeError { try await process().update(change) }?.code == .unsupportedVersion)
         let refusing = ScriptedKeychain(model)
-        refusing.alwaysResponse(.copyMatching, .interactionNotAllowed)
+        refusing.fail(.copyMatching, with: .interactionNotAllowed)
         #expect(await storeError { try await process(over: refusing).update(change) }?.code == .unavailable)
         #expect(model.data(at: .own) == .ofLaterVersion)
     }
@@ -169,12 +169,12 @@ struct KeychainUpdateTests {
     }
 
     @Test(arguments: [true, false])
-    func `an interrupted end leaves the session or its note, and nothing older`(answersTheLast: Bool) async throws {
+    func `an interrupted end leaves the session or its note, and nothing older`(returnsLastResult: Bool) async throws {
         for calls in 0... {
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(5).stored, at: .own)
             try model.insert(TokenBundle.numbered(1, of: SessionID(rawValue: "session-0")).stored, at: .older)
-            let dying = DyingKeychain(model, dyingAfter: calls, answersTheLast: answersTheLast)
+            let dying = DyingKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
             let isDone: Void? = try? await process(over: dying, [.bundle(at: .older)])
                 .update { [ended] _ in .ended(ended) }
             let found = try await process(over: model, [.bundle(at: .older)]).read()

@@ -80,7 +80,7 @@ import Testing
             held.release()
             let taken = try attempt(second)
             taken?.release()
-            // A machine that stands still for longer than the waiter's patience proves nothing.
+            // A machine that stands still for longer than the waiter waits proves nothing.
             guard ContinuousClock.now - start < LeaseRequest.stalledWaiterLimit else { continue }
             #expect(taken == nil)
             #expect(try attempt(first) != nil)

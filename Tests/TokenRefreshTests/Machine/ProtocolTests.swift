@@ -97,7 +97,7 @@ import Testing
         for error in [TokenRefreshError(.unavailable, status: 503), .init(.ambiguous), .init(.ambiguous, status: 401)] {
             var script = MachineScript.signedIn(tolerance: .sameKey)
             _ = script.refused(1, generation: 0)
-            #expect(script.respond(error) == ["1: refreshUnavailable"], "the server has answered: \(error)")
+            #expect(script.respond(error) == ["1: refreshUnavailable"], "the server has responded: \(error)")
         }
         var late = MachineScript.signedIn(tolerance: .within(.seconds(10)))
         _ = late.refused(1, generation: 0)

@@ -161,7 +161,7 @@ enum ArticleSeed {
     static let texts: [(title: String, body: String)] = [
         ("What a lighthouse keeper writes down", "Wind, visibility, the hour the lamp was lit. Nothing else is news."),
         ("A short history of the paper clip", "It was patented many times and improved upon almost never."),
-        ("Baking bread at altitude", "Less yeast, more water, and patience: dough rises faster where air is thin."),
+        ("Baking bread at altitude", "Less yeast, more water, and time: dough rises faster where air is thin."),
         ("Why bridges hum", "Wind sheds vortices off the cables, and a cable is a string like any other."),
         ("The librarian's index cards", "Before there was search there were drawers, and people who knew them."),
         ("Walking the old canal", "Eleven kilometres, four locks, one heron who does not care about any of it."),

@@ -4,7 +4,7 @@ import Testing
 @testable import Storage
 
 @Suite("G14: a read of the Keychain store returns a bundle, none or unavailable")
-struct KeychainAnswerTests {
+struct KeychainFailureTests {
     private static let refusals: [KeychainStatus] = [
         .interactionNotAllowed, .notAvailable, .authenticationFailed, .missingEntitlement, .decodingFailed,
         .interactionRequired, .inDarkWake, .userCancelled, .ioFailed, .invalidParameter, .duplicateItem,
@@ -17,7 +17,7 @@ struct KeychainAnswerTests {
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         let before = model.items
         let keychain = ScriptedKeychain(model)
-        for call in KeychainCall.allCases { keychain.alwaysResponse(call, status) }
+        for call in KeychainCall.allCases { keychain.fail(call, with: status) }
         let store = KeychainTokenStore.over(keychain)
         let calls: [() async throws -> Void] = [
             { _ = try await store.load() }, { try await store.save(.numbered(2)) }, { try await store.delete() },
