@@ -37,6 +37,12 @@ extension DevBackend {
         /// The client that may call `/oauth2/token` and `/oauth2/revoke`.
         public var oauth2Client = OAuth2Client(id: "latchkey-dev", secret: "development-only")
 
+        /// How long a device code is valid (RFC 8628 §3.2), in whole seconds.
+        public var deviceCodeLifetime = Duration.seconds(600)
+
+        /// The shortest pause between two polls with a device code, in whole seconds.
+        public var devicePollInterval = Duration.seconds(5)
+
         /// The limits of a request's size and duration.
         public var limits = Limits()
 

@@ -36,7 +36,13 @@ struct BackendServices: Sendable {
                 articles: Articles(database: database), authenticator: authenticator, limits: limits,
                 now: configuration.now
             ).routes
-        routes += OAuth2Routes(sessions: sessions, client: configuration.oauth2Client, limits: limits).routes
+        routes +=
+            OAuth2Routes(
+                sessions: sessions, client: configuration.oauth2Client, limits: limits,
+                pending: PendingAuthorizations(
+                    deviceLifetime: configuration.deviceCodeLifetime, interval: configuration.devicePollInterval,
+                    now: configuration.now)
+            ).routes
         if configuration.allowsDevEndpoints {
             routes += DevRoutes(database: database, faults: faults, ledger: ledger, limits: limits).routes
         }

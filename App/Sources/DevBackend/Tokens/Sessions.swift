@@ -40,6 +40,18 @@ struct Sessions: Sendable {
             expiresIn: accessTokens.expiresIn(claims, now: now))
     }
 
+    /// Starts a session of the user who signs in at this server by name, and creates the user first if it is new.
+    func start(forUserNamed name: String) async throws -> TokenFamilies.Grant {
+        let now = now()
+        return try await database.writer.write { [families] database in
+            var user =
+                try Stored.User.with("development", name, in: database)
+                ?? Stored.User(name: name, provider: "development", providerSubject: name, createdAt: now)
+            if user.id == nil { try user.insert(database) }
+            return try families.start(for: user.requireID(), now: now, in: database)
+        }
+    }
+
     /// Exchanges a refresh token for a new pair, in one transaction.
     ///
     /// A request with a key can be repeated: see `TokenFamilies.rotate`.
