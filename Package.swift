@@ -62,7 +62,7 @@ let modules: [Target] = [
     .target(
         name: "NetworkCombine",
         dependencies: [
-            "NetworkCore", "ConcurrencyPrimitives",
+            "NetworkCore", "AuthInterface",
             .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
         ],
         path: "Modules/NetworkCombine"
@@ -166,8 +166,7 @@ let tests: [Target] = [
     .testTarget(
         name: "NetworkCombineTests",
         dependencies: [
-            "NetworkCombine", "NetworkCore", "NetworkTesting", "AuthTesting",
-            .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+            "NetworkCombine", "NetworkCore", "AuthInterface", "TokenRefresh", "NetworkTesting", "AuthTesting",
         ],
         path: "Tests/NetworkCombineTests"
     ),

@@ -84,5 +84,7 @@ private final class MemoryTokenStoreLease: TokenStoreLease {
     /// The only process that can hold the lease is this one.
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner != .current }
 
+    var isLost: Bool { false }
+
     func release() async { queue.release(ticket) }
 }

@@ -22,7 +22,8 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// How long a cancelled call may take to end before it is abandoned (G8).
     public var abandonAfter: Duration = .seconds(10)
 
-    /// How long one read or write of the store may take before the engine continues without it (G11).
+    /// How long one read or write of the store may take before the engine continues without it (G11). Never longer
+    /// than ``deadline``.
     public var storeDeadline: Duration = .seconds(10)
 
     /// What a repeated *ambiguous* refusal counts as (G4).
@@ -58,4 +59,7 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
 
     /// The longest duration of a call: the larger one of its two limits.
     var longestCall: Duration { max(callLimit, deadline) }
+
+    /// The limit of one read or write of the store: a caller may wait for it (G25).
+    var storeLimit: Duration { min(storeDeadline, deadline) }
 }

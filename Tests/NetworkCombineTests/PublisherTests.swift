@@ -1,17 +1,14 @@
-#if canImport(Combine)
-@preconcurrency import Combine
-#elseif OpenCombine
-@preconcurrency import OpenCombine
-#endif
-
 #if canImport(Combine) || OpenCombine
+import AuthInterface
 import AuthTesting
+import Foundation
 import NetworkCombine
 import NetworkCore
 import NetworkTesting
 import Testing
+import TokenRefresh
 
-@Suite("Publishers over NetworkService", .timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)))
 struct PublisherTests {
     let network = StubNetworkService()
     let call = Endpoint<Int>.get("number")
@@ -76,6 +73,188 @@ struct PublisherTests {
         await gate.arrivals(atLeast: 1)
         subscription.cancel()
         await cancelled.arrivals(atLeast: 1)
+    }
+
+    @MainActor
+    @Test func `a plain sink in main-actor code receives its value on the main thread`() async {
+        network.on(call, return: 7)
+        var received: [Int] = []
+        var subscription: AnyCancellable?
+        await withCheckedContinuation { continuation in
+            subscription = network.publisher(for: call).sink { _ in
+                MainActor.assertIsolated()
+                continuation.resume()
+            } receiveValue: { value in
+                received.append(value)
+            }
+        }
+        #expect(received == [7])
+        subscription?.cancel()
+    }
+
+    @MainActor
+    @Test func `the model of the documentation shows the number, and the failure`() async throws {
+        network.on(call, return: 7)
+        let model = NumberModel()
+        model.load(from: network)
+        while model.number == nil { await Task.yield() }
+        #expect(model.number == 7)
+        network.on(call, throw: NetworkError(.timedOut))
+        model.load(from: network)
+        while model.message == nil { await Task.yield() }
+    }
+
+    @Test func `a concurrent queue and another scheduler deliver where they were named`() async {
+        network.on(call, return: 1)
+        network.on(call, return: 2)
+        network.on(call, return: 3)
+        let queue = DispatchQueue(label: "deliveries", attributes: .concurrent)
+        #expect(await outcome(of: network.publisher(for: call, on: .queue(queue))).values == [1])
+        let immediate = Delivery.scheduler(ImmediateScheduler.shared)
+        #expect(await outcome(of: network.publisher(for: call, on: immediate)).values == [2])
+        #expect(await outcome(of: network.publisher(for: call, on: .anyThread)).values == [3])
+    }
+
+    @Test func `values are delivered in order on a concurrent queue`() async {
+        let queue = DispatchQueue(label: "deliveries", attributes: .concurrent)
+        let service = UploadDouble(parts: 200)
+        let (events, error) = await outcome(of: service.progressPublisher(for: call, on: .queue(queue)))
+        #expect(error == nil)
+        #expect(events.last == .response(7))
+        let parts = events.compactMap { event in if case .progress(let part) = event { part.completed } else { nil } }
+        #expect(!parts.isEmpty && parts == parts.sorted())
+    }
+
+    @Test func `no more is delivered than was demanded, and the response always`() async throws {
+        let service = UploadDouble(parts: 50)
+        let subscriber = SteppingSubscriber<CallEvent<Int>, NetworkError>()
+        service.progressPublisher(for: call, on: .anyThread).subscribe(subscriber)
+        subscriber.demand(1)
+        var events: [CallEvent<Int>] = []
+        while true {
+            let event = try #require(await subscriber.next())
+            events.append(event)
+            #expect(subscriber.received == events.count, "one value for one demand")
+            if case .response = event { break }
+            subscriber.demand(1)
+        }
+        #expect(events.last == .response(7))
+        await subscriber.ended.arrivals(atLeast: 1)
+    }
+
+    @Test func `a subscription that is cancelled while a value waits for demand ends its call`() async {
+        let service = UploadDouble(parts: 1, endless: true)
+        let subscriber = SteppingSubscriber<CallEvent<Int>, NetworkError>()
+        service.progressPublisher(for: call, on: .anyThread).subscribe(subscriber)
+        subscriber.demand(1)
+        _ = await subscriber.next()
+        subscriber.cancel()
+        await service.finished.arrivals(atLeast: 1)
+        #expect(subscriber.received == 1)
+    }
+
+    @Test func `the states of a session are published, and finish with the session`() async throws {
+        var session: TokenRefreshCoordinator? = TokenRefreshCoordinator(
+            store: RecordingTokenStore(), handler: ScriptedRefreshHandler())
+        let subscriber = SteppingSubscriber<SessionState, Never>()
+        session?.statePublisher(on: .anyThread).subscribe(subscriber)
+        subscriber.demand(2)
+        #expect(await subscriber.next() == .unknown)
+        _ = try await session?.restore()
+        #expect(await subscriber.next() == .signedOut(.never))
+        try await session?.signIn(TokenRefreshResult(accessToken: "access-1", refreshToken: "refresh-1"))
+        #expect(subscriber.received == 2, "the third state waits for demand")
+        subscriber.demand(5)
+        guard case .signedIn = await subscriber.next() else {
+            Issue.record("the newest state was not delivered")
+            return
+        }
+        session = nil
+        await subscriber.ended.arrivals(atLeast: 1)
+    }
+
+    @Test func `the article shows the model word for word`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        func text(_ path: String) throws -> String {
+            try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        }
+        let sample = try text("Tests/NetworkCombineTests/NumberModel.swift")
+        let start = try #require(sample.range(of: "// sample: a model on the main actor\n"))
+        let end = try #require(sample.range(of: "// end\n"))
+        let article = try text("Modules/NetworkCombine/NetworkCombine.docc/NetworkCombine.md")
+        #expect(article.contains("```swift\n" + sample[start.upperBound..<end.lowerBound] + "```\n"))
+    }
+}
+
+/// A service whose calls report their progress in parts, and return 7.
+private struct UploadDouble: NetworkService {
+    let parts: Int64
+    var endless = false
+    let finished = Gate(isOpen: true)
+
+    func send<Response>(_ endpoint: Endpoint<Response>, options: RequestOptions) async throws -> Response {
+        for part in 1...parts {
+            options.progress?(TransferProgress(completed: part, total: parts))
+            await Task.yield()
+        }
+        if endless {
+            do {
+                try await Gate().passUnlessCancelled()
+            } catch {
+                await finished.pass()
+                throw error
+            }
+        }
+        guard let response = 7 as? Response else { throw NetworkError(.decodingFailed) }
+        return response
+    }
+
+    func stream<Response>(
+        _ endpoint: Endpoint<Response>, options: RequestOptions
+    ) async throws -> HTTPTransportResponse {
+        throw NetworkError(.transportFailed)
+    }
+}
+
+/// A subscriber that demands when the test says so.
+private final class SteppingSubscriber<Input: Sendable, Failure: Error>: Subscriber, @unchecked Sendable {  // `state`
+    private struct State {
+        var subscription: (any Subscription)?
+        var count = 0
+    }
+
+    let ended = Gate(isOpen: true)
+    private let lock = NSLock()
+    private var state = State()
+    private let values: AsyncStream<Input>
+    private let continuation: AsyncStream<Input>.Continuation
+
+    init() {
+        (values, continuation) = AsyncStream.makeStream(of: Input.self)
+    }
+
+    var received: Int { lock.withLock { state.count } }
+
+    func next() async -> Input? {
+        for await value in values { return value }
+        return nil
+    }
+
+    func demand(_ count: Int) { lock.withLock { state.subscription }?.request(.max(count)) }
+
+    func cancel() { lock.withLock { state.subscription }?.cancel() }
+
+    func receive(subscription: any Subscription) { lock.withLock { state.subscription = subscription } }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+        lock.withLock { state.count += 1 }
+        continuation.yield(input)
+        return .none
+    }
+
+    func receive(completion end: Subscribers.Completion<Failure>) {
+        Task { await ended.pass() }
     }
 }
 

@@ -24,7 +24,7 @@ enum AllowTable {
         "Storage": ["ConcurrencyPrimitives", "AuthInterface"],
         "PostgreSQLStorage": ["ConcurrencyPrimitives", "AuthInterface", "Storage", "CPostgreSQL"],
         "Imaging": ["CTurboJPEG", "CPNG"],
-        "NetworkCombine": ["ConcurrencyPrimitives", "NetworkCore"],
+        "NetworkCombine": ["NetworkCore", "AuthInterface"],
         "AuthTesting": ["ConcurrencyPrimitives", "AuthInterface"],
         "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore"],
         "DevBackend": [],
@@ -49,7 +49,7 @@ enum AllowTable {
         "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
         "PostgreSQLStorage": ["Foundation", "Dispatch", "Darwin", "Glibc", "Musl"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],
-        "NetworkCombine": ["Foundation", "Combine", "OpenCombine"],
+        "NetworkCombine": ["Foundation", "Dispatch", "Combine", "OpenCombine"],
         "AuthTesting": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkTesting": ["Foundation", "FoundationNetworking", "Testing"],
     ]

@@ -1,5 +1,7 @@
 import ConcurrencyPrimitives
 
+public import protocol Foundation.LocalizedError
+
 /// Why no token is available for a request, or why a session could not be started or ended.
 public struct AuthenticationError: Error, Sendable {
     /// What went wrong.
@@ -86,5 +88,25 @@ extension AuthenticationError: RedactedDescription {
         case .invalidTokens: "the access token is empty or has characters that no header field can carry"
         default: "see the documentation of this code"
         }
+    }
+}
+
+extension AuthenticationError: LocalizedError {
+    /// A sentence for the user of an application.
+    public var errorDescription: String? {
+        switch code {
+        case .notSignedIn: "You are not signed in."
+        case .sessionEnded: "The session has ended."
+        case .unauthorized, .noRefreshToken: "The server does not accept the sign-in any more."
+        case .refreshUnavailable: "The sign-in could not be renewed."
+        case .storeUnavailable: "The stored sign-in cannot be read."
+        default: "The sign-in failed."
+        }
+    }
+
+    /// What the user can do.
+    public var recoverySuggestion: String? {
+        if let retryAfter, retryAfter > .zero { return "Try again in \(retryAfter.inWords)." }
+        return code == .refreshUnavailable || code == .storeUnavailable ? "Try again later." : "Sign in again."
     }
 }

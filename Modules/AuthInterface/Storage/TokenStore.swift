@@ -1,3 +1,5 @@
+public import protocol Foundation.LocalizedError
+
 /// Keeps the tokens of one session across launches.
 ///
 /// A read has three results (G14): a bundle; *none*, which must be certain; or an error, which means that the content
@@ -90,4 +92,14 @@ extension TokenStoreError: Hashable {
 extension TokenStoreError: RedactedDescription {
     /// One line without a secret.
     public var description: String { "token store \(code): \(reason)" }
+}
+
+extension TokenStoreError: LocalizedError {
+    /// A sentence for the user of an application.
+    public var errorDescription: String? { "The stored sign-in cannot be used." }
+
+    /// What the user can do.
+    public var recoverySuggestion: String? {
+        code == .unavailable || code == .busy ? "Try again later." : nil
+    }
 }

@@ -10,6 +10,13 @@ public protocol TokenStoreLease: Sendable {
     /// - Returns: Whether its call may still be under way.
     func mayStillCall(_ owner: ProcessIdentity) -> Bool
 
+    /// Whether another process may have the lease by now, although this one has not released it. The engine makes no
+    /// call then.
+    ///
+    /// A lock of the kernel is lost with its process only: `false`. A claim that expires unless it is renewed is lost
+    /// when another process has taken it, or when its last renewal is longer ago than it lasts. It must not block.
+    var isLost: Bool { get }
+
     /// Releases the lease, so that the next process can take it. A second call does nothing.
     func release() async
 }

@@ -1,5 +1,7 @@
 import ConcurrencyPrimitives
 
+public import protocol Foundation.LocalizedError
+
 /// Why a refresh returned no tokens. The code decides whether the session continues.
 public struct TokenRefreshError: Error, Sendable {
     /// What the failure means for the session.
@@ -109,5 +111,19 @@ extension TokenRefreshError: RedactedDescription {
         if let retryAfter { text += ", retry after \(retryAfter.inWords)" }
         if let cause { text += " (\(type(of: cause)))" }
         return text
+    }
+}
+
+extension TokenRefreshError: LocalizedError {
+    /// A sentence for the user of an application.
+    public var errorDescription: String? {
+        code == .rejected ? "The server does not accept the sign-in any more." : "The sign-in could not be renewed."
+    }
+
+    /// What the user can do.
+    public var recoverySuggestion: String? {
+        if code == .rejected { return "Sign in again." }
+        guard let retryAfter, retryAfter > .zero else { return "Try again later." }
+        return "Try again in \(retryAfter.inWords)."
     }
 }

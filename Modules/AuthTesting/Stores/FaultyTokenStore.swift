@@ -138,6 +138,8 @@ private final class FaultyLease: TokenStoreLease {
 
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { base.mayStillCall(owner) }
 
+    var isLost: Bool { base.isLost }
+
     func release() async {
         await faults.pass(.release, .before)
         await base.release()

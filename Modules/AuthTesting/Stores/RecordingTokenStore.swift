@@ -168,6 +168,8 @@ private final class RecordingLease: TokenStoreLease {
     /// Its owners are coordinators of one process. One that has released the lease has no call in progress.
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { false }
 
+    var isLost: Bool { false }
+
     func release() async { releaseOnce() }
 
     private func releaseOnce() {

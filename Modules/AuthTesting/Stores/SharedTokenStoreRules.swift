@@ -70,6 +70,14 @@ enum SharedTokenStoreRules {
     ]
 
     private static let waiting: [ContractRule<SharedStoreUnderTest>] = [
+        ContractRule("a held lease is not lost while another process waits for it") { subject in
+            let lease = try await subject.mine.lease(waitingAtMost: ample)
+            let wasLost = lease.isLost
+            try await expectBusy(subject.theirs, waitingAtMost: brief, "the waiter")
+            let isLost = lease.isLost
+            await lease.release()
+            try expect(!wasLost && !isLost, otherwise: "the lease says that it is lost")
+        },
         ContractRule("after a release, a waiter gets the lease") { subject in
             let lease = try await subject.mine.lease(waitingAtMost: ample)
             let waiter = Task { try await subject.theirs.lease(waitingAtMost: ample) }

@@ -21,6 +21,9 @@ struct CallAuthentication: Sendable {
     /// The token of the current attempt. `nil`: it carries none, or a redirect has left the origin.
     private(set) var carried: SessionToken?
 
+    /// The tokens that the call carried, which a server may quote in an error.
+    private(set) var secrets: [String] = []
+
     /// The token for the next attempt, after a refusal.
     private var replacement: SessionToken?
     private var replacements = 0
@@ -52,6 +55,7 @@ struct CallAuthentication: Sendable {
             let token = try await nextToken()
             head = try policy.placement.place(token, in: head)
             carried = token
+            if !secrets.contains(token.value) { secrets += [token.value, token.refreshToken].compactMap(\.self) }
         }
     }
 

@@ -3,23 +3,31 @@ import ConcurrencyPrimitives
 import Foundation
 
 /// The state of one call.
-struct CallState {
+struct CallState: Sendable {
     let id = UUID()
     let endpoint: HTTPRequestHead
+    /// What the endpoint describes, and what is sent.
+    let description: RequestBody
     let body: HTTPBody
     let requiresAuthentication: Bool
     let isIdempotent: Bool
+    let purpose: HTTPTransportRequest.Purpose
     let isReplayable: Bool
     let acceptedStatuses: HTTPStatusSet
     let idleTimeout: Duration
     /// When the head of the response must be there, on the clock's uptime.
     let deadline: Duration?
+    /// Whether the body must be there by the deadline too: the caller set it for this call.
+    let deadlineIncludesBody: Bool
     let options: RequestOptions
     /// The client's, then those of the options.
     let interceptors: [any RequestInterceptor]
+    /// What the path of the endpoint holds that no one may see.
+    let secretsOfPath: [String]
     let clock: any TimeSource
     let startedAt: Duration
     let maximumAttempts: Int
+    let progress: CallProgress
 
     /// The tokens of the call; `nil` in a client without authentication.
     var authentication: CallAuthentication?
@@ -52,15 +60,109 @@ struct CallState {
     /// The time left until the deadline, from an instant of the clock's uptime.
     func timeLeft(at uptime: Duration) -> Duration? { deadline.map { $0 - uptime } }
 
+    /// Notes where the call is.
+    func wait(for wait: NetworkError.Wait) {
+        progress.note(wait, attempt: attempt, head: head)
+    }
+
+    /// What may be shown of the last request to observers.
+    var summary: RequestSummary {
+        RequestSummary(head, redactionOfPath)
+    }
+
+    /// What may be shown of a URL to observers.
+    var redactionOfPath: Redaction {
+        secretsOfPath.isEmpty ? .standard : Redaction(secrets: secretsOfPath, minimumLength: 1)
+    }
+
     /// Converts any error of an attempt to an error of the call, with the last request, the attempt and the elapsed
-    /// time.
+    /// time, and without the secrets of the call.
     ///
     /// - Throws: `CancellationError`, if that is the error.
     func failure(_ error: any Error) throws -> NetworkError {
         var failure = try NetworkError(describing: error)
-        failure.request = RequestSummary(head)
+        guard !failure.isOfCall else { return failure }
+        let redaction = redaction
+        failure = failure.redacted(by: redaction)
+        failure.request = RequestSummary(head, redaction)
         failure.attempt = attempt
         failure.elapsed = clock.uptime - startedAt
+        failure.isOfCall = true
         return failure
+    }
+
+    /// The secrets that the call carried, in any attempt. It is made when a call fails.
+    private var redaction: Redaction {
+        var secrets = (authentication?.secrets ?? []) + description.secrets
+        secrets += Redaction.secrets(in: endpoint)
+        if head != endpoint { secrets += Redaction.secrets(in: head) }
+        secrets += Redaction.secrets(in: body.data, contentType: endpoint.headers["Content-Type"])
+        secrets.removeAll { $0.utf8.count < Redaction.minimumSecretLength }
+        return Redaction(secrets: secrets + secretsOfPath, minimumLength: 1)
+    }
+}
+
+/// Where a call is, for its deadline, which another thread looks at.
+final class CallProgress: Sendable {
+    struct State {
+        var wait = NetworkError.Wait.interceptor
+        var attempt = 0
+        var head: HTTPRequestHead
+        var isLimited = true
+        var hadGrace = false
+        var isOver = false
+    }
+
+    /// How much later than a transport, which knows more of the reason, the call notices that the deadline has passed.
+    static let graceOfTransport: Duration = .seconds(1)
+
+    private let state: Locked<State>
+
+    init(_ head: HTTPRequestHead) {
+        state = Locked(State(head: head))
+    }
+
+    var current: State { state.withLock { $0 } }
+
+    func note(_ wait: NetworkError.Wait, attempt: Int, head: HTTPRequestHead) {
+        state.withLock { ($0.wait, $0.attempt, $0.head) = (wait, attempt, head) }
+    }
+
+    /// The head of the response is there in time.
+    func endLimit() {
+        state.withLock { $0.isLimited = false }
+    }
+
+    /// What happens to the call now counts no more.
+    func end() {
+        state.withLock { $0.isOver = true }
+    }
+
+    /// Whether the deadline, which has been reached, holds now.
+    ///
+    /// - Returns: The state, where the call has failed; a time of grace, where the transport must notice first.
+    func expire() -> (State?, grace: Duration?) {
+        state.withLock { state in
+            guard state.isLimited, !state.isOver else { return (nil, nil) }
+            let isOfTransport = state.wait == .responseHead || state.wait == .responseBody
+            if isOfTransport, !state.hadGrace {
+                state.hadGrace = true
+                return (nil, Self.graceOfTransport)
+            }
+            return (state, nil)
+        }
+    }
+}
+
+extension RequestBody {
+    /// The text fields of a form of parts whose names denote a secret. Other bodies are searched as they are sent.
+    fileprivate var secrets: [String] {
+        guard case .multipart(let form) = content else { return [] }
+        return form.parts.compactMap { part in
+            guard part.filename == nil, Redaction.isSensitive(part.name), case .data(let data) = part.content else {
+                return nil
+            }
+            return String(decoding: data.prefix(64 * 1_024), as: UTF8.self)
+        }
     }
 }

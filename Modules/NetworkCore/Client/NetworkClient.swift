@@ -1,5 +1,6 @@
 public import AuthInterface
 public import ConcurrencyPrimitives
+
 public import struct Foundation.URL
 
 /// A client without authentication, from which an authenticated one is made.
@@ -33,7 +34,8 @@ public struct NetworkClient: UnauthenticatedNetworkService {
             transport: transport,
             interceptors: interceptors,
             observers: observers,
-            clock: clock
+            clock: clock,
+            deadlines: DeadlineQueue(clock: clock)
         )
     }
 

@@ -1,3 +1,4 @@
+public import AuthInterface
 public import Foundation
 
 /// The base URL of a client, its limits, and how it encodes and decodes.
@@ -93,6 +94,11 @@ public struct NetworkConfiguration: Sendable {
     }
 }
 
+extension NetworkConfiguration: RedactedDescription {
+    /// The base URL without user information, and the names of the header fields; never a value (G17).
+    public var description: String { "\(Redaction.standard.url(baseURL)), headers \(headers)" }
+}
+
 extension NetworkConfiguration {
     /// Creates the request of an endpoint, without its body.
     ///
@@ -132,7 +138,13 @@ extension NetworkConfiguration {
 
     /// The method and URL of an endpoint, also of one that cannot be sent.
     func summary<Response>(of endpoint: Endpoint<Response>) -> RequestSummary {
-        RequestSummary(method: endpoint.method, url: url(of: endpoint) ?? baseURL)
+        if endpoint.path.problem == nil, let url = url(of: endpoint) {
+            return RequestSummary(HTTPRequestHead(method: endpoint.method, url: url), endpoint.path.redaction)
+        }
+        let base = Redaction.standard.url(baseURL)
+        let query = endpoint.query.isEmpty ? "" : "?\(endpoint.query)"
+        let url = "\(base)\(base.hasSuffix("/") ? "" : "/")\(endpoint.path)\(query)"
+        return RequestSummary(method: endpoint.method, shown: url)
     }
 
     /// Refuses a request over plain http to another machine. This holds for requests without a token too: the response

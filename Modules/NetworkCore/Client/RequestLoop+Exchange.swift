@@ -27,7 +27,7 @@ extension RequestLoop {
                 throw NetworkError(code, reason: "the redirect was not followed: \(reason)", response: response.head)
             case .follow(let next):
                 try await drain(response, of: call)
-                let target = RequestSummary(next.request)
+                let target = RequestSummary(next.request, call.redactionOfPath)
                 notify(.redirected(status: response.head.status, to: target), of: call)
                 visited.append(call.head)
                 (call.head, call.keepsBody) = (next.request, next.keepsBody)
@@ -47,6 +47,7 @@ extension RequestLoop {
         (call.head, call.keepsBody) = (call.endpoint, true)
         // No token travels in what interceptors see, so none is named to them.
         call.authentication?.startAttempt()
+        call.wait(for: .interceptor)
         let context = call.context
         for interceptor in call.interceptors {
             do {
@@ -57,22 +58,27 @@ extension RequestLoop {
         }
         try call.head.validate()
         try configuration.refuseCleartext(call.head)
-        guard call.requiresAuthentication else { return }
-        var (authentication, head) = (call.authentication, call.head)
-        try await authentication?.placeToken(in: &head)
+        guard call.requiresAuthentication, var authentication = call.authentication else { return }
+        call.wait(for: .token)
+        var head = call.head
+        try await authentication.placeToken(in: &head)
         (call.authentication, call.head) = (authentication, head)
     }
 
     private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
+        call.wait(for: .responseHead)
         notify(.sent, of: call)
         let timeToHead = call.timeLeft(at: clock.uptime)
-        if let timeToHead, timeToHead <= .zero { throw NetworkError(.timedOut, reason: "the deadline has passed") }
+        if let timeToHead, timeToHead <= .zero {
+            throw NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .responseHead)
+        }
         let request = HTTPTransportRequest(
             head: call.head,
             body: call.keepsBody ? call.body : .none,
             idleTimeout: call.idleTimeout,
             timeToHead: timeToHead,
             isIdempotent: call.isIdempotent,
+            purpose: call.purpose,
             context: call.context,
             onEvent: call.options.progress.map(Self.report)
         )
@@ -113,9 +119,11 @@ extension RequestLoop {
         let context = call.context
         var decision = RetryDecision.doNotRetry
         if var authentication = call.authentication {
+            call.wait(for: .token)
             decision = try await authentication.retry(failure, isReplayable: call.isReplayable)
             call.authentication = authentication
         }
+        call.wait(for: .interceptor)
         for interceptor in call.interceptors where decision == .doNotRetry {
             do {
                 decision = try await interceptor.retry(failure, context: context)

@@ -35,12 +35,14 @@ extension RequestLoop {
             try Task.checkCancellation()
         }
         let format = endpoint.format ?? configuration.format
+        let whole = HTTPResponse(head: response.head, body: body)
         return NetworkError(
             .unacceptableStatus,
             response: response.head,
-            envelope: format.failure(from: HTTPResponse(head: response.head, body: body)),
+            envelope: format.failure(from: whole),
             retryAfter: response.head.retryAfter(now: clock.date)
         )
+        .with(whole, readBy: format)
     }
 
     /// Reads an accepted response: the value, or the error it stands for.
@@ -54,10 +56,14 @@ extension RequestLoop {
         } catch let error as ErrorEnvelope {
             let retryAfter = head.retryAfter(now: clock.date)
             throw NetworkError(.unsuccessful, response: head, envelope: error, retryAfter: retryAfter)
+                .with(response, readBy: format)
         } catch let error as DecodingError {
-            throw NetworkError(.decodingFailed, response: head, cause: DecodingFailure(error))
+            let isEmpty = response.body.isEmpty
+            let reason = isEmpty ? "the response has no body, and the endpoint expects a value" : nil
+            throw NetworkError(.decodingFailed, reason: reason, response: head, cause: DecodingFailure(error))
+                .with(response, readBy: format)
         } catch {
-            throw NetworkError(.decodingFailed, response: head, cause: error)
+            throw NetworkError(.decodingFailed, response: head, cause: error).with(response, readBy: format)
         }
     }
 }

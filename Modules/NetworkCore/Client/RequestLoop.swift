@@ -19,6 +19,8 @@ struct RequestLoop: Sendable {
     let observers: [any NetworkObserver]
     let clock: any TimeSource
 
+    let deadlines: DeadlineQueue
+
     // Off the caller's actor: encoding, reading files and decoding must not run on the main actor.
     @concurrent
     func send<Response>(
@@ -26,7 +28,7 @@ struct RequestLoop: Sendable {
         options: RequestOptions,
         authentication: CallAuthentication? = nil
     ) async throws -> Response {
-        try await run(endpoint, options, authentication) { response, call in
+        try await run(endpoint, options, authentication, purpose: .call) { response, call in
             let body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
             let whole = HTTPResponse(head: response.head, body: body)
             return (try read(whole, as: endpoint), bytes: body.count)
@@ -39,51 +41,105 @@ struct RequestLoop: Sendable {
         options: RequestOptions,
         authentication: CallAuthentication? = nil
     ) async throws -> HTTPTransportResponse {
-        try await run(endpoint, options, authentication) { response, call in
+        try await run(endpoint, options, authentication, purpose: .stream) { response, call in
             var response = response
             response.body = HTTPBody(once: StreamedBody(body: response.body, head: response.head, call: call))
             return (response, bytes: 0)
         }
     }
 
-    /// Makes attempts until one succeeds, or none may follow.
-    private func run<Response, Value>(
+    /// Performs a call: until its deadline, if it has one.
+    private func run<Response, Value: Sendable>(
         _ endpoint: Endpoint<Response>,
         _ options: RequestOptions,
         _ authentication: CallAuthentication?,
-        reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
+        purpose: HTTPTransportRequest.Purpose,
+        reading: @escaping @Sendable (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
     ) async throws -> Value {
-        var call = try start(endpoint, options, authentication)
+        let call = try start(endpoint, options, authentication, purpose)
         do {
             try Task.checkCancellation()
             notify(.started, of: call)
-            while true {
-                call.attempt += 1
-                let failure: NetworkError
-                do {
-                    let response = try await attempt(&call)
-                    guard call.acceptedStatuses.contains(response.head.status) else {
-                        throw try await refusal(response, of: call, to: endpoint)
-                    }
-                    let (value, bytes) = try await reading(response, call)
-                    notify(.succeeded(status: response.head.status, bytes: bytes), of: call)
-                    return value
-                } catch {
-                    failure = try call.failure(error)
+            let success: Success<Value>
+            if let deadline = call.deadline {
+                success = try await deadlines.limit(deadline) {
+                    expiry(of: call)
+                } _: {
+                    try await attempts(of: call, to: endpoint, reading)
                 }
+            } else {
+                success = try await attempts(of: call, to: endpoint, reading)
+            }
+            notifyEnd(.succeeded(status: success.status, bytes: success.bytes), of: call)
+            return success.value
+        } catch let failure as NetworkError {
+            notifyEnd(.failed(failure.code, status: failure.status), of: call)
+            throw failure
+        } catch {
+            notifyEnd(.cancelled, of: call)
+            throw error
+        }
+    }
+
+    private struct Success<Value: Sendable>: Sendable {
+        let value: Value
+        let status: Int
+        let bytes: Int
+    }
+
+    /// Makes attempts until one succeeds, or none may follow.
+    ///
+    /// - Throws: ``NetworkError``; `CancellationError`.
+    private func attempts<Response, Value: Sendable>(
+        of call: CallState,
+        to endpoint: Endpoint<Response>,
+        _ reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
+    ) async throws -> Success<Value> {
+        var call = call
+        while true {
+            call.attempt += 1
+            let failure: NetworkError
+            do {
+                let response = try await attempt(&call)
+                call.wait(for: .responseBody)
+                guard call.acceptedStatuses.contains(response.head.status) else {
+                    throw try await refusal(response, of: call, to: endpoint)
+                }
+                if !call.deadlineIncludesBody { call.progress.endLimit() }
+                let (value, bytes) = try await reading(response, call)
+                return Success(value: value, status: response.head.status, bytes: bytes)
+            } catch {
+                failure = try call.failure(error)
+            }
+            do {
                 let pause = try await pauseBeforeRetry(after: failure, of: &call)
                 notify(.retrying(after: pause, because: failure.code, status: failure.status), of: call)
+                call.wait(for: .pause)
                 if pause > .zero { try await clock.sleep(until: clock.uptime + pause) }
+            } catch {
+                throw try call.failure(error)
             }
-        } catch {
-            throw end(call, with: error)
         }
+    }
+
+    /// The failure of a call whose deadline has been reached.
+    private func expiry(of call: CallState) -> DeadlineQueue.Expiry {
+        let (state, grace) = call.progress.expire()
+        if let grace { return .wait(until: clock.uptime + grace) }
+        guard let state else { return .ignore }
+        var last = call
+        (last.attempt, last.head) = (state.attempt, state.head)
+        let limit = (call.deadline ?? clock.uptime) - call.startedAt
+        let error = NetworkError(
+            .timedOut, reason: "waited for \(state.wait) until the deadline of \(limit.inWords)", waitedFor: state.wait)
+        return .fail((try? last.failure(error)) ?? error)
     }
 
     private func start<Response>(
         _ endpoint: Endpoint<Response>,
         _ options: RequestOptions,
-        _ authentication: CallAuthentication?
+        _ authentication: CallAuthentication?,
+        _ purpose: HTTPTransportRequest.Purpose
     ) throws -> CallState {
         let startedAt = clock.uptime
         do {
@@ -91,37 +147,32 @@ struct RequestLoop: Sendable {
             let body = try endpoint.body.encoded(by: configuration.coding)
             let idleTimeout = endpoint.timeout ?? configuration.timeout
             let standard = configuration.deadline.map { max($0, idleTimeout) }
+            let ownDeadline = options.deadline ?? endpoint.deadline
             return CallState(
                 endpoint: head,
+                description: endpoint.body,
                 body: body,
                 requiresAuthentication: endpoint.requiresAuthentication,
                 isIdempotent: endpoint.isIdempotent,
+                purpose: endpoint.purpose ?? purpose,
                 isReplayable: body.isReplayable,
                 acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
                 idleTimeout: idleTimeout,
-                deadline: (options.deadline ?? endpoint.deadline ?? standard).map { startedAt + $0 },
+                deadline: (ownDeadline ?? standard).map { startedAt + $0 },
+                deadlineIncludesBody: ownDeadline != nil,
                 options: options,
-                interceptors: interceptors + options.interceptors,
+                interceptors: options.interceptors.isEmpty ? interceptors : interceptors + options.interceptors,
+                secretsOfPath: endpoint.path.secrets,
                 clock: clock,
                 startedAt: startedAt,
                 // The attempt with a replaced token does not count as a retry.
                 maximumAttempts: configuration.maximumAttempts + (authentication == nil ? 0 : 1),
+                progress: CallProgress(head),
                 authentication: authentication,
                 head: head
             )
         } catch {
             throw endBeforeStart(endpoint, options, with: error)
-        }
-    }
-
-    private func end(_ call: CallState, with error: any Error) -> any Error {
-        do {
-            let failure = try call.failure(error)
-            notify(.failed(failure.code, status: failure.status), of: call)
-            return failure
-        } catch {
-            notify(.cancelled, of: call)
-            return error
         }
     }
 
@@ -134,6 +185,7 @@ struct RequestLoop: Sendable {
         guard var failure = try? NetworkError(describing: error, otherwise: .invalidRequest) else { return error }
         let request = configuration.summary(of: endpoint)
         failure.request = request
+        failure.isOfCall = true
         let id = UUID()
         for kind in [NetworkEvent.Kind.started, .failed(failure.code, status: nil)] {
             notify(kind, id: id, attempt: 0, request, tags: options.tags)
@@ -141,10 +193,20 @@ struct RequestLoop: Sendable {
         return failure
     }
 
-    /// Tells the observers. Nothing is built where there is none.
+    /// Notifies the observers. Nothing is made where there is none, and nothing follows the end of a call.
     func notify(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
+        guard !observers.isEmpty, !call.progress.current.isOver else { return }
+        notify(kind(), id: call.id, attempt: call.attempt, call.summary, tags: call.options.tags)
+    }
+
+    /// Notifies the observers of the last event of a call.
+    private func notifyEnd(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
+        defer { call.progress.end() }
         guard !observers.isEmpty else { return }
-        notify(kind(), id: call.id, attempt: call.attempt, RequestSummary(call.head), tags: call.options.tags)
+        var last = call
+        let state = call.progress.current
+        (last.attempt, last.head) = (state.attempt, state.head)
+        notify(kind(), of: last)
     }
 
     private func notify(

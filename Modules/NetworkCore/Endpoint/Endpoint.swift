@@ -57,6 +57,9 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// How the response is read. `nil`: the configuration's format.
     public var format: (any ResponseFormat)?
 
+    /// What the call is for; `nil`: an ordinary one.
+    var purpose: HTTPTransportRequest.Purpose?
+
     let reading: ResponseReading<Response>
 
     init(
@@ -160,6 +163,7 @@ extension Endpoint {
         endpoint.deadline = deadline
         endpoint.acceptedStatuses = acceptedStatuses
         endpoint.format = format
+        endpoint.purpose = purpose
         return endpoint
     }
 

@@ -9,6 +9,8 @@ public import Foundation
 /// .get("articles/\(id)")      // id "a/b?c" is sent as articles/a%2Fb%3Fc
 /// ```
 ///
+/// A value that is a secret is written `\(secret: code)`, so that nothing shows it.
+///
 /// No encoding makes some values safe: an interpolated segment that is empty would turn `articles/7` into `articles/`,
 /// and URL parsers remove `.` and `..`, encoded or not. Such a path is never sent: sending it throws ``NetworkError``
 /// with code `invalidRequest`.
@@ -22,6 +24,12 @@ public struct EndpointPath: Sendable, Hashable {
 
     /// Why the path cannot be sent. `nil`: it can.
     let problem: String?
+
+    /// The values that no description shows.
+    let secrets: [String]
+
+    /// What may be shown of the path.
+    var redaction: Redaction { secrets.isEmpty ? .standard : Redaction(secrets: secrets, minimumLength: 1) }
 
     /// Creates a path that is known only at run time, read as a literal is: `/` separates segments, and every other
     /// character that is not allowed in a path is percent-encoded.
@@ -41,9 +49,10 @@ public struct EndpointPath: Sendable, Hashable {
         EndpointPath(target: .absolute(url), problem: nil)
     }
 
-    private init(target: Target, problem: String?) {
+    private init(target: Target, problem: String?, secrets: [String] = []) {
         self.target = target
         self.problem = problem
+        self.secrets = secrets
     }
 }
 
@@ -51,8 +60,8 @@ extension EndpointPath: RedactedDescription {
     /// The path, percent-encoded, or the URL without secrets (G17).
     public var description: String {
         switch target {
-        case .relative(let path): path
-        case .absolute(let url): Redaction.url(url)
+        case .relative(let path): redaction.path(path)
+        case .absolute(let url): redaction.url(url)
         }
     }
 }
@@ -71,12 +80,14 @@ extension EndpointPath: ExpressibleByStringInterpolation {
     ///
     /// - Parameter stringInterpolation: The literal text and the values.
     public init(stringInterpolation: StringInterpolation) {
-        self.init(target: .relative(stringInterpolation.path), problem: stringInterpolation.problem)
+        let target = Target.relative(stringInterpolation.path)
+        self.init(target: target, problem: stringInterpolation.problem, secrets: stringInterpolation.secrets)
     }
 
     /// The literal text of a path, and the values that are one segment each.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var path = ""
+        fileprivate var secrets: [String] = []
         private var literalProblem: String?
         private var segmentsWithValues: Set<Int> = []
 
@@ -108,6 +119,15 @@ extension EndpointPath: ExpressibleByStringInterpolation {
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             segmentsWithValues.insert(path.utf8.count { $0 == UInt8(ascii: "/") })
             path += value.description.percentEncodedComponent
+        }
+
+        /// Appends a secret as one segment, or as a part of one: `"reset/\(secret: code)"`. It is sent, and no description,
+        /// error or log shows it (G17).
+        ///
+        /// - Parameter secret: The secret. All of it is percent-encoded.
+        public mutating func appendInterpolation(secret: String) {
+            secrets.append(secret)
+            appendInterpolation(secret)
         }
 
         fileprivate var problem: String? {

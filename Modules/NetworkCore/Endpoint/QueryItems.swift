@@ -5,7 +5,11 @@ import Foundation
 ///
 /// ```swift
 /// ["cursor": cursor, "limit": 20]     // ?limit=20 on the first page
+/// ["tag": ["tea", "milk"]]            // ?tag=tea&tag=milk
 /// ```
+///
+/// A date is written as ISO 8601 in UTC. An array or a set is one item for each element that is not `nil`, a set in the
+/// order of its texts; ``append(_:_:separatedBy:)`` writes it as one item. Any other value is written as its description.
 public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     private(set) var items: [Item] = []
 
@@ -30,11 +34,30 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - value: The value. A date is written as ISO 8601, any other value as its description.
+    ///   - value: The value.
     public mutating func append(_ name: String, _ value: (any CustomStringConvertible)?) {
         guard let value else { return }
-        let text = (value as? Date).map { ISO8601.string(from: $0) } ?? value.description
-        items.append(Item(name: name, value: text))
+        for text in Self.texts(of: value) { items.append(Item(name: name, value: text)) }
+    }
+
+    /// Appends the elements of a list as one item: `?id=7,8`.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - values: The values. Without any, nothing is appended.
+    ///   - separator: The text between two values. It is percent-encoded too.
+    public mutating func append(_ name: String, _ values: [any CustomStringConvertible], separatedBy separator: String)
+    {
+        let texts = values.flatMap(Self.texts)
+        if !texts.isEmpty { items.append(Item(name: name, value: texts.joined(separator: separator))) }
+    }
+
+    private static func texts(of value: any CustomStringConvertible) -> [String] {
+        guard let list = value as? any QueryList else {
+            return [(value as? Date).map { ISO8601.string(from: $0) } ?? value.description]
+        }
+        let texts = list.elements.compactMap { $0 as? any CustomStringConvertible }.flatMap(texts)
+        return list.isOrdered ? texts : texts.sorted()
     }
 
     /// Whether there are no items.
@@ -52,6 +75,31 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 extension QueryItems: RedactedDescription {
     /// The items, without the values whose names denote a secret (G17).
     public var description: String {
-        items.map { "\($0.name)=\(Redaction.value($0.value, ofQueryItem: $0.name))" }.joined(separator: "&")
+        items.map { item in
+            let isShown = Redaction.isHarmless(item.name)
+            return "\(item.name)=\(isShown ? Redaction.standard.text(item.value) : Redaction.placeholder)"
+        }
+        .joined(separator: "&")
     }
+}
+
+/// A list of values of one name.
+private protocol QueryList {
+    var elements: [Any] { get }
+    var isOrdered: Bool { get }
+}
+
+extension Array: QueryList {
+    fileprivate var elements: [Any] { map { $0 as Any } }
+    fileprivate var isOrdered: Bool { true }
+}
+
+extension ArraySlice: QueryList {
+    fileprivate var elements: [Any] { map { $0 as Any } }
+    fileprivate var isOrdered: Bool { true }
+}
+
+extension Set: QueryList {
+    fileprivate var elements: [Any] { map { $0 as Any } }
+    fileprivate var isOrdered: Bool { false }
 }

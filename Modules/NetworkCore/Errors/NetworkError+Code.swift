@@ -19,6 +19,45 @@ extension NetworkError {
     }
 }
 
+extension NetworkError {
+    /// What a call waited for when its time was up (G25). The set is open.
+    public struct Wait: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+        /// The wait as text.
+        public let rawValue: String
+
+        /// Creates a wait.
+        ///
+        /// - Parameter rawValue: The wait as text.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// An interceptor.
+        public static let interceptor = Wait(rawValue: "an interceptor")
+
+        /// A token: the refresh, or the token store.
+        public static let token = Wait(rawValue: "a token")
+
+        /// A connection: all that the transport may have were in use, or none could be made.
+        public static let connection = Wait(rawValue: "a connection")
+
+        /// The head of the response.
+        public static let responseHead = Wait(rawValue: "the head of the response")
+
+        /// The body of the response.
+        public static let responseBody = Wait(rawValue: "the body of the response")
+
+        /// The sequence of the request's body.
+        public static let requestBody = Wait(rawValue: "the body of the request")
+
+        /// The pause before the next attempt.
+        public static let pause = Wait(rawValue: "the pause before the next attempt")
+
+        /// The wait as text.
+        public var description: String { rawValue }
+    }
+}
+
 /// Nothing was sent.
 extension NetworkError.Code {
     /// The endpoint, or what an interceptor made of it, is not a request that can be sent.

@@ -15,11 +15,11 @@ extension NetworkError: RedactedDescription {
     private var outcome: String {
         var words: [String] = []
         if let status { words.append("\(status)") }
-        if let serverCode = envelope?.code { words.append(serverCode.singleLine) }
+        if let serverCode = envelope?.code { words.append(serverCode.shown) }
         if words.isEmpty || code != .unacceptableStatus { words.append(code.rawValue) }
-        if let message = envelope?.message { words.append("\"\(message.singleLine)\"") }
+        if let message = envelope?.message { words.append("\"\(message.shown)\"") }
         let line = words.joined(separator: " ")
-        return explanation.map { "\(line): \($0)" } ?? line
+        return explanation.map { "\(line): \(Redaction.standard.text($0))" } ?? line
     }
 
     private var explanation: String? {
@@ -46,6 +46,9 @@ extension NetworkError: RedactedDescription {
 }
 
 extension String {
+    /// The text without what looks like a token, on one line.
+    fileprivate var shown: String { redacted(by: .standard).singleLine }
+
     /// The text without control characters, at most 200 characters long.
     fileprivate var singleLine: String {
         let limit = 200
@@ -75,11 +78,16 @@ public struct RequestSummary: Sendable, Hashable, CustomStringConvertible {
     ///   - url: The URL. The initializer redacts it.
     public init(method: HTTPMethod, url: URL) {
         self.method = method
-        self.url = Redaction.url(url)
+        self.url = Redaction.standard.url(url)
     }
 
-    init(_ request: HTTPRequestHead) {
-        self.init(method: request.method, url: request.url)
+    init(_ request: HTTPRequestHead, _ redaction: Redaction = .standard) {
+        self.init(method: request.method, shown: redaction.url(request.url))
+    }
+
+    init(method: HTTPMethod, shown url: String) {
+        self.method = method
+        self.url = url
     }
 
     /// The method and URL.

@@ -1,5 +1,7 @@
 public import AuthInterface
 
+public import struct Foundation.Data
+
 /// Why a call failed: the request, the response, and the cause.
 ///
 /// ```swift
@@ -9,6 +11,9 @@ public import AuthInterface
 ///
 /// Descriptions and dumps contain no token, no header value and no body (G17).
 public struct NetworkError: Error, Sendable {
+    /// The most bytes of a response that an error keeps: 64 KiB.
+    public static let maximumBodyLength = 64 * 1_024
+
     /// What went wrong.
     public let code: Code
 
@@ -16,13 +21,26 @@ public struct NetworkError: Error, Sendable {
     public internal(set) var request: RequestSummary?
 
     /// The head of the response. `nil`: there was none.
-    public let response: HTTPResponseHead?
+    public internal(set) var response: HTTPResponseHead?
 
-    /// The server's error. `nil`: there was none, or it could not be read.
-    public let envelope: ErrorEnvelope?
+    /// The server's error, without the secrets of the call. `nil`: there was none, or it could not be read.
+    public internal(set) var envelope: ErrorEnvelope?
 
     /// What happened, for a developer, without a secret.
-    public let reason: String?
+    public internal(set) var reason: String?
+
+    /// The body of the response, as the server sent it: at most ``maximumBodyLength`` bytes of one that was refused or
+    /// could not be read. No description shows it; see ``decode(_:)``.
+    public internal(set) var body: Data?
+
+    /// Reads ``body``.
+    var format: (any ResponseFormat)?
+
+    /// Whether the error has been given the call's request, attempt and time, and has lost its secrets.
+    var isOfCall = false
+
+    /// What the call waited for when its time was up (G25). `nil`: it failed for another reason, or it is not known.
+    public internal(set) var waitedFor: Wait?
 
     /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), from the response on.
     public let retryAfter: Duration?
@@ -35,7 +53,7 @@ public struct NetworkError: Error, Sendable {
 
     /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or the error that
     /// an interceptor threw.
-    public let cause: (any Error)?
+    public internal(set) var cause: (any Error)?
 
     /// Creates an error.
     ///
@@ -45,6 +63,7 @@ public struct NetworkError: Error, Sendable {
     ///   - request: The last request of the call.
     ///   - response: The head of the response.
     ///   - envelope: The server's error.
+    ///   - waitedFor: What the call waited for when its time was up.
     ///   - retryAfter: The pause that the server asked for.
     ///   - attempt: The number of the attempt that failed, from 1.
     ///   - elapsed: The time from the start of the call to its failure.
@@ -55,6 +74,7 @@ public struct NetworkError: Error, Sendable {
         request: RequestSummary? = nil,
         response: HTTPResponseHead? = nil,
         envelope: ErrorEnvelope? = nil,
+        waitedFor: Wait? = nil,
         retryAfter: Duration? = nil,
         attempt: Int = 0,
         elapsed: Duration? = nil,
@@ -65,6 +85,7 @@ public struct NetworkError: Error, Sendable {
         self.request = request
         self.response = response
         self.envelope = envelope
+        self.waitedFor = waitedFor
         self.retryAfter = retryAfter
         self.attempt = attempt
         self.elapsed = elapsed
@@ -91,7 +112,7 @@ extension NetworkError {
         case let error as NetworkError: self = error
         case let error as CancellationError: throw error
         case let error as AuthenticationError: self.init(error)
-        case let error as HTTPTransportError: self.init(error.code, cause: error)
+        case let error as HTTPTransportError: self.init(error.code, waitedFor: error.waitedFor, cause: error)
         case let error as HTTPBodyError: self.init(error)
         case let error as HTTPFieldError: self.init(error)
         case let error as DecodingError: self.init(.decodingFailed, cause: DecodingFailure(error))
@@ -112,12 +133,20 @@ extension NetworkError {
 
     /// The body of a response did not arrive.
     init(_ error: HTTPTransportError, reading head: HTTPResponseHead) {
-        self.init(error.code, reason: error.reason, response: head, cause: error)
+        self.init(error.code, reason: error.reason, response: head, waitedFor: error.waitedFor, cause: error)
+    }
+
+    /// The error with the response that it is about.
+    func with(_ response: HTTPResponse, readBy format: any ResponseFormat) -> NetworkError {
+        var copy = self
+        copy.body = response.body.isEmpty ? nil : response.body.prefix(Self.maximumBodyLength)
+        copy.format = format
+        return copy
     }
 
     /// The failure of a request that was to be sent again and whose body is a one-shot sequence (G21).
     func becauseOfOneShotBody() -> NetworkError {
-        NetworkError(
+        var failure = NetworkError(
             .bodyNotReplayable,
             reason: "the request failed (\(code)), and its body is a one-shot sequence, which cannot be sent again",
             response: response,
@@ -125,5 +154,62 @@ extension NetworkError {
             retryAfter: retryAfter,
             cause: self
         )
+        (failure.body, failure.format) = (body, format)
+        return failure
+    }
+}
+
+extension NetworkError {
+    /// Decodes ``body`` as the server's own type of error, by the format of the endpoint.
+    ///
+    /// ```swift
+    /// catch let error as NetworkError {
+    ///     let problem = try? error.decode(ProblemDetails.self)
+    /// }
+    /// ```
+    ///
+    /// - Parameter type: The type.
+    /// - Returns: The server's error. It is as the server sent it, and may quote secrets of the request.
+    /// - Throws: `DecodingError` when there is no body, or it is of another form.
+    public func decode<Failure: Decodable>(_ type: Failure.Type) throws -> Failure {
+        let head = response ?? HTTPResponseHead(status: 0)
+        return try (format ?? .json).error(type, from: HTTPResponse(head: head, body: body ?? Data()))
+    }
+
+    /// The error without secrets in what its description shows.
+    func redacted(by redaction: Redaction) -> NetworkError {
+        func clean(_ text: String?) -> String? { text?.redacted(by: redaction) }
+        var copy = self
+        copy.reason = clean(reason)
+        if let id = response?.headers["X-Request-ID"], case let shown = redaction.quoted(id, byShape: false),
+            shown != id
+        {
+            copy.response = response?.withRequestID(shown)
+        }
+        if let envelope {
+            copy.envelope?.code = clean(envelope.code)
+            copy.envelope?.message = clean(envelope.message)
+            copy.envelope?.requestId = envelope.requestId.map { redaction.quoted($0, limit: 4_096, byShape: false) }
+            copy.envelope?.errors = envelope.errors.prefix(Self.maximumDetails).map { detail in
+                ErrorDetail(field: clean(detail.field), code: clean(detail.code), message: clean(detail.message))
+            }
+        }
+        if let cause = cause as? HTTPTransportError {
+            let reason = cause.reason.redacted(by: redaction)
+            copy.cause = HTTPTransportError(cause.code, reason: reason, waitedFor: cause.waitedFor)
+        }
+        return copy
+    }
+
+    /// The number of details of an error object that are kept.
+    private static let maximumDetails = 32
+}
+
+extension HTTPResponseHead {
+    /// The head with another request id, the one field that descriptions show.
+    fileprivate func withRequestID(_ id: String) -> HTTPResponseHead {
+        var headers = headers
+        headers["X-Request-ID"] = id
+        return HTTPResponseHead(status: status, headers: headers, url: url)
     }
 }

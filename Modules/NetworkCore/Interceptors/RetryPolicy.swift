@@ -9,6 +9,13 @@ import ConcurrencyPrimitives
 /// together do not retry together. A `Retry-After` is added, up to ``maximumRetryAfter``; when a server asks for more,
 /// the call fails and its error has the pause.
 ///
+/// Where there was no connection, the policy can wait for one, or for the application to be in the foreground, in place
+/// of the pause:
+///
+/// ```swift
+/// RetryPolicy(waitUntilReady: { _ in await network.isReachable() })
+/// ```
+///
 /// All requests of a client share a ``RetryBudget``: when most of them fail, retries stop, so that a failing server
 /// gets little more than its usual traffic.
 public struct RetryPolicy: RequestInterceptor {
@@ -23,6 +30,9 @@ public struct RetryPolicy: RequestInterceptor {
 
     /// The default of ``maximumRetryAfter``.
     public static let defaultMaximumRetryAfter: Duration = .seconds(60)
+
+    /// The default of ``maximumWait``.
+    public static let defaultMaximumWait: Duration = .seconds(60)
 
     /// The default of ``statuses``.
     public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
@@ -45,6 +55,10 @@ public struct RetryPolicy: RequestInterceptor {
     /// The statuses after which a request is sent again.
     public let statuses: Set<Int>
 
+    /// The longest wait for a connection. After it, the request is not sent again.
+    public let maximumWait: Duration
+
+    private let waitUntilReady: (@Sendable (NetworkError) async throws -> Void)?
     private let budget: RetryBudget
     private let random: @Sendable () -> Double
 
@@ -56,6 +70,9 @@ public struct RetryPolicy: RequestInterceptor {
     ///   - maximumDelay: The bound at which doubling stops.
     ///   - maximumRetryAfter: The longest `Retry-After` after which a request is sent again.
     ///   - statuses: The statuses after which a request is sent again.
+    ///   - maximumWait: The longest wait for a connection. The deadline of the call may be earlier.
+    ///   - waitUntilReady: Returns when a request that had no connection may be sent again: when there is a connection to
+    ///     the internet, or the application is in the foreground. It is cancelled with the call. `nil`: the policy pauses.
     ///   - budget: The retries that all requests share.
     ///   - random: Returns random numbers in `0..<1`.
     public init(
@@ -64,6 +81,8 @@ public struct RetryPolicy: RequestInterceptor {
         maximumDelay: Duration = defaultMaximumDelay,
         maximumRetryAfter: Duration = defaultMaximumRetryAfter,
         statuses: Set<Int> = defaultStatuses,
+        maximumWait: Duration = defaultMaximumWait,
+        waitUntilReady: (@Sendable (NetworkError) async throws -> Void)? = nil,
         budget: RetryBudget = RetryBudget(),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
@@ -72,6 +91,8 @@ public struct RetryPolicy: RequestInterceptor {
         self.maximumDelay = maximumDelay
         self.maximumRetryAfter = maximumRetryAfter
         self.statuses = statuses
+        self.maximumWait = maximumWait
+        self.waitUntilReady = waitUntilReady
         self.budget = budget
         self.random = random
     }
@@ -93,13 +114,22 @@ public struct RetryPolicy: RequestInterceptor {
     ///   - failure: Why the attempt failed.
     ///   - context: The state of the call.
     /// - Returns: Whether and when to send the request again.
-    public func retry(_ failure: NetworkError, context: RequestContext) -> RetryDecision {
+    /// - Throws: `CancellationError` when the task is cancelled; what `waitUntilReady` throws.
+    public func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
         guard context.attempt < attempts, context.isIdempotent, context.isReplayable, helps(against: failure) else {
             return .doNotRetry
         }
         let asked = failure.retryAfter ?? .zero
         guard asked <= maximumRetryAfter, budget.withdraw(at: context.clock.uptime) else { return .doNotRetry }
-        return .retry(after: asked + bound(ofPauseAfter: context.attempt) * random())
+        guard let waitUntilReady, failure.code == .connectionFailed else {
+            return .retry(after: asked + bound(ofPauseAfter: context.attempt) * random())
+        }
+        let isReady: Bool? = try await context.clock.withDeadline(context.clock.uptime + maximumWait) {
+            try await waitUntilReady(failure)
+            return true
+        }
+        // All that waited are ready at once: the jitter of the first pause keeps them from being sent in step.
+        return isReady == true ? .retry(after: min(baseDelay, maximumDelay) * random()) : .doNotRetry
     }
 
     private func helps(against failure: NetworkError) -> Bool {

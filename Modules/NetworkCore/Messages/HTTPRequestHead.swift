@@ -123,13 +123,36 @@ extension URLRequest {
 
 extension HTTPResponseHead {
     /// Takes status, header fields and URL of an `HTTPURLResponse`, which has joined the values of repeated fields with
-    /// a comma and forgotten the order of the fields.
+    /// a comma and forgotten the order of the fields. The values of `Set-Cookie` are separated again.
     ///
     /// - Parameter response: The response.
     public init(_ response: HTTPURLResponse) {
-        let fields = response.allHeaderFields.compactMap { name, value in
-            (name as? String).map { ($0, "\(value)") }
+        let fields = response.allHeaderFields.flatMap { name, value -> [(String, String)] in
+            guard let name = name as? String else { return [] }
+            let text = "\(value)"
+            guard name.equalsIgnoringASCIICase("Set-Cookie") else { return [(name, text)] }
+            return text.splitBetweenCookies.map { (name, $0) }
         }
         self.init(status: response.statusCode, headers: HTTPHeaders(fields), url: response.url)
+    }
+}
+
+extension String {
+    /// The values of joined `Set-Cookie` fields. A comma separates two where the name of a cookie and `=` follow; the comma
+    /// in a date is followed by a day.
+    fileprivate var splitBetweenCookies: [String] {
+        var cookies: [String] = []
+        for piece in split(separator: ",", omittingEmptySubsequences: false) {
+            let name = piece.prefix { $0 != "=" && $0 != ";" }
+            let isCookie =
+                name.endIndex < piece.endIndex && piece[name.endIndex] == "="
+                && String(name).withoutSurroundingWhiteSpace.isFieldName
+            if isCookie || cookies.isEmpty {
+                cookies.append(String(piece).withoutSurroundingWhiteSpace)
+            } else {
+                cookies[cookies.count - 1] += ",\(piece)"
+            }
+        }
+        return cookies
     }
 }

@@ -1,10 +1,15 @@
 extension Endpoint {
-    /// The same call with an idle timeout of 120 seconds, the default call limit of the refresh engine.
+    /// The same call as a refresh of tokens: with connections of its own, so that it does not wait for the requests that
+    /// wait for it, and with an idle timeout of 120 seconds, the default call limit of the refresh engine.
     ///
     /// A response that arrives after the timeout of other requests still holds the only valid refresh token (G8).
     ///
     /// - Returns: The changed endpoint.
-    public func allowingLateResponse() -> Self { timeout(.seconds(120)) }
+    public func allowingLateResponse() -> Self {
+        var call = timeout(.seconds(120))
+        call.purpose = .refresh
+        return call
+    }
 
     /// The same call with the idempotency key of a refresh in a header field.
     ///

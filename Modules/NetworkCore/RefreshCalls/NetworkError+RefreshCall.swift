@@ -1,9 +1,6 @@
 public import AuthInterface
 
 extension NetworkError {
-    /// The number of details of an error object that are kept.
-    private static let maximumDetails = 32
-
     /// The status of a response that arrived whole; `nil` when none arrived, or a part of one. The tokens in it are
     /// lost then.
     package var statusOfWholeResponse: Int? {
@@ -22,37 +19,7 @@ extension NetworkError {
     /// - Parameter secrets: The secrets. `nil` and empty ones are skipped.
     /// - Returns: The error, with a placeholder in place of each secret.
     public func withoutQuoting(_ secrets: [String?]) -> NetworkError {
-        func clean(_ text: String?) -> String? { text?.withoutQuoting(secrets) }
-        return NetworkError(
-            code,
-            reason: clean(reason),
-            request: request,
-            response: response.map { $0.withRequestID(clean) },
-            envelope: envelope.map { envelope in
-                ErrorEnvelope(
-                    code: clean(envelope.code),
-                    message: clean(envelope.message),
-                    errors: envelope.errors.prefix(Self.maximumDetails).map { detail in
-                        ErrorDetail(
-                            field: clean(detail.field), code: clean(detail.code), message: clean(detail.message))
-                    },
-                    requestId: clean(envelope.requestId)
-                )
-            },
-            retryAfter: retryAfter,
-            attempt: attempt,
-            elapsed: elapsed,
-            cause: cause
-        )
-    }
-}
-
-extension HTTPResponseHead {
-    /// The head with another request id, the one field that descriptions show.
-    fileprivate func withRequestID(_ change: (String?) -> String?) -> HTTPResponseHead {
-        var headers = headers
-        headers["X-Request-ID"] = change(headers["X-Request-ID"])
-        return HTTPResponseHead(status: status, headers: headers, url: url)
+        redacted(by: Redaction(secrets: secrets, minimumLength: 1))
     }
 }
 

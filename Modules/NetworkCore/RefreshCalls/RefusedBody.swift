@@ -155,6 +155,10 @@ package final class ObservedFormat: ResponseFormat {
         return base.failure(from: response)
     }
 
+    package func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
+        try base.error(type, from: response)
+    }
+
     private func note(_ response: HTTPResponse, isRefused: Bool) {
         let refused = isRefused ? RefusedBody(response) : nil
         state.withLock { $0 = State(status: response.status, refused: refused) }

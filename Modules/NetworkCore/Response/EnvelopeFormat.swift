@@ -46,6 +46,17 @@ public struct EnvelopeFormat: ResponseFormat {
     public func failure(from response: HTTPResponse) -> ErrorEnvelope? {
         try? coding.makeDecoder().decode(ErrorEnvelope.self, from: response.body)
     }
+
+    /// Decodes the body.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - response: The response.
+    /// - Returns: The error.
+    /// - Throws: `DecodingError`.
+    public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
+        try coding.makeDecoder().decode(type, from: response.body)
+    }
 }
 
 /// An envelope whose `success` is checked before its `data` is read, in one pass.

@@ -33,6 +33,28 @@ public protocol ResponseFormat: Sendable {
     /// - Parameter response: The response. Its body may be anything, such as the HTML of a proxy.
     /// - Returns: The error. `nil`: it cannot be read.
     func failure(from response: HTTPResponse) -> ErrorEnvelope?
+
+    /// Reads the server's own type of error, for ``NetworkError/decode(_:)``. The default decodes JSON.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - response: The response.
+    /// - Returns: The error.
+    /// - Throws: `DecodingError` when the body is not of the expected form.
+    func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure
+}
+
+extension ResponseFormat {
+    /// Decodes the body as JSON.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - response: The response.
+    /// - Returns: The error.
+    /// - Throws: `DecodingError`.
+    public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
+        try JSONCoding.standard.makeDecoder().decode(type, from: response.body)
+    }
 }
 
 /// Every response is the value itself, as JSON.
@@ -70,6 +92,17 @@ public struct PlainJSONFormat: ResponseFormat {
     ///
     /// - Parameter response: The response.
     public func check(_ response: HTTPResponse) {}
+
+    /// Decodes the body.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - response: The response.
+    /// - Returns: The error.
+    /// - Throws: `DecodingError`.
+    public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
+        try coding.makeDecoder().decode(type, from: response.body)
+    }
 
     /// Reads an error in a common form: an envelope, OAuth 2 (RFC 6749 §5.2), problem details (RFC 9457).
     ///

@@ -40,14 +40,19 @@ public struct HTTPTransportError: Error, Sendable {
     /// What happened, for a developer, without a secret.
     public let reason: String
 
+    /// What the exchange waited for when its time was up.
+    public let waitedFor: NetworkError.Wait?
+
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: What went wrong: `connectionFailed`, `timedOut`, `tlsFailed` or `transportFailed` in most cases.
     ///   - reason: What happened, for a developer, without a secret: no query of a URL, no header value.
-    public init(_ code: NetworkError.Code, reason: String) {
+    ///   - waitedFor: What the exchange waited for when its time was up.
+    public init(_ code: NetworkError.Code, reason: String, waitedFor: NetworkError.Wait? = nil) {
         self.code = code
         self.reason = reason
+        self.waitedFor = waitedFor
     }
 }
 

@@ -18,6 +18,10 @@ public struct HTTPTransportRequest: Sendable {
     /// it could have to send the request again.
     public var isIdempotent: Bool
 
+    /// What the exchange is for. A transport has connections for each purpose: open streams do not hold up calls, and
+    /// calls do not hold up the refresh that they wait for.
+    public var purpose: Purpose
+
     /// The call this exchange is part of: its id, the number of the attempt, the session whose token it carries, and
     /// the caller's tags.
     public var context: RequestContext
@@ -34,6 +38,7 @@ public struct HTTPTransportRequest: Sendable {
     ///   - idleTimeout: The longest time in which nothing is sent and nothing is received.
     ///   - timeToHead: The longest time to the head of the response. `nil`: no limit.
     ///   - isIdempotent: Whether the exchange may happen twice without harm.
+    ///   - purpose: What the exchange is for.
     ///   - context: The call this exchange is part of.
     ///   - onEvent: Is called with what happens during the exchange.
     public init(
@@ -42,6 +47,7 @@ public struct HTTPTransportRequest: Sendable {
         idleTimeout: Duration = NetworkConfiguration.defaultTimeout,
         timeToHead: Duration? = nil,
         isIdempotent: Bool = false,
+        purpose: Purpose = .call,
         context: RequestContext = RequestContext(),
         onEvent: (@Sendable (HTTPTransportEvent) -> Void)? = nil
     ) {
@@ -50,8 +56,23 @@ public struct HTTPTransportRequest: Sendable {
         self.idleTimeout = idleTimeout
         self.timeToHead = timeToHead
         self.isIdempotent = isIdempotent
+        self.purpose = purpose
         self.context = context
         self.onEvent = onEvent
+    }
+}
+
+extension HTTPTransportRequest {
+    /// What an exchange is for.
+    public enum Purpose: Sendable, Hashable, CaseIterable {
+        /// A request whose response is read at once.
+        case call
+
+        /// A response that is read as it arrives, and may never end.
+        case stream
+
+        /// A refresh of tokens, which other requests may wait for.
+        case refresh
     }
 }
 

@@ -10,9 +10,12 @@ import ConcurrencyPrimitives
 /// lost.
 final class Claim: Sendable {
     private enum State {
-        case held
+        /// The claim was made or renewed after this uptime, and lasts from then on.
+        case held(since: Duration)
         case lost
         case released
+
+        var isHeld: Bool { if case .held = self { true } else { false } }
     }
 
     let fence: Int64
@@ -20,17 +23,30 @@ final class Claim: Sendable {
     private let lapsedOwners: [String]
     private let statements: ClaimStatements
     private let database: PostgreSQLDatabase
-    private let state = Locked(State.held)
+    private let state: Locked<State>
 
-    init(fence: Int64, lapsedOwners: [String], statements: ClaimStatements, database: PostgreSQLDatabase) {
+    init(
+        fence: Int64,
+        since uptime: Duration,
+        lapsedOwners: [String],
+        statements: ClaimStatements,
+        database: PostgreSQLDatabase
+    ) {
         self.fence = fence
+        state = Locked(.held(since: uptime))
         self.lapsedOwners = lapsedOwners
         self.statements = statements
         self.database = database
     }
 
-    /// Whether another process had taken the claim at the last renewal.
-    var isLost: Bool { state.withLock { $0 == .lost } }
+    /// Whether another process may have taken the claim: it had at the last renewal, or the claim has lapsed since.
+    var isLost: Bool {
+        switch state.withLock({ $0 }) {
+        case .held(let uptime): database.clock.uptime - uptime >= database.limits.claim
+        case .lost: true
+        case .released: false
+        }
+    }
 
     /// Whether a claim of the process has lapsed and was not released since.
     func mayStillCall(_ owner: ProcessIdentity) -> Bool {
@@ -47,12 +63,11 @@ final class Claim: Sendable {
             let isFailing = failures > 0
             let pause = isFailing ? limits.reconnection.delay(afterFailures: failures) : limits.heartbeat
             try? await clock.sleep(until: clock.uptime + min(pause, limits.heartbeat))
-            guard !Task.isCancelled, state.withLock({ $0 == .held }) else { return }
+            guard !Task.isCancelled, state.withLock({ $0.isHeld }) else { return }
             do {
-                guard try await renew() else {
-                    state.withLock { if $0 == .held { $0 = .lost } }
-                    return
-                }
+                let renewed = try await renew()
+                state.withLock { if $0.isHeld { $0 = renewed.map(State.held(since:)) ?? .lost } }
+                guard renewed != nil else { return }
                 failures = 0
             } catch {
                 failures += 1
@@ -65,8 +80,9 @@ final class Claim: Sendable {
     /// If the database cannot be reached, it is tried again in the background until the claim lapses.
     func release() async {
         let isFirst = state.withLock { state in
-            defer { state = .released }
-            return state != .released
+            if case .released = state { return false }
+            state = .released
+            return true
         }
         guard isFirst else { return }
         do {
@@ -88,10 +104,13 @@ final class Claim: Sendable {
     }
 
     /// It need not be durable: no claim lapses soon after a start of the server.
-    private func renew() async throws -> Bool {
-        let renewal = statements.renew(fence)
-        return try await !database.write(isDurable: false) { open throws(PostgreSQLFailure) in
-            try open.execute(renewal).isEmpty
+    ///
+    /// - Returns: An uptime before the renewal; `nil` when another process has taken the claim.
+    private func renew() async throws -> Duration? {
+        let (renewal, clock) = (statements.renew(fence), database.clock)
+        return try await database.write(isDurable: false) { open throws(PostgreSQLFailure) in
+            let uptime = clock.uptime
+            return try open.execute(renewal).isEmpty ? nil : uptime
         }
     }
 

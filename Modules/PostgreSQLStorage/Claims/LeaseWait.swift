@@ -55,14 +55,18 @@ struct LeaseWait: Sendable {
     }
 
     private func attempt() async throws -> Attempt {
-        let take = statements.take
-        let rows = try await database.write { open throws(PostgreSQLFailure) in try open.execute(take) }
+        let (take, clock) = (statements.take, database.clock)
+        let (rows, uptime) = try await database.write { open throws(PostgreSQLFailure) in
+            let uptime = clock.uptime
+            return (try open.execute(take), uptime)
+        }
         guard let fence = rows.integer(0) else {
             // No row: another process is inserting it now.
             return .refused(lapsesAfter: .milliseconds(rows.integer(2).map { max($0, 0) } ?? 0))
         }
         let lapsed = (rows.text(1) ?? "").split(separator: "\n").map(String.init)
-        return .taken(Claim(fence: fence, lapsedOwners: lapsed, statements: statements, database: database))
+        return .taken(
+            Claim(fence: fence, since: uptime, lapsedOwners: lapsed, statements: statements, database: database))
     }
 
     private static func isHeld(_ lapse: Duration) -> TokenStoreError {

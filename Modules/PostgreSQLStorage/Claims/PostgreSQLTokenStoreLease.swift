@@ -27,7 +27,6 @@ final class PostgreSQLTokenStoreLease: TokenStoreLease {
     /// The number of the claim. It grows with each claim of an account.
     var fence: Int64 { claim.fence }
 
-    /// Whether another process had taken the lease at the last renewal.
     var isLost: Bool { claim.isLost }
 
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { claim.mayStillCall(owner) }

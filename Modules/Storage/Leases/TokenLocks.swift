@@ -51,5 +51,8 @@ final class LockedTokenStoreLease: TokenStoreLease {
     /// other hosts that share the file system.
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner.host != ProcessIdentity.current.host }
 
+    /// The kernel keeps the lock as long as this process lives.
+    var isLost: Bool { false }
+
     func release() async { lock.release() }
 }

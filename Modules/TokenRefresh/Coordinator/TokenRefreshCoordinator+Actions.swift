@@ -54,7 +54,8 @@ extension TokenRefreshCoordinator {
             var responses: [(CoordinatorCore.Waiter, RefreshResponse)] = []
             var events: [SessionEvent] = []
             var stopped: [Task<Void, Never>] = []
-            for action in step(&core, now) {
+            let lost = core.noteLostLeases(now)
+            for action in lost.isEmpty ? step(&core, now) : lost + step(&core, now) {
                 switch action {
                 case .respond(let waiter, let response):
                     if let continuation = core.waiters.removeValue(forKey: waiter) {

@@ -170,19 +170,11 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first.
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
-        let deadline = clock.uptime + limit
-        return await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }
-                await self.endOfRevocations()
-                return !Task.isCancelled
-            }
-            group.addTask { [clock] in
-                try? await clock.sleep(until: deadline)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
+        let isDone = try? await clock.withDeadline(clock.uptime + limit) {
+            guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }
+            await self.endOfRevocations()
+            return !Task.isCancelled
         }
+        return isDone ?? false
     }
 }

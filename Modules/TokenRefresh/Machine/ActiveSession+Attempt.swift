@@ -7,13 +7,9 @@ extension ActiveSession {
     mutating func start(_ context: inout MachineContext) {
         let id = context.nextAttempt()
         context.emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
+        context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.deadline))
         // This attempt serves the waiters of the pause.
-        let queued = queue.takeAll()
-        for waiter in queued { waiting.add(waiter) }
-        // The deadline is for the whole wait (G25).
-        let (uptime, limit) = (context.now.uptime, context.policy.deadline)
-        let since = min(queued.first?.since ?? uptime, uptime)
-        context.emit(.startTimer(.deadline(id), at: max(since + limit, uptime + limit / 2)))
+        for waiter in queue.takeAll() { join(waiter, &context) }
         if !context.settings.isShared {
             // A read shows whether a write that has failed stored the tokens all the same.
             if isStored || !isStorageUncertain { record(over: nil, id, &context) } else { read(id, &context) }
@@ -22,7 +18,7 @@ extension ActiveSession {
             read(id, &context)
         } else {
             phase = .refreshing(id, .leasing)
-            context.emit(.lease(id))
+            context.requestLease(for: id)
         }
     }
 
@@ -33,7 +29,7 @@ extension ActiveSession {
 
     mutating func readStore(_ id: AttemptID, _ context: inout MachineContext) {
         isReadStale = false
-        context.emit(.read(.attempt(id)))
+        context.readStore(for: id)
     }
 
     /// Notes that a write has ended.
@@ -45,31 +41,33 @@ extension ActiveSession {
         }
     }
 
-    mutating func leased(_ id: AttemptID, _ context: inout MachineContext) {
-        guard case .refreshing(id, .leasing) = phase else { return }
+    mutating func leased(_ context: inout MachineContext) {
+        guard case .refreshing(let id, .leasing) = phase else { return }
         read(id, &context)
     }
 
-    mutating func leaseFailed(_ id: AttemptID, _ error: TokenStoreError, _ context: inout MachineContext) {
-        guard case .refreshing(id, .leasing) = phase else { return }
+    mutating func leaseFailed(_ request: AttemptID, _ error: TokenStoreError, _ context: inout MachineContext) {
+        guard case .refreshing(let id, .leasing) = phase else { return }
+        // The request of an earlier attempt has waited for as long as it may.
+        guard request == id else { return context.requestLease(for: id) }
         failAttempt(TokenRefreshError(.unavailable, reason: "no lease of the shared store", cause: error), &context)
     }
 
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
     mutating func attemptRead(
-        _ id: AttemptID,
+        _ read: AttemptID,
         _ result: Result<StoredSession, TokenStoreError>,
         ownerMayCall: Bool,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        guard case .refreshing(id, let stage) = phase else { return .continues }
+        guard case .refreshing(let id, let stage) = phase else { return .continues }
         let rejection: TokenRefreshError?
         switch stage {
         case .reading: rejection = nil
         case .verifying(let error): rejection = error
         case .leasing, .recording, .calling, .ending, .storing: return .continues
         }
-        guard !isReadStale else {
+        guard read == id, !isReadStale else {
             readStore(id, &context)
             return .continues
         }
@@ -200,5 +198,30 @@ extension ActiveSession {
         let known = max(age, uptime - seenAt)
         let limit = context.policy.longestCall
         return known < limit ? .later(in: limit - known) : .now
+    }
+
+    // MARK: Without the lease
+
+    /// A check of the store has ended, without the lease.
+    mutating func checked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
+        guard !isActivating, !context.store.isBehind else { return .continues }
+        switch found {
+        case .ended(let ended) where isStored:
+            return .ends(ended.reason, revoking: nil, inStore: true)
+        case .active(let stored) where stored.session != bundle.session && isStored:
+            return .isReplaced(by: stored)
+        case .active(let stored) where stored.displaces(bundle) && canStart:
+            adoptTokens(stored, &context)
+            context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
+            return finishAttempt(&context)
+        default: return .continues
+        }
+    }
+
+    /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
+    /// clock that can be set.
+    mutating func serverClockKnown(_ context: MachineContext) {
+        guard !isCountedFromReceipt else { return }
+        expiry = context.expiry(ofStored: bundle)
     }
 }

@@ -54,7 +54,8 @@ extension ActiveSession {
         return isStored ? .older : .anything
     }
 
-    /// No call is made, so its intent is dropped. Tokens that are not stored yet are still written.
+    /// Drops the intent of a call that is not made, or the end of a session that stays. Tokens that are not stored yet
+    /// are still written.
     mutating func forgetRecord(_ context: inout MachineContext) {
         if isTokenStored {
             context.forgetWrites()

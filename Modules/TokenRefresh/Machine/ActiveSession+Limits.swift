@@ -55,13 +55,24 @@ extension ActiveSession {
     /// may be under way (rule 4). An attempt without a call ends: without the lease another process may make the call.
     mutating func suspensionNear(_ context: inout MachineContext) {
         mark(&context)
-        guard context.lease != nil, case .refreshing(_, let stage) = phase else { return }
+        guard context.lease != nil else { return }
+        endWithoutLease("the process is about to be suspended", &context)
+    }
+
+    /// Rule 4: another process may have the lease, and be calling.
+    mutating func leaseLost(_ context: inout MachineContext) {
+        endWithoutLease("the lease of the shared store was lost", &context)
+    }
+
+    /// Ends an attempt that must not make a call, nor end the session, without the lease.
+    private mutating func endWithoutLease(_ reason: String, _ context: inout MachineContext) {
+        guard case .refreshing(_, let stage) = phase else { return }
         switch stage {
         case .leasing, .calling, .ending, .storing: return
         case .recording: forgetRecord(&context)
         case .reading, .verifying: break
         }
-        failAttempt(TokenRefreshError(.unavailable, reason: "the process is about to be suspended"), &context)
+        failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
     }
 
     /// Marks the intent of the call. It needs no mark while new tokens are being stored.

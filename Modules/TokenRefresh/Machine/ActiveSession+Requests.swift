@@ -166,7 +166,7 @@ extension ActiveSession {
         if refusal.token.value != bundle.accessToken { return giveToken(to: waiter, &context) }
         if isRefreshing {
             // The attempt under way uses what the check has found.
-            waiting.add(waiter)
+            join(waiter, &context)
         } else {
             let uptime = context.now.uptime
             // The check may have lasted longer than the cool-down, as in a process that was suspended meanwhile.
@@ -186,17 +186,19 @@ extension ActiveSession {
         case .activating:
             queue.add(waiter)
         case .refreshing:
-            waiting.add(waiter)
+            join(waiter, &context)
         case .resting where call != nil:
             // G8. The call of an attempt that missed its deadline is still under way: there is no second one.
             let error = failure?.error ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")
             fail(waiter, error, retryAfter: pauseLeft(context.now.uptime) ?? context.policy.backoff.floor, &context)
         case .resting:
             guard let failure, let left = pauseLeft(context.now.uptime) else {
-                waiting.add(waiter)
+                join(waiter, &context)
                 return start(&context)
             }
-            guard left <= context.policy.maximumPauseWait else {
+            let limit = min(
+                context.policy.maximumPauseWait, waiter.since + context.policy.deadline - context.now.uptime)
+            guard left <= limit else {
                 return fail(waiter, failure.error, retryAfter: left, &context)
             }
             if queue.isEmpty { context.emit(.startTimer(.cooldown(bundle.session), at: failure.until)) }

@@ -67,9 +67,14 @@ extension ActiveSession {
             failAttempt(error, &context)
             return .continues
         }
+        // Without the lease, another process may have spent the refresh token, and not stored its tokens yet (rule 4).
+        guard !context.settings.isShared || context.lease != nil else {
+            failAttempt(TokenRefreshError(.unavailable, reason: "rejected without the lease", cause: error), &context)
+            return .continues
+        }
         // G13. Another process may have spent the refresh token: its tokens are in the store.
         if case .resting = phase {
-            context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeDeadline))
+            context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeLimit))
         }
         phase = .refreshing(id, .verifying(error))
         readStore(id, &context)
@@ -117,7 +122,9 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) -> SessionOutcome {
         guard context.settings.isShared else { return .ends(reason, revoking: nil, inStore: false) }
-        context.forgetWrites()
+        // The end was written in place of tokens that may not be stored yet: without them the store would keep the
+        // session before this one.
+        forgetRecord(&context)
         failAttempt(
             TokenRefreshError(.unavailable, reason: "the end of the session cannot be stored", cause: error), &context)
         return .continues
@@ -148,12 +155,14 @@ extension ActiveSession {
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token is unusable"), &context)
             return .continues
         }
+        let (attempt, isLate): (AttemptID, Bool)
         switch phase {
-        case .refreshing(id, .calling): break
-        case .refreshing(let other, _):
-            context.emit(.stopTimer(.deadline(other)))
-            fallthrough
-        case .resting, .activating:
+        case .refreshing(id, .calling): (attempt, isLate) = (id, false)
+        // The deadline of a later attempt stays: its callers wait for the write now (G25).
+        case .refreshing(let later, _): (attempt, isLate) = (later, true)
+        case .resting, .activating: (attempt, isLate) = (id, true)
+        }
+        if isLate {
             let (session, generation) = (bundle.session, bundle.generation + 1)
             context.emit(.report(.lateResponseKept(session: session, generation: generation)))
         }
@@ -161,7 +170,7 @@ extension ActiveSession {
         let new = bundle.renewed(by: tokens, lifetime: lifetime, context.serverClock, context.now)
         let expiry = Expiry(received: new, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         let version = context.write(.bundle(new, over: isStored ? .older : .anything))
-        phase = .refreshing(id, .storing(new, expiry, version: version))
+        phase = .refreshing(attempt, .storing(new, expiry, version: version))
         return .continues
     }
 }

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// The responses to callers, and the callers that wait.
@@ -29,6 +30,57 @@ extension ActiveSession {
         context.emit(.respond(waiter.id, .failed(.unavailable(error, retryAfter: retryAfter))))
     }
 
+    /// Fails a waiter of an attempt, or returns the current token to it if that is still valid (G3).
+    func endWait(
+        of waiter: Waiter,
+        _ error: TokenRefreshError,
+        retryAfter: Duration,
+        _ context: inout MachineContext
+    ) {
+        if case .token = waiter.request, expiry.urgency(at: context.now.uptime) != .expired {
+            give(waiter, &context)
+        } else {
+            fail(waiter, error, retryAfter: retryAfter, &context)
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Lets a caller wait for an attempt. One that has waited before, as for a pause or the store, has less time left
+    /// than the attempt (G25).
+    mutating func join(_ waiter: Waiter, _ context: inout MachineContext) {
+        waiting.add(waiter)
+        guard waiter.since < context.now.uptime else { return }
+        timeWaiters(until: waiter.since + context.policy.deadline, &context)
+    }
+
+    private mutating func timeWaiters(until end: Duration, _ context: inout MachineContext) {
+        guard waitersEnd.map({ end < $0 }) ?? true else { return }
+        waitersEnd = end
+        context.emit(.startTimer(.waiterDeadline, at: end))
+    }
+
+    /// G25: the callers that have waited for the whole deadline fail. The attempt continues.
+    mutating func waiterDeadlinePassed(_ context: inout MachineContext) {
+        waitersEnd = nil
+        guard case .refreshing = phase else { return }
+        let limit = context.policy.deadline
+        let error = TokenRefreshError(.unavailable, reason: "waited \(limit.inWords) for a refresh")
+        // The deadlines of many callers within a short time pass together.
+        for waiter in waiting.takeAll(since: context.now.uptime + limit / 64 - limit) {
+            endWait(of: waiter, error, retryAfter: context.policy.backoff.floor, &context)
+        }
+        if let since = waiting.earliest { timeWaiters(until: since + limit, &context) }
+    }
+
+    /// Stops the deadlines of an attempt that has ended.
+    mutating func stopDeadlines(_ id: AttemptID, _ context: inout MachineContext) {
+        context.emit(.stopTimer(.deadline(id)))
+        guard waitersEnd != nil else { return }
+        waitersEnd = nil
+        context.emit(.stopTimer(.waiterDeadline))
+    }
+
     /// Handles the requests of the waiters of a pause, or of a sign-in, again.
     mutating func serveQueue(_ context: inout MachineContext) -> SessionOutcome {
         var outcome = SessionOutcome.continues
@@ -54,7 +106,7 @@ extension ActiveSession {
 
     /// Removes all waiters: the session has ended (G23).
     mutating func takeWaiters(_ context: inout MachineContext) -> [Waiter] {
-        if case .refreshing(let id, _) = phase { context.emit(.stopTimer(.deadline(id))) }
+        if case .refreshing(let id, _) = phase { stopDeadlines(id, &context) }
         return waiting.takeAll() + queue.takeAll()
     }
 }

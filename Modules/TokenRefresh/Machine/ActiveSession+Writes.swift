@@ -150,18 +150,11 @@ extension ActiveSession {
         wasAmbiguous = error.code == .ambiguous
         context.emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
         if case .refreshing(let id, _) = phase { rest(id, &context) }
-        let isValid = expiry.urgency(at: uptime) != .expired
-        for waiter in waiting.takeAll() {
-            if case .token = waiter.request, isValid {
-                give(waiter, &context)
-            } else {
-                fail(waiter, error, retryAfter: pause, &context)
-            }
-        }
+        for waiter in waiting.takeAll() { endWait(of: waiter, error, retryAfter: pause, &context) }
     }
 
     mutating func rest(_ id: AttemptID, _ context: inout MachineContext) {
         phase = .resting
-        context.emit(.stopTimer(.deadline(id)))
+        stopDeadlines(id, &context)
     }
 }

@@ -19,6 +19,10 @@ struct MachineContext: Sendable {
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
+    /// The attempts whose request for the lease, and whose read of the store, have not ended. One of each is under way
+    /// at most, however long the store hangs (G26).
+    private var leaseRequest: AttemptID?
+    private var attemptRead: AttemptID?
     /// The event says that the content of the store may have changed: a read under way may have seen older content.
     /// Always `false` between two events.
     var storeMayHaveChanged = false
@@ -82,7 +86,7 @@ struct MachineContext: Sendable {
 
     mutating func beginWriting() {
         if store.mustTime() {
-            emit(.startTimer(.writeDeadline(version: store.version), at: now.uptime + policy.storeDeadline))
+            emit(.startTimer(.writeDeadline(version: store.version), at: now.uptime + policy.storeLimit))
         }
         guard let write = store.next() else { return }
         emit(.stopTimer(.storeRetry))
@@ -97,10 +101,29 @@ struct MachineContext: Sendable {
         emit(.stopTimer(.storeRetry))
     }
 
+    /// Reads the store for an attempt. A read of an earlier attempt that has not ended ends first.
+    mutating func readStore(for id: AttemptID) {
+        guard attemptRead == nil else { return }
+        attemptRead = id
+        emit(.read(.attempt(id)))
+    }
+
+    mutating func attemptReadEnded() { attemptRead = nil }
+
     // MARK: The lease
+
+    /// Requests the lease. The request of an earlier attempt that has not ended serves this one.
+    mutating func requestLease(for id: AttemptID) {
+        guard leaseRequest == nil else { return }
+        leaseRequest = id
+        emit(.lease(id))
+    }
+
+    mutating func leaseRequestEnded() { leaseRequest = nil }
 
     /// Takes a lease. A second one is released at once.
     mutating func take(lease id: AttemptID) {
+        leaseRequestEnded()
         guard lease == nil else { return emit(.release(id)) }
         lease = id
     }
@@ -132,6 +155,7 @@ extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
             && first.lease == second.lease && first.attempts == second.attempts
+            && first.leaseRequest == second.leaseRequest && first.attemptRead == second.attemptRead
     }
 
     /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
@@ -139,6 +163,8 @@ extension MachineContext: Hashable {
         hasher.combine(store)
         hasher.combine(serverClock)
         hasher.combine(lease)
+        hasher.combine(leaseRequest)
+        hasher.combine(attemptRead)
         hasher.combine(attempts)
     }
 }

@@ -74,7 +74,7 @@ extension MachineState {
         state = .unknown(restoring)
     }
 
-    var loadLimit: Duration { min(context.policy.storeDeadline, context.policy.deadline) }
+    var loadLimit: Duration { context.policy.storeLimit }
 
     /// A store that hangs counts as unavailable. Its result is used when it comes.
     mutating func loadTookTooLong() {

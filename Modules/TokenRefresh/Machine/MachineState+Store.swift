@@ -46,7 +46,7 @@ extension MachineState {
     mutating func writeTookTooLong(_ version: Int) {
         guard context.store.lacks(version) else { return }
         context.store.timeOut(version)
-        let limit = context.policy.storeDeadline.inWords
+        let limit = context.policy.storeLimit.inWords
         let error = TokenStoreError(.unavailable, reason: "no response within \(limit)")
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
@@ -138,6 +138,14 @@ extension MachineState {
         case (_, .activating): restoreWaiters.add(waiter)
         default: context.emit(.respond(waiter.id, .state(published)))
         }
+    }
+
+    /// The lease that this process held may belong to another one by now. A process that was not told of the loss, or
+    /// has called before, may still be calling: rule 4 is for that.
+    mutating func leaseLost(_ id: AttemptID) {
+        guard context.lease == id else { return }
+        context.releaseLease()
+        withSession { $0.leaseLost(&$1) }
     }
 
     mutating func suspensionNear() {

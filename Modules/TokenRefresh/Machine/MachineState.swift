@@ -135,11 +135,15 @@ struct MachineState: Hashable, Sendable {
         case .read(.load, let result, _): loaded(result)
         case .read(.check, let result, _): checked(result)
         case .read(.attempt(let id), let result, let ownerMayCall):
+            context.attemptReadEnded()
             withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
         case .leased(let id):
             context.take(lease: id)
-            withSession { $0.leased(id, &$1) }
-        case .leaseFailed(let id, let error): withSession { $0.leaseFailed(id, error, &$1) }
+            withSession { $0.leased(&$1) }
+        case .leaseFailed(let id, let error):
+            context.leaseRequestEnded()
+            withSession { $0.leaseFailed(id, error, &$1) }
+        case .leaseLost(let id): leaseLost(id)
         case .wrote(let version, let outcome): wrote(version, outcome)
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
@@ -162,6 +166,7 @@ struct MachineState: Hashable, Sendable {
     mutating func timerFired(_ timer: RefreshTimer) {
         switch timer {
         case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
+        case .waiterDeadline: withSession { $0.waiterDeadlinePassed(&$1) }
         case .callLimit(let id): callLimitPassed(id)
         case .abandonment(let id):
             withSession { $0.abandonmentDue(id, &$1) }

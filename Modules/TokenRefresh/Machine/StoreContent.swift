@@ -137,3 +137,33 @@ extension TokenBundle {
         stored.pendingRefresh.map { $0.owner == pendingRefresh?.owner } ?? true
     }
 }
+
+extension TokenBundle {
+    /// Whether a stored bundle of another process replaces the bundle of this process.
+    ///
+    /// Two processes can produce the same generation: one could not save it, and the other started from the saved one.
+    /// The stored one is used, because every process can read it.
+    func displaces(_ other: TokenBundle) -> Bool {
+        supersedes(other)
+            || (session == other.session && generation == other.generation && accessToken != other.accessToken)
+    }
+}
+
+extension TokenBundle {
+    /// The time since the access token was received, by the device's clock. `nil`: not known, or the clock was set
+    /// back.
+    func age(at date: Date) -> Duration? {
+        guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
+        let seconds = date.timeIntervalSince(receivedAt - clockSkew)
+        return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
+    }
+}
+
+extension StoredSession {
+    /// The content that counts when a process starts: a tombstone that is too old counts as empty. A process that is in
+    /// the session follows it at any age.
+    func current(at date: Date) -> StoredSession {
+        guard case .ended(let ended) = self else { return self }
+        return date.timeIntervalSince(ended.date) > EndedSession.lifetime / .seconds(1) ? .empty : self
+    }
+}

@@ -97,9 +97,11 @@ struct AlteredLease: TokenStoreLease {
     var shown = "AlteredLease"
 
     var onMayStillCall: @Sendable (Self, ProcessIdentity) -> Bool = { $0.base.mayStillCall($1) }
+    var onIsLost: @Sendable (Self) -> Bool = { $0.base.isLost }
     var onRelease: @Sendable (Self) async -> Void = { await $0.base.release() }
 
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { onMayStillCall(self, owner) }
+    var isLost: Bool { onIsLost(self) }
     func release() async { await onRelease(self) }
 }
 

@@ -77,6 +77,20 @@ extension Mutant {
     ]
 
     private static let waiting = [
+        Mutant("a held lease is not lost while another process waits for it", by: "a lease that is lost to any waiter")
+        {
+            let wasRefused = Locked(false)
+            $0.onLease = { store, limit in
+                do {
+                    var lease = try await store.leaseProperly(limit)
+                    lease.onIsLost = { _ in wasRefused.withLock { $0 } }
+                    return lease
+                } catch {
+                    wasRefused.withLock { $0 = true }
+                    throw error
+                }
+            }
+        },
         Mutant("after a release, a waiter gets the lease", by: "a release that does nothing") { store in
             let kept = Locked<[any TokenStoreLease]>([])
             store.onLease = { store, limit in
@@ -142,6 +156,7 @@ extension Mutant {
 
 /// The lease of a store that excludes no other holder.
 private struct OpenLease: TokenStoreLease {
+    let isLost = false
     func mayStillCall(_ owner: ProcessIdentity) -> Bool { false }
     func release() async {}
 }

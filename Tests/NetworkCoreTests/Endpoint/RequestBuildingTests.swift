@@ -55,6 +55,20 @@ struct RequestBuildingTests {
         #expect(throws: NetworkError.self) { try configuration.request(for: Endpoint.article(1)) }
     }
 
+    @Test func `lists, optionals, dates and Booleans are written in a query by one rule`() throws {
+        let nothing: Int? = nil
+        var query: QueryItems = [
+            "tag": ["tea & milk", "ü"], "id": [1, 2][...], "set": Set(["b", "a"]), "none": nothing, "empty": [String](),
+            "on": true, "at": Date(timeIntervalSince1970: 0), "days": [Date(timeIntervalSince1970: 86_400)],
+        ]
+        query.append("ids", [7, 8], separatedBy: ",")
+        let request = try request(Endpoint<Article>.get("articles", query: query))
+        #expect(
+            request.url.query(percentEncoded: true)
+                == "tag=tea%20%26%20milk&tag=%C3%BC&id=1&id=2&set=a&set=b&on=true&at=1970-01-01T00%3A00%3A00Z"
+                + "&days=1970-01-02T00%3A00%3A00Z&ids=7%2C8")
+    }
+
     @Test func `a base URL may end in a slash`() throws {
         let configuration = NetworkConfiguration(baseURL: url("https://api.example.com/v1/"))
         let request = try configuration.request(for: Endpoint.article(1))

@@ -74,11 +74,11 @@ struct NetworkErrorTests {
             ("https://x.net/a?token=canary", "https://x.net/a?token=redacted"),
             ("https://x.net/a?access_token=canary&page=2", "https://x.net/a?access_token=redacted&page=2"),
             ("https://x.net/a?apiKey=canary", "https://x.net/a?apiKey=redacted"),
-            ("https://x.net/a?code=canary&state=1", "https://x.net/a?code=redacted&state=1"),
+            ("https://x.net/a?code=canary&state=1", "https://x.net/a?code=redacted&state=redacted"),
             ("https://x.net/a?X-Amz-Signature=canary", "https://x.net/a?X-Amz-Signature=redacted"),
             ("https://user:canary@x.net/a", "https://x.net/a"),
             ("https://x.net/a#access_token=canary", "https://x.net/a"),
-            ("https://x.net/a?postcode=1&limit=20", "https://x.net/a?postcode=1&limit=20"),
+            ("https://x.net/a?postcode=1&limit=20", "https://x.net/a?postcode=redacted&limit=20"),
             ("https://x.net/a%2Fb?q=%26", "https://x.net/a%2Fb?q=%26"),
         ]
     )

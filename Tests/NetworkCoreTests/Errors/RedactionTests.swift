@@ -2,6 +2,7 @@ import AuthInterface
 import Foundation
 import NetworkTesting
 import Testing
+
 @testable import NetworkCore
 
 /// G17: each place of a secret contains a canary, and no printed form of any value does.

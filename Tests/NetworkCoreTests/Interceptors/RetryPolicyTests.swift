@@ -3,6 +3,7 @@ import AuthTesting
 import Foundation
 import NetworkTesting
 import Testing
+
 @testable import NetworkCore
 
 @Suite("RetryPolicy", .timeLimit(.minutes(10)))
@@ -14,18 +15,18 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
-    func `a transient status is retried`(status: Int) {
-        #expect(policy.retry(failure(status), context: RequestContext()) == .retry(after: .milliseconds(250)))
+    func `a transient status is retried`(status: Int) async throws {
+        #expect(try await policy.retry(failure(status), context: RequestContext()) == .retry(after: .milliseconds(250)))
     }
 
     @Test(arguments: [200, 301, 400, 401, 403, 404, 409, 410, 419, 422, 501, 505])
-    func `other statuses are not retried`(status: Int) {
-        #expect(policy.retry(failure(status), context: RequestContext()) == .doNotRetry)
+    func `other statuses are not retried`(status: Int) async throws {
+        #expect(try await policy.retry(failure(status), context: RequestContext()) == .doNotRetry)
     }
 
     @Test(arguments: [NetworkError.Code.connectionFailed, .timedOut, .transportFailed])
-    func `a missing response is retried`(code: NetworkError.Code) {
-        #expect(policy.retry(NetworkError(code), context: RequestContext()) != .doNotRetry)
+    func `a missing response is retried`(code: NetworkError.Code) async throws {
+        #expect(try await policy.retry(NetworkError(code), context: RequestContext()) != .doNotRetry)
     }
 
     @Test(
@@ -34,15 +35,15 @@ struct RetryPolicyTests {
             .redirectRefused, .tooManyRedirects, .responseTooLarge, .sessionEnded, .refreshUnavailable, .unsuccessful,
         ]
     )
-    func `a failure that would recur is not retried`(code: NetworkError.Code) {
-        #expect(policy.retry(NetworkError(code), context: RequestContext()) == .doNotRetry)
+    func `a failure that would recur is not retried`(code: NetworkError.Code) async throws {
+        #expect(try await policy.retry(NetworkError(code), context: RequestContext()) == .doNotRetry)
     }
 
-    @Test func `a request that must not happen twice is not retried`() {
+    @Test func `a request that must not happen twice is not retried`() async throws {
         let once = RequestContext(method: .post, isIdempotent: false)
-        #expect(policy.retry(failure(503), context: once) == .doNotRetry)
-        #expect(policy.retry(NetworkError(.connectionFailed), context: once) == .doNotRetry)
-        #expect(policy.retry(failure(503), context: RequestContext(isReplayable: false)) == .doNotRetry)
+        #expect(try await policy.retry(failure(503), context: once) == .doNotRetry)
+        #expect(try await policy.retry(NetworkError(.connectionFailed), context: once) == .doNotRetry)
+        #expect(try await policy.retry(failure(503), context: RequestContext(isReplayable: false)) == .doNotRetry)
     }
 
     @Test func `a POST with an idempotency key is retried`() async throws {
@@ -62,24 +63,25 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [(1, 500), (2, 1_000), (3, 2_000), (6, 16_000), (7, 20_000), (60, 20_000)])
-    func `pauses grow up to a bound`(attempt: Int, milliseconds: Int) {
+    func `pauses grow up to a bound`(attempt: Int, milliseconds: Int) async throws {
         let longest = RetryPolicy(attempts: 100, random: { 1 })
         let shortest = RetryPolicy(attempts: 100, random: { 0 })
         let context = RequestContext(attempt: attempt)
-        #expect(longest.retry(failure(503), context: context) == .retry(after: .milliseconds(milliseconds)))
-        #expect(shortest.retry(failure(503), context: context) == .retry(after: .zero))
+        #expect(try await longest.retry(failure(503), context: context) == .retry(after: .milliseconds(milliseconds)))
+        #expect(try await shortest.retry(failure(503), context: context) == .retry(after: .zero))
     }
 
-    @Test func `no attempt follows the last one`() {
-        #expect(policy.retry(failure(503), context: RequestContext(attempt: 2)) != .doNotRetry)
-        #expect(policy.retry(failure(503), context: RequestContext(attempt: 3)) == .doNotRetry)
+    @Test func `no attempt follows the last one`() async throws {
+        #expect(try await policy.retry(failure(503), context: RequestContext(attempt: 2)) != .doNotRetry)
+        #expect(try await policy.retry(failure(503), context: RequestContext(attempt: 3)) == .doNotRetry)
     }
 
-    @Test func `a retry waits for Retry-After up to a limit`() {
+    @Test func `a retry waits for Retry-After up to a limit`() async throws {
         let asked = failure(503, retryAfter: .seconds(60))
         let pause = Duration.seconds(60) + .milliseconds(250)
-        #expect(policy.retry(asked, context: RequestContext()) == .retry(after: pause))
-        #expect(policy.retry(failure(503, retryAfter: .seconds(61)), context: RequestContext()) == .doNotRetry)
+        #expect(try await policy.retry(asked, context: RequestContext()) == .retry(after: pause))
+        #expect(
+            try await policy.retry(failure(503, retryAfter: .seconds(61)), context: RequestContext()) == .doNotRetry)
     }
 
     @Test func `an outage exhausts the budget of all calls`() async throws {
@@ -95,6 +97,46 @@ struct RetryPolicyTests {
         }
         // 20 were saved, and the calls add a tenth each. Without a budget there would be 200.
         #expect((25...31).contains(transport.requests.count - 100))
+    }
+
+    @Test func `a thousand requests that failed together do not retry together`() async throws {
+        let policy = RetryPolicy(budget: RetryBudget(capacity: 10_000))
+        var pauses: [Int: Int] = [:]
+        for _ in 0..<1_000 {
+            let decision = try await policy.retry(
+                failure(503, retryAfter: .seconds(2)), context: RequestContext(attempt: 2))
+            guard case .retry(let pause) = decision else { return #expect(Bool(false)) }
+            #expect(pause >= .seconds(2) && pause <= .seconds(3))
+            pauses[Int(pause / .milliseconds(100)), default: 0] += 1
+        }
+        // Ten slots of 100 expected requests each; twice as many is more than ten standard deviations.
+        #expect(pauses.values.allSatisfy { $0 < 200 })
+    }
+
+    @Test func `a request without a connection waits until there is one, in place of the pause`() async throws {
+        let isReady = Gate()
+        let policy = RetryPolicy(waitUntilReady: { _ in await isReady.pass() }, random: { 0 })
+        let transport = StubTransport(
+            .any ~> .failure(.connectionFailed), .any ~> .envelope(Article(id: 7, title: "x")))
+        let client = NetworkClient(baseURL: baseURL, transport: transport, interceptors: [policy])
+        let call = Task { try await client.send(.article(7)) }
+        await isReady.arrivals(atLeast: 1)
+        #expect(transport.requests.count == 1)
+        isReady.open()
+        #expect(try await call.value.id == 7)
+    }
+
+    @Test func `the wait for a connection is bounded, and does not follow a response`() async throws {
+        let clock = ManualTimeSource()
+        let isReady = Gate()
+        let policy = RetryPolicy(waitUntilReady: { _ in await isReady.pass() }, random: { 0.5 })
+        #expect(try await policy.retry(failure(503), context: RequestContext()) == .retry(after: .milliseconds(250)))
+        let context = RequestContext(clock: clock)
+        let decision = Task { try await policy.retry(NetworkError(.connectionFailed), context: context) }
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: RetryPolicy.defaultMaximumWait)
+        #expect(try await decision.value == .doNotRetry)
+        isReady.open()
     }
 }
 

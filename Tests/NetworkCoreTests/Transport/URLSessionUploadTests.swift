@@ -36,7 +36,7 @@ struct URLSessionUploadTests {
         await clock.sleepers(atLeast: 1)
         clock.advance(by: .seconds(5))
         let error = await #expect(throws: HTTPTransportError.self) { _ = try await upload.value }
-        #expect(error?.code == .timedOut && error?.reason.contains("sequence") == true)
+        #expect(error?.code == .timedOut && error?.waitedFor == .requestBody)
     }
 }
 #endif

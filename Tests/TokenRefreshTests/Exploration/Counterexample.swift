@@ -32,6 +32,7 @@ extension ExplorationStep {
         case .leaseIsGiven(let slot, _): "p\(slot) is given the lease"
         case .leaseIsRefused(let slot, _): "p\(slot) is refused the lease"
         case .leaseIsCut(let slot): "p\(slot) loses its lease"
+        case .noticesLoss(let slot): "p\(slot) notices that it has lost its lease"
         case .isNotifiedOfChange(let slot): "p\(slot): the store may have changed"
         case .serverProcesses(let call): "the server processes \(world.calls[call].summary)"
         case .response(let call): "the response to \(world.calls[call].summary) arrives"
@@ -64,6 +65,7 @@ extension RefreshTimer {
     fileprivate var summary: String {
         switch self {
         case .deadline: "the deadline of the attempt passes"
+        case .waiterDeadline: "the deadline of a caller passes"
         case .callLimit: "the call passes its second limit"
         case .abandonment: "the cancelled call has not ended in time"
         case .cooldown, .storeRetry, .reload: "a pause ends"

@@ -20,6 +20,7 @@ enum ExplorationStep: Hashable {
     case leaseIsGiven(Int, AttemptID)
     case leaseIsRefused(Int, AttemptID)
     case leaseIsCut(Int)
+    case noticesLoss(Int)
     case isNotifiedOfChange(Int)
 
     // The server.
@@ -50,6 +51,7 @@ extension RefreshTimer {
         case .reload: (6, 0)
         case .loadDeadline: (7, 0)
         case .checkDeadline: (8, 0)
+        case .waiterDeadline: (9, 0)
         }
     }
 }

@@ -19,6 +19,7 @@ import Testing
         ExplorationBounds(faults: 2, [.refresh: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
         ExplorationBounds(faults: 1, [.refresh: 2, .signOut: 1, .failure: 1, .limit: 1]),
         ExplorationBounds(faults: 3, [.refresh: 1, .pause: 1, .suspension: 1, .failure: 1, .lost: 1]),
+        ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .cut: 1]),
     ]
 
     /// What is walked on demand.
@@ -46,6 +47,8 @@ import Testing
         ExplorationBounds(faults: 0, [.refresh: 1, .check: 1, .signIn: 1, .signOut: 1]),
         ExplorationBounds(faults: 2, [.refresh: 2, .check: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
         ExplorationBounds(faults: 2, [.refresh: 2, .signOut: 1, .pause: 1, .failure: 1, .slow: 1, .limit: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .cut: 1, .lost: 1, .slow: 1, .failure: 1, .crash: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 1, .signOut: 1, .pause: 1, .cut: 2, .suspension: 1]),
         ExplorationBounds(
             faults: 3, [.refresh: 2, .pause: 2, .suspension: 1, .failure: 1, .misreport: 1, .lost: 1, .slow: 1]
         ),

@@ -41,6 +41,8 @@ struct ExploredProcess: Hashable, Sendable {
     var timers: [RefreshTimer: Duration] = [:]
     var work: [StoreWork] = []
     var leasing: [AttemptID] = []
+    /// A lease that was cut, which the process has not noticed.
+    var lostLease: AttemptID?
     var callers: [WaiterID: Caller] = [:]
     /// The token of a request that is under way.
     var request: SessionToken?

@@ -31,6 +31,7 @@ extension ExploredWorld {
         case .lease(let id): process.leasing.append(id)
         case .release(let id):
             leases.removeAll { $0 == Lease(slot: slot, attempt: id) }
+            if process.lostLease == id { process.lostLease = nil }
             if process.condition == .suspending { excuseCalls(of: slot) }
         case .call(let id, let base, let request): call(id, base, request, slot)
         case .cancelCall(let id):
@@ -62,7 +63,7 @@ extension ExploredWorld {
             if !recorded.contains(Record(refreshToken: request.refreshToken, key: key)) {
                 breaks(.intent, "p\(slot) spends r\(number), which was stored, without an intent in the store")
             }
-            if !holdsLease(slot), !lapsed.contains(owner(slot)) {
+            if !holdsLease(slot), processes[slot].process.lostLease == nil {
                 breaks(.lease, "p\(slot) spends r\(number), which was stored, without the lease")
             }
         }
@@ -92,11 +93,11 @@ extension ExploredWorld {
         if lapsed.contains(owner(slot)) { excuseCalls(of: slot) }
     }
 
-    /// A second call with one refresh token is allowed where the first one's process could not keep the lease, and the
-    /// server tolerates it or the limit has passed (rule 4).
+    /// A second call with one refresh token is allowed where the process of one of the two has lost the lease and could
+    /// not know it, and the server tolerates it or the limit has passed (rule 4).
     private mutating func check(_ other: Call, isJoinedBy key: String, of slot: Int) {
         let isOverdue = now - other.startedAt >= ExploredProcess.policy.longestCall
-        if !other.isExcused {
+        if !other.isExcused, processes[slot].process.lostLease == nil {
             breaks(.oneCall, "p\(slot) spends r\(other.number) while a call of p\(other.slot ?? slot) is under way")
         } else if model.honoursKeys, !isOverdue, key != other.key {
             breaks(.oneCall, "p\(slot) spends r\(other.number) with another key than the call that is under way")

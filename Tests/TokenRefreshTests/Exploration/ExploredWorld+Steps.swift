@@ -50,6 +50,7 @@ extension ExploredWorld {
             if bounds.has(.failure) { steps.append(.leaseIsRefused(slot, attempt)) }
         }
         if bounds.has(.cut), holdsLease(slot) { steps.append(.leaseIsCut(slot)) }
+        if process.lostLease != nil { steps.append(.noticesLoss(slot)) }
     }
 
     private func add(userSteps slot: Int, _ process: ExploredProcess, to steps: inout [ExplorationStep]) {
@@ -98,6 +99,7 @@ extension ExploredWorld {
         switch timer {
         // One that waits for the other process's refresh fails with it: the slow one has been counted.
         case .deadline: hasCall(slot) ? .slow : .pause
+        case .waiterDeadline: .pause
         case .callLimit: .limit
         case .abandonment: nil
         case .writeDeadline, .loadDeadline, .checkDeadline: .slow

@@ -41,9 +41,13 @@ extension ExploredWorld {
             send(slot, .leaseFailed(attempt, TokenStoreError(.busy, reason: "busy")))
         case .leaseIsCut(let slot):
             bounds.spend(.cut)
+            let lost = leases.first { $0.slot == slot }?.attempt
+            change(slot) { $0.lostLease = lost }
             leases.removeAll { $0.slot == slot }
             lapsed.insert(owner(slot))
             excuseCalls(of: slot)
+        case .noticesLoss(let slot):
+            if let lost = processes[slot].process.lostLease { send(slot, .leaseLost(lost)) }
         default: takeRest(step)
         }
         findIdleWait()

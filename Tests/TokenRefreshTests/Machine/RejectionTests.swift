@@ -51,6 +51,21 @@ import Testing
         }
     }
 
+    @Test func `G11: while the end of a session that was never stored cannot be stored, its tokens are written`() {
+        var script = MachineScript(isShared: true)
+        script.recordsIntents = false
+        _ = script.signIn(1, as: "bob")
+        _ = script.storeFails()
+        _ = script.refused(2, generation: 0, of: "bob")
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0)) == ["intent bob g0", "call g0"])
+        #expect(script.respond(.rejected) == ["reread"])
+        #expect(script.storeFails() == [])
+        #expect(script.reread(.stored("ada", 0)) == ["reread"], "a write has ended since")
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.storeFails() == ["save bob g0", "2: storeUnavailable"])
+    }
+
     @Test func `A store of one process ends the session at once when its write fails`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)

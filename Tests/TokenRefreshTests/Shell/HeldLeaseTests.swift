@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 import Foundation
 import Testing
 
@@ -17,6 +18,9 @@ import Testing
         }
 
         func mayStillCall(_ owner: ProcessIdentity) -> Bool { ownersMayCall }
+
+        let lost = Locked(false)
+        var isLost: Bool { lost.withLock { $0 } }
 
         func release() async { released.open() }
     }
@@ -67,6 +71,21 @@ import Testing
         }
         await store.held.released.pass()
         #expect(store.base.base.bundle?.generation == 1)
+    }
+
+    @Test func `Rule 4: no call is made once the lease is known to be lost`() async throws {
+        let store = store(.fixture())
+        let recording = Gate()
+        store.base.hold(.record, at: recording, .after)
+        let handler = ScriptedRefreshHandler()
+        let engine = TokenRefreshCoordinator(store: store, handler: handler)
+        let refresh = Task { await code { try await engine.refresh() } }
+        await recording.arrivals(atLeast: 1)
+        store.held.lost.withLock { $0 = true }
+        recording.open()
+        #expect(await refresh.value == "refreshUnavailable")
+        await store.held.released.pass()
+        #expect(handler.calls.isEmpty)
     }
 
     @Test(arguments: [false, true])

@@ -107,6 +107,8 @@ final class DeviceProcess {
         var kind: Kind
         var phase = Phase.waiting
         var since: Int
+        /// The process was suspended while it waited.
+        var wasSuspended = false
         /// The place of its last event among all events.
         var order = 0
         /// The place of the event by which it was given its token.
@@ -189,6 +191,8 @@ struct ProcessNotes {
     var knewServerDate = false
     /// When the machine last wrote an intent.
     var intentAt = 0
+    /// The last write of the end of a session whose refresh token was rejected.
+    var rejectedEnd: (version: Int, session: SessionID)?
 }
 
 /// A refresh on its way to the server and back.
@@ -237,12 +241,4 @@ extension TokenBundle {
 
 extension SessionToken {
     var mark: Mark { .init(session: session, generation: generation) }
-}
-
-extension Duration {
-    /// Whole milliseconds, rounded up: a timer never fires early.
-    var milliseconds: Int {
-        let parts = components
-        return Int(parts.seconds) * 1_000 + Int((parts.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-    }
 }

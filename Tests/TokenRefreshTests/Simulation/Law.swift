@@ -1,3 +1,8 @@
+import AuthInterface
+import ConcurrencyPrimitives
+
+@testable import TokenRefresh
+
 /// What must hold after every step, named by the guarantee it belongs to.
 enum Law: String, Sendable {
     case singleFlight = "G1, G13: one refresh at a time for a session on a device"
@@ -33,6 +38,7 @@ enum Law: String, Sendable {
     case newest = "G12: the store ends up with the newest bundle"
     case health = "G13: a session that the server still honours is not ended"
     case lease = "G13: a process at rest holds no lease"
+    case leased = "G13: no call is made without the lease, unless the process cannot know of its loss"
     case store = "G14: an unreadable store does not count as empty"
     case clock = "G19: no refresh without an expiry or a refusal"
     case noToken = "G22: no call without a refresh token"
@@ -61,4 +67,55 @@ struct Violation: Error, Sendable {
 
 extension Violation.Key: CustomStringConvertible {
     var description: String { way.isEmpty ? law.rawValue : "\(law.rawValue), \(way)" }
+}
+
+/// What the laws need of a machine before an event, and the event.
+struct MachineSnapshot {
+    let session: SessionID?
+    let generation: Int
+    let accessToken: String?
+    let refreshToken: String?
+    let urgency: Expiry.Urgency
+    let isActivating: Bool
+    let event: RefreshEvent
+
+    init(_ process: DeviceProcess, event: RefreshEvent, at now: Instant) {
+        let current = process.current
+        session = current?.bundle.session
+        generation = current?.bundle.generation ?? 0
+        accessToken = current?.bundle.accessToken
+        refreshToken = process.newest?.refreshToken
+        urgency = current?.expiry.urgency(at: now.uptime) ?? .none
+        isActivating = process.isActivating
+        self.event = event
+    }
+
+    /// Whether the event shows the machine what the store holds.
+    var showsStore: Bool {
+        switch event {
+        case .read, .wrote(_, .superseded): true
+        default: false
+        }
+    }
+
+    /// Whether the event says that a write to the store has failed, or takes too long.
+    var isStoreFailure: Bool {
+        switch event {
+        case .wrote(_, .failed), .timerFired(.writeDeadline): true
+        default: false
+        }
+    }
+
+    /// What the event shows of the store.
+    var shown: StoredSession? {
+        switch event {
+        case .read(_, .success(let found), _), .wrote(_, .superseded(let found)): found
+        default: nil
+        }
+    }
+
+    /// The token whose refusal the event reports.
+    var refusal: TokenRefusal? {
+        if case .requested(.replacement(let refusal), _) = event { refusal } else { nil }
+    }
 }

@@ -59,7 +59,7 @@ import Testing
         let laws: Set<Law>
 
         static let all = [
-            Broken(fault: .leaseIsNotExclusive, laws: [.secondCall, .singleFlight, .reuse, .rotation]),
+            Broken(fault: .leaseIsNotExclusive, laws: [.leased, .secondCall, .singleFlight, .reuse, .rotation]),
             Broken(fault: .writesAreBlind, laws: [.revival, .newest, .rotation, .backwards, .otherSignIn]),
             Broken(fault: .keysAreForgotten, laws: [.keys]),
         ]

@@ -74,7 +74,9 @@ extension World {
         let notes = processes[process].notes
         if let failure = notes.failure, now < failure.until { return true }
         guard !notes.isAttempting else { return false }
-        let isMarking = processes[process].jobs.contains { if case .write = $0.kind { true } else { false } }
+        // A mark that could not be written is written again, and keeps the abandoned call until then.
+        let isMarking =
+            processes[process].machine.unsavedContent?.bundle?.pendingRefresh?.isAbandoned == true
         return calls.contains { $0.process == process && !$0.isOrphan && (!$0.isAbandoned || isMarking) }
     }
 
@@ -105,6 +107,9 @@ extension World {
     /// G6. A request fails because of a failure, and a success ends the failures before it.
     private mutating func checkFailure(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
         guard case .failed(let error) = response, error.code == .refreshUnavailable else { return }
+        // A caller whose deadline has passed fails although the attempt continues (G25).
+        let deadline = plan.policy.deadline.milliseconds
+        if request.wasSuspended || now - request.since >= deadline - deadline / 64 { return }
         if !processes[process].notes.isFailing, !isHeldUp(process) {
             fail(.success, "p\(process + 1) #\(request.waiter) gets \(response.traceText)")
         }

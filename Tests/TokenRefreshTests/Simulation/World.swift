@@ -121,6 +121,11 @@ struct World {
     /// Sends an event to a process's machine, and runs its actions.
     mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
+        if let lost = lostLease(of: process) { handle(.leaseLost(lost), process) }
+        handle(event, process)
+    }
+
+    private mutating func handle(_ event: RefreshEvent, _ process: Int) {
         if isTraced { note("p\(process + 1) <- \(event.traceText)") }
         events += 1
         let before = MachineSnapshot(processes[process], event: event, at: instant)
@@ -139,6 +144,9 @@ struct World {
             add(.release(id), process)
         case .write(let version, let content):
             if content.bundle?.pendingRefresh != nil { processes[process].notes.intentAt = now }
+            if case .ended(_, _, .rejected(let bundle, _)) = content {
+                processes[process].notes.rejectedEnd = (version, bundle.session)
+            }
             add(.write(version: version, content), process)
         case .call(let id, let base, let request): call(process, id, base, request)
         case .cancelCall(let id):

@@ -75,6 +75,8 @@ struct WorldPlan: Sendable {
     let policy: TokenRefreshPolicy
     let showsEmptyTokens: Bool
     let length: Int
+    /// Whether a process knows at once that its claim to the lease has expired.
+    let noticesLosses: Bool
     let seed: UInt64
 
     init(seed: UInt64) {
@@ -99,6 +101,7 @@ struct WorldPlan: Sendable {
         policy = Self.policy(&draws)
         showsEmptyTokens = draws.chance(50)
         length = draws.of([100, 300, 600, 2_000])
+        noticesLosses = draws.chance(60)
     }
 
     /// The tolerance that the handler declares: the server's, or less.
@@ -143,5 +146,32 @@ struct WorldPlan: Sendable {
         server.hasBrokenEndpoint = draws.chance(30)
         server.ambiguousResponses = draws.of([0, 0, 0, 30])
         return server
+    }
+}
+
+/// The source of every choice of a world.
+///
+/// A world draws one number for each step, and all random choices of that step follow from it. So a step can be left
+/// out of a run, and the others keep their meaning: that makes it possible to shrink a failing run.
+struct RandomDraws {
+    private var generator: SplitMix64
+
+    init(_ seed: UInt64) {
+        generator = SplitMix64(seed: seed)
+    }
+
+    mutating func next() -> UInt64 { generator.next() }
+
+    /// A number from 0 up to, and not including, `count`.
+    mutating func pick(_ count: Int) -> Int {
+        Int(truncatingIfNeeded: generator.next() >> 33) % count
+    }
+
+    mutating func chance(_ percent: Int) -> Bool {
+        pick(100) < percent
+    }
+
+    mutating func of<Choice>(_ choices: [Choice]) -> Choice {
+        choices[pick(choices.count)]
     }
 }

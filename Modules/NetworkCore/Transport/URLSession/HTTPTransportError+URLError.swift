@@ -2,13 +2,27 @@ import Foundation
 
 extension HTTPTransportError {
     /// Converts an error of URLSession, which is not kept because it contains the whole URL, query included.
-    init(reportedBy error: any Error) {
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - hasHead: Whether the head of the response had arrived.
+    init(reportedBy error: any Error, hasHead: Bool) {
         guard let error = error as? URLError else {
             self.init(.transportFailed, reason: "\(type(of: error))")
             return
         }
-        let (code, reason) = Self.reading(of: error.code)
+        let (code, reason) = hasHead ? Self.readingInBody(of: error.code) : Self.reading(of: error.code)
         self.init(code, reason: "\(reason) (URLError \(error.code.rawValue))")
+    }
+
+    /// An error after the head: TLS is established, the URL was used, and the server has responded.
+    private static func readingInBody(of code: URLError.Code) -> (NetworkError.Code, String) {
+        switch code {
+        case .timedOut: reading(of: code)
+        case .cannotDecodeContentData, .cannotDecodeRawData:
+            (.invalidResponse, "the body of the response is not in the encoding that its head names")
+        default: (.connectionFailed, "the connection was lost before the end of the response")
+        }
     }
 
     private static func reading(of code: URLError.Code) -> (NetworkError.Code, String) {
@@ -31,10 +45,12 @@ extension HTTPTransportError {
         case .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile, .cannotOpenFile,
             .requestBodyStreamExhausted:
             (.encodingFailed, "the body cannot be read")
-        case .badURL, .unsupportedURL:
-            (.invalidRequest, "the URL cannot be used")
+        case .badURL, .unsupportedURL, .cannotParseResponse:
+            // The client sends valid http and https URLs only. On Linux, the second is what is left of libcurl's error for
+            // a response that is not HTTP.
+            (.invalidResponse, "the response is not HTTP")
         default:
-            (.transportFailed, "the exchange failed; on Linux the cause may be TLS, or an incomplete body")
+            (.transportFailed, "the exchange failed; on Linux the cause may be TLS")
         }
     }
 }

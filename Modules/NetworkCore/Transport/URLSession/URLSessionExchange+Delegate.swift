@@ -85,44 +85,44 @@ extension URLSessionExchange {
     }
 
     func complete(with error: (any Error)?) {
-        finish(error.map(HTTPTransportError.init(reportedBy:)), keepsPieces: true)
+        let hasHead = state.withLock { $0.hasHead }
+        finish(error.map { HTTPTransportError(reportedBy: $0, hasHead: hasHead) }, keepsPieces: true)
     }
 }
 
 // Time limits.
 extension URLSessionExchange {
+    /// Watches the first limit to be reached, in place of another one.
     func startWatch() {
-        let watch = Task { await self.watchTime() }
-        let replaced = state.withLock { state -> Task<Void, Never>? in
-            guard state.end == nil else { return watch }
-            defer { state.watch = watch }
-            return state.watch
+        let added = deadlines.add(at: limit.at) { [weak self] in self?.checkLimit() }
+        let replaced = state.withLock { state -> UInt64? in
+            guard state.end == nil else { return added }
+            defer { state.limit = added }
+            return state.limit
         }
-        replaced?.cancel()
+        if let replaced { deadlines.remove(replaced) }
     }
 
-    /// The first limit to be reached, and what it is a limit of.
-    private var limit: (at: Duration, reason: String) {
+    private func checkLimit() {
+        let limit = limit
+        if clock.uptime < limit.at { startWatch() } else { fail(limit.error) }
+    }
+
+    /// The first limit to be reached, and the error of it.
+    private var limit: (at: Duration, error: HTTPTransportError) {
         let (turnAt, lastActivity, hasHead) = state.withLock { ($0.turnAt, $0.lastActivity, $0.hasHead) }
-        let idle = (lastActivity + request.idleTimeout, "nothing was sent or received for \(request.idleTimeout)")
+        let idleReason = "nothing was sent or received for \(request.idleTimeout.inWords)"
+        let idleWait = hasHead ? NetworkError.Wait.responseBody : .responseHead
+        let idle = (
+            lastActivity + request.idleTimeout,
+            HTTPTransportError(.timedOut, reason: idleReason, waitedFor: idleWait)
+        )
         guard !hasHead, let timeToHead = request.timeToHead else { return idle }
         let deadline = startedAt + timeToHead
-        let hadTurn = turnAt.map { $0 < deadline } ?? false
-        let waitedFor = hadTurn ? "the head of the response did not arrive" : "waited for a connection"
-        let total = (deadline, "\(waitedFor) for \(timeToHead)")
+        let wait = turnAt.map { $0 < deadline } ?? false ? NetworkError.Wait.responseHead : .connection
+        let reason = "waited for \(wait) for \(timeToHead.inWords)"
+        let total = (deadline, HTTPTransportError(.timedOut, reason: reason, waitedFor: wait))
         return turnAt == nil || total.0 < idle.0 ? total : idle
-    }
-
-    private func watchTime() async {
-        while true {
-            let limit = limit
-            guard clock.uptime < limit.at else { return fail(HTTPTransportError(.timedOut, reason: limit.reason)) }
-            do {
-                try await clock.sleep(until: limit.at)
-            } catch {
-                return
-            }
-        }
     }
 }
 

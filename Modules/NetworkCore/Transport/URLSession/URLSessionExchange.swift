@@ -10,7 +10,8 @@ final class URLSessionExchange: Sendable {
         /// When its turn came. Until then nothing can be sent, so the idle timeout does not count.
         var turnAt: Duration?
         var task: URLSessionTask?
-        var watch: Task<Void, Never>?
+        /// The number of the next limit in the queue of deadlines.
+        var limit: UInt64?
         /// Ends the stream of the body.
         var endStream: (@Sendable () -> Void)?
         var lastActivity: Duration
@@ -31,6 +32,7 @@ final class URLSessionExchange: Sendable {
     let request: HTTPTransportRequest
     let upload: URLSessionUpload
     let clock: any TimeSource
+    let deadlines: DeadlineQueue
     let unreadLimit: Int
     let startedAt: Duration
     let state: Locked<State>
@@ -39,12 +41,14 @@ final class URLSessionExchange: Sendable {
         _ request: HTTPTransportRequest,
         upload: URLSessionUpload = .none,
         clock: any TimeSource,
+        deadlines: DeadlineQueue? = nil,
         startedAt: Duration? = nil,
         unreadLimit: Int = URLSessionTransport.defaultUnreadLimit
     ) {
         self.request = request
         self.upload = upload
         self.clock = clock
+        self.deadlines = deadlines ?? DeadlineQueue(clock: clock)
         self.unreadLimit = unreadLimit
         self.startedAt = startedAt ?? clock.uptime
         state = Locked(State(lastActivity: self.startedAt))
@@ -170,7 +174,7 @@ final class URLSessionExchange: Sendable {
             state.metrics.total = now - startedAt
             let before = state
             state.end = .some(error)
-            (state.headWaiter, state.pieceWaiter, state.watch, state.task, state.gate) = (nil, nil, nil, nil, nil)
+            (state.headWaiter, state.pieceWaiter, state.limit, state.task, state.gate) = (nil, nil, nil, nil, nil)
             state.endWaiters = [:]
             if !keepsPieces { state.pieces = Queue() }
             return before
@@ -180,7 +184,7 @@ final class URLSessionExchange: Sendable {
         if before.turnAt == nil { before.gate?.withdraw(self) } else { before.gate?.leave() }
         upload.discard()
         before.endStream?()
-        before.watch?.cancel()
+        if let limit = before.limit { deadlines.remove(limit) }
         request.onEvent?(HTTPTransportEvent(.metrics, metrics: before.metrics))
         let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
         before.headWaiter?.resume(throwing: error ?? noResponse)

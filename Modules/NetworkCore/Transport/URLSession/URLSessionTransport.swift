@@ -11,10 +11,13 @@ import Foundation
 /// second time; a request without a body is silently sent twice. So there a request that has a body, or must not happen
 /// twice, has a session of its own, whose connection is new and used once. `Connection: close` would cost less, but
 /// some servers ignore it. A new session costs a few threads and files, so at most ``coldConnectionLimit`` of them
-/// exist at a time. 1,000 such requests take 0.7 s on loopback and two cores.
+/// exist at a time for calls. 1,000 such requests take 0.7 s on loopback and two cores.
 ///
 /// **Queue.** Requests wait in this transport and not inside URLSession, where waiting for a connection counts as idle
 /// time: a burst to a slow server would time out unsent. The idle timeout counts from the end of the wait.
+///
+/// **Streams and refreshes** have connections of their own: six open event streams do not hold up a call, and calls do not
+/// hold up the refresh that they wait for.
 ///
 /// **Bodies.** On Apple platforms a sequence is sent while it is made. On Linux it is read to its end first, into a
 /// temporary file, because all sessions of a process share one thread there, which must not wait for a sequence.
@@ -31,19 +34,27 @@ public final class URLSessionTransport: HTTPTransport {
     /// The most requests at a time to an `https` origin, where one HTTP/2 connection carries many.
     public static let multiplexedRequestsPerOrigin = 64
 
+    /// The default of ``streamsPerHost``.
+    public static let defaultStreamsPerHost = 32
+
+    /// The most refreshes of tokens at a time, to one host.
+    public static let refreshesPerHost = 16
+
     /// The default of the limit for bytes of a response that wait to be read: 64 MiB.
     public static let defaultUnreadLimit = 64 * 1_024 * 1_024
 
     /// The most warm connections to one host at a time, and so the most requests at a time to an `http` origin.
     public let connectionsPerHost: Int
 
+    /// The most streams from one host at a time. They use other connections than calls and refreshes.
+    public let streamsPerHost: Int
+
     private let unreadLimit: Int
     private let clock: any TimeSource
-    private let configure: @Sendable (URLSessionConfiguration) -> Void
-    private let warm: URLSession
-    private let router: URLSessionRouter
-    private let coldGate = ConnectionGate(limit: coldConnectionLimit)
-    private let warmGates = Locked<[Origin: ConnectionGate]>([:])
+    private let deadlines: DeadlineQueue
+    private let calls: URLSessionPool
+    private let streams: URLSessionPool
+    private let refreshes: URLSessionPool
 
     #if canImport(FoundationNetworking)
     private static let needsColdConnections = true
@@ -55,31 +66,38 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - connectionsPerHost: The most warm connections to one host at a time. At least one.
+    ///   - streamsPerHost: The most streams from one host at a time. At least one.
     ///   - unreadLimit: The most bytes of a response that wait to be read.
     ///   - clock: The clock of the time limits.
     ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
     ///     The transport then sets caches, cookies, credentials, connections and timeouts itself.
     public init(
         connectionsPerHost: Int = defaultConnectionsPerHost,
+        streamsPerHost: Int = defaultStreamsPerHost,
         unreadLimit: Int = defaultUnreadLimit,
         clock: any TimeSource = SystemTimeSource(),
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
-        let connectionsPerHost = max(1, connectionsPerHost)
-        self.connectionsPerHost = connectionsPerHost
+        self.connectionsPerHost = max(1, connectionsPerHost)
+        self.streamsPerHost = max(1, streamsPerHost)
         self.unreadLimit = unreadLimit
         self.clock = clock
-        self.configure = { configuration in
-            configure(configuration)
-            configuration.httpMaximumConnectionsPerHost = connectionsPerHost
-        }
-        router = URLSessionRouter()
-        warm = Self.session(self.configure, delegate: router)
-    }
-
-    deinit {
-        // A session retains its delegate until it is invalidated. Its tasks end first.
-        warm.finishTasksAndInvalidate()
+        deadlines = DeadlineQueue(clock: clock)
+        calls = URLSessionPool(
+            connectionsPerHost: self.connectionsPerHost,
+            coldConnections: Self.coldConnectionLimit,
+            configure: configure
+        )
+        streams = URLSessionPool(
+            connectionsPerHost: self.streamsPerHost,
+            coldConnections: self.streamsPerHost,
+            configure: configure
+        )
+        refreshes = URLSessionPool(
+            connectionsPerHost: Self.refreshesPerHost,
+            coldConnections: Self.refreshesPerHost,
+            configure: configure
+        )
     }
 
     /// Sends one request and returns when the head of the response has arrived.
@@ -93,78 +111,25 @@ public final class URLSessionTransport: HTTPTransport {
         let startedAt = clock.uptime
         let upload = try await URLSessionUpload(request.body, within: request.timeToHead, clock: clock)
         let exchange = URLSessionExchange(
-            request, upload: upload, clock: clock, startedAt: startedAt, unreadLimit: unreadLimit)
+            request, upload: upload, clock: clock, deadlines: deadlines, startedAt: startedAt, unreadLimit: unreadLimit)
         let head: HTTPResponseHead
+        let pool = pool(for: request.purpose)
         if Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty {
-            head = try await exchange.start(through: coldGate) { [configure] in
-                let router = URLSessionRouter()
-                let session = Self.session(configure, delegate: router)
-                defer { session.finishTasksAndInvalidate() }
-                return Self.task(for: exchange, in: session, router: router)
-            }
+            head = try await exchange.start(through: pool.coldGate) { pool.coldTask(for: exchange) }
         } else {
-            head = try await exchange.start(through: warmGate(for: request.head)) { [warm, router] in
-                Self.task(for: exchange, in: warm, router: router)
-            }
+            let gate = pool.warmGate(for: request.head)
+            head = try await exchange.start(through: gate) { pool.warmTask(for: exchange) }
         }
         let reader = URLSessionBodyReader(exchange)
         return HTTPTransportResponse(
             head: head, body: HTTPBody(pull: reader.next), completion: { try await exchange.completion() })
     }
 
-    private func warmGate(for request: HTTPRequestHead) -> ConnectionGate {
-        guard let origin = Origin(request.url) else { return ConnectionGate(limit: 1) }
-        return warmGates.withLock { gates in
-            if let gate = gates[origin] { return gate }
-            let limit = origin.isCleartext ? connectionsPerHost : Self.multiplexedRequestsPerOrigin
-            let gate = ConnectionGate(limit: limit)
-            gates[origin] = gate
-            return gate
+    private func pool(for purpose: HTTPTransportRequest.Purpose) -> URLSessionPool {
+        switch purpose {
+        case .call: calls
+        case .stream: streams
+        case .refresh: refreshes
         }
-    }
-
-    private static func session(
-        _ configure: (URLSessionConfiguration) -> Void,
-        delegate: URLSessionRouter
-    ) -> URLSession {
-        let configuration = URLSessionConfiguration.ephemeral
-        configure(configuration)
-        configuration.urlCache = nil
-        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        configuration.httpCookieStorage = nil
-        configuration.httpCookieAcceptPolicy = .never
-        configuration.httpShouldSetCookies = false
-        configuration.urlCredentialStorage = nil
-        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-    }
-
-    private static func task(
-        for exchange: URLSessionExchange,
-        in session: URLSession,
-        router: URLSessionRouter
-    ) -> URLSessionTask {
-        var head = URLRequest(exchange.request.head)
-        // The watch of the exchange ends first. This one is for the case that it cannot.
-        head.timeoutInterval = (exchange.request.idleTimeout / .seconds(1) * 2).rounded(.up) + 60
-        head.httpShouldHandleCookies = false
-        let task: URLSessionTask
-        switch exchange.upload {
-        case .none:
-            task = session.dataTask(with: head)
-        case .data(let data):
-            task = session.uploadTask(with: head, from: data)
-        case .file(let url, _, _):
-            task = session.uploadTask(with: head, fromFile: url)
-        case .stream:
-            #if !canImport(FoundationNetworking)
-            if let length = exchange.request.body.length {
-                head.setValue("\(length)", forHTTPHeaderField: "Content-Length")
-            }
-            head.httpBodyStream = exchange.makeStream()
-            #endif
-            task = session.dataTask(with: head)
-        }
-        router.add(exchange, for: task)
-        return task
     }
 }

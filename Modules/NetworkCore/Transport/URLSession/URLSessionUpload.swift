@@ -42,7 +42,9 @@ enum URLSessionUpload: Sendable {
         guard let timeLimit else { return try await temporaryFile(of: body) }
         let upload = try await clock.withDeadline(clock.uptime + timeLimit) { try await temporaryFile(of: body) }
         guard let upload else {
-            throw HTTPTransportError(.timedOut, reason: "waited for the body's sequence for \(timeLimit)")
+            let wait = NetworkError.Wait.requestBody
+            let reason = "waited for \(wait) for \(timeLimit.inWords)"
+            throw HTTPTransportError(.timedOut, reason: reason, waitedFor: wait)
         }
         return upload
     }

@@ -1,0 +1,115 @@
+import ConcurrencyPrimitives
+import Foundation
+
+/// The connections of URLSession for requests of one purpose, so that those of another never use them up.
+///
+/// A session is made when it is first needed: each has threads of its own.
+final class URLSessionPool: Sendable {
+    private struct Warm {
+        var session: URLSession?
+        var gates: [Origin: ConnectionGate] = [:]
+    }
+
+    let coldGate: ConnectionGate
+    private let connectionsPerHost: Int
+    private let configure: @Sendable (URLSessionConfiguration) -> Void
+    private let router = URLSessionRouter()
+    private let warm = Locked(Warm())
+
+    /// - Parameters:
+    ///   - connectionsPerHost: The most warm connections to one host at a time.
+    ///   - coldConnections: The most cold connections at a time.
+    ///   - configure: Changes the configuration of each session.
+    init(
+        connectionsPerHost: Int,
+        coldConnections: Int,
+        configure: @escaping @Sendable (URLSessionConfiguration) -> Void
+    ) {
+        self.connectionsPerHost = connectionsPerHost
+        self.configure = configure
+        coldGate = ConnectionGate(limit: coldConnections)
+    }
+
+    deinit {
+        // A session retains its delegate until it is invalidated. Its tasks end first.
+        warm.withLock { $0.session }?.finishTasksAndInvalidate()
+    }
+
+    /// Where requests to an origin wait for a warm connection.
+    func warmGate(for request: HTTPRequestHead) -> ConnectionGate {
+        guard let origin = Origin(request.url) else { return ConnectionGate(limit: 1) }
+        return warm.withLock { warm in
+            if let gate = warm.gates[origin] { return gate }
+            let multiplexed = max(connectionsPerHost, URLSessionTransport.multiplexedRequestsPerOrigin)
+            let gate = ConnectionGate(limit: origin.isCleartext ? connectionsPerHost : multiplexed)
+            warm.gates[origin] = gate
+            return gate
+        }
+    }
+
+    /// Makes the task of an exchange over a connection that may have been used.
+    func warmTask(for exchange: URLSessionExchange) -> URLSessionTask {
+        let session = warm.withLock { warm in
+            if let session = warm.session { return session }
+            let session = makeSession(delegate: router)
+            warm.session = session
+            return session
+        }
+        return Self.task(for: exchange, in: session, router: router)
+    }
+
+    /// Makes the task of an exchange over a new connection, which is used once.
+    func coldTask(for exchange: URLSessionExchange) -> URLSessionTask {
+        let router = URLSessionRouter()
+        let session = makeSession(delegate: router)
+        defer { session.finishTasksAndInvalidate() }
+        return Self.task(for: exchange, in: session, router: router)
+    }
+
+    private func makeSession(delegate: URLSessionRouter) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configure(configuration)
+        configuration.httpMaximumConnectionsPerHost = connectionsPerHost
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    private static func task(
+        for exchange: URLSessionExchange,
+        in session: URLSession,
+        router: URLSessionRouter
+    ) -> URLSessionTask {
+        var head = URLRequest(exchange.request.head)
+        // FoundationNetworking knows `http`, and not `HTTP`.
+        if let url = head.url, let scheme = url.scheme, scheme != scheme.lowercased() {
+            head.url = URL(string: scheme.lowercased() + url.absoluteString.dropFirst(scheme.count))
+        }
+        // The watch of the exchange ends first. This one is for the case that it cannot.
+        head.timeoutInterval = (exchange.request.idleTimeout / .seconds(1) * 2).rounded(.up) + 60
+        head.httpShouldHandleCookies = false
+        let task: URLSessionTask
+        switch exchange.upload {
+        case .none:
+            task = session.dataTask(with: head)
+        case .data(let data):
+            task = session.uploadTask(with: head, from: data)
+        case .file(let url, _, _):
+            task = session.uploadTask(with: head, fromFile: url)
+        case .stream:
+            #if !canImport(FoundationNetworking)
+            if let length = exchange.request.body.length {
+                head.setValue("\(length)", forHTTPHeaderField: "Content-Length")
+            }
+            head.httpBodyStream = exchange.makeStream()
+            #endif
+            task = session.dataTask(with: head)
+        }
+        router.add(exchange, for: task)
+        return task
+    }
+}

@@ -1,0 +1,24 @@
+#if canImport(Combine) || OpenCombine
+// sample: a model on the main actor
+import Foundation
+import NetworkCombine
+import NetworkCore
+
+@MainActor
+final class NumberModel {
+    private(set) var number: Int?
+    private(set) var message: String?
+    private var subscriptions: Set<AnyCancellable> = []
+
+    func load(from network: any NetworkService) {
+        network.publisher(for: Endpoint<Int>.get("number"))
+            .sink { completion in
+                if case .failure(let error) = completion { self.message = error.localizedDescription }
+            } receiveValue: { number in
+                self.number = number
+            }
+            .store(in: &subscriptions)
+    }
+}
+// end
+#endif

@@ -1,0 +1,210 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkTesting
+import Testing
+
+@testable import NetworkCore
+
+/// G25: every wait of a call ends at its deadline, and the error names what it waited for.
+@Suite(.timeLimit(.minutes(10))) struct DeadlineTests {
+    /// Work that never ends, and does not look at its cancellation.
+    static func hang() async {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    }
+
+    struct HangingProvider: TokenProvider {
+        var hangsAt = "token"
+
+        func token() async throws -> SessionToken {
+            if hangsAt == "token" { await DeadlineTests.hang() }
+            return .first
+        }
+
+        func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
+            await DeadlineTests.hang()
+            return .first
+        }
+
+        func noteServerDate(_ date: Date) {}
+    }
+
+    struct HangingInterceptor: RequestInterceptor {
+        var hangsAt = "adapt"
+
+        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+            if hangsAt == "adapt" { await DeadlineTests.hang() }
+            return request
+        }
+
+        func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
+            await DeadlineTests.hang()
+            return .doNotRetry
+        }
+    }
+
+    struct HangingTransport: HTTPTransport {
+        func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+            await DeadlineTests.hang()
+            throw CancellationError()
+        }
+    }
+
+    /// Advances a clock for as long as something sleeps by it.
+    static func tick(_ clock: ManualTimeSource) -> Task<Void, Never> {
+        Task {
+            while !Task.isCancelled {
+                await clock.sleepers(atLeast: 1)
+                clock.advance(by: .seconds(1))
+                await Task.yield()
+            }
+        }
+    }
+
+    static func failure(
+        _ transport: any HTTPTransport,
+        interceptors: [any RequestInterceptor] = [],
+        provider: HangingProvider? = nil,
+        deadline: Duration? = nil
+    ) async throws -> (NetworkError, Recorder<NetworkEvent>) {
+        let clock = ManualTimeSource()
+        let observer = Recorder<NetworkEvent>()
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, interceptors: interceptors,
+            observers: [observer], clock: clock)
+        let network: any NetworkService = if let provider { client.authenticated(by: provider) } else { client }
+        let ticking = Self.tick(clock)
+        defer { ticking.cancel() }
+        let error = await #expect(throws: NetworkError.self) {
+            _ = try await network.send(.article(7), deadline: deadline)
+        }
+        return (try #require(error), observer)
+    }
+
+    @Test func `the wait for a token ends at the deadline`() async throws {
+        let (error, observer) = try await Self.failure(StubTransport(), provider: HangingProvider())
+        #expect(error.code == .timedOut && error.waitedFor == .token)
+        #expect("\(error)".contains("waited for a token until the deadline of 1 min"))
+        #expect(error.request?.url == "https://api.example.com/api/v1/articles/7")
+        #expect(observer.values.map(\.kind.name) == [.started, .failed])
+    }
+
+    @Test func `the wait for another token ends at the deadline`() async throws {
+        let provider = HangingProvider(hangsAt: "replacement")
+        let (error, _) = try await Self.failure(StubTransport(.any ~> .status(401)), provider: provider)
+        #expect(error.code == .timedOut && error.waitedFor == .token)
+        #expect(error.attempt == 1)
+    }
+
+    @Test(arguments: ["adapt", "retry"]) func `the wait for an interceptor ends at the deadline`(_ place: String)
+        async throws
+    {
+        let transport = StubTransport(place == "retry" ? [.any ~> .status(503)] : [])
+        let (error, _) = try await Self.failure(transport, interceptors: [HangingInterceptor(hangsAt: place)])
+        #expect(error.code == .timedOut && error.waitedFor == .interceptor)
+    }
+
+    @Test func `a transport that does not look at its time limit is left a second after the deadline`() async throws {
+        let (error, _) = try await Self.failure(HangingTransport(), deadline: .seconds(5))
+        #expect(error.code == .timedOut && error.waitedFor == .responseHead)
+        let elapsed = try #require(error.elapsed)
+        #expect(elapsed >= .seconds(6))
+    }
+
+    /// A server that sends the head and then a byte from time to time, for ever.
+    static func drip(_ clock: ManualTimeSource) -> StubResponse {
+        StubResponse { _ in
+            HTTPTransportResponse(
+                head: HTTPResponseHead(status: 200),
+                body: HTTPBody {
+                    try await clock.sleep(until: clock.uptime + .seconds(1))
+                    return Data("x".utf8)
+                }
+            )
+        }
+    }
+
+    @Test func `a dripping body ends at a deadline that the caller set, and not at the client's`() async throws {
+        for deadline in [Duration.seconds(90), nil] {
+            let clock = ManualTimeSource()
+            let transport = StubTransport((.any ~> Self.drip(clock)).repeated())
+            let client = NetworkClient(
+                configuration: NetworkConfiguration(baseURL: baseURL, maximumResponseSize: 200), transport: transport,
+                clock: clock)
+            let ticking = Self.tick(clock)
+            defer { ticking.cancel() }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await client.send(Endpoint<Data>.get("drip"), deadline: deadline)
+            }
+            #expect(error.code == (deadline == nil ? .responseTooLarge : .timedOut))
+            #expect(error.waitedFor == (deadline == nil ? nil : .responseBody))
+        }
+    }
+
+    @Test func `a call that is cancelled ends at once, also while its token does not come`() async throws {
+        let arrived = Gate(isOpen: true)
+        struct Provider: TokenProvider {
+            let arrived: Gate
+            func token() async throws -> SessionToken {
+                await arrived.pass()
+                await DeadlineTests.hang()
+                return .first
+            }
+            func replacement(after refusal: TokenRefusal) async throws -> SessionToken { .first }
+            func noteServerDate(_ date: Date) {}
+        }
+        let client = NetworkClient(baseURL: baseURL, transport: StubTransport())
+            .authenticated(by: Provider(arrived: arrived))
+        let call = Task { try await client.send(.article(7)) }
+        await arrived.arrivals(atLeast: 1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
+    @Test func `a drip over URLSession ends at the deadline of the call`() async throws {
+        let stop = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { _ in
+            .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx".utf8))
+        }
+        defer {
+            server.stop()
+            stop.signal()
+        }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await client.send(Endpoint<Data>.get("x"), deadline: .milliseconds(200))
+        }
+        #expect(error.code == .timedOut && error.waitedFor == .responseBody)
+    }
+}
+
+@Suite struct DeadlineQueueTests {
+    @Test func `closures are called in the order of their deadlines, and none that was removed`() async {
+        let clock = ManualTimeSource(uptime: .zero)
+        let queue = DeadlineQueue(clock: clock)
+        let called = Recorder<Int>()
+        var ids: [Int: UInt64] = [:]
+        for number in (1...200).shuffled() { ids[number] = queue.add(at: .seconds(number)) { called.record(number) } }
+        for number in stride(from: 1, through: 200, by: 2) { queue.remove(ids[number] ?? 0) }
+        let ticking = DeadlineTests.tick(clock)
+        defer { ticking.cancel() }
+        while called.values.count < 100 { await Task.yield() }
+        #expect(called.values == stride(from: 2, through: 200, by: 2).map { $0 })
+        withExtendedLifetime(queue) {}
+    }
+
+    @Test func `one task sleeps, and an earlier deadline wakes it earlier`() async {
+        let clock = ManualTimeSource(uptime: .zero)
+        let queue = DeadlineQueue(clock: clock)
+        let called = Recorder<Int>()
+        _ = queue.add(at: .seconds(60)) { called.record(60) }
+        await clock.sleepers(atLeast: 1)
+        _ = queue.add(at: .seconds(1)) { called.record(1) }
+        // The sleeper of the first deadline is cancelled; the other takes its place.
+        clock.advance(by: .seconds(1))
+        while called.values.isEmpty { await Task.yield() }
+        #expect(called.values == [1])
+        withExtendedLifetime(queue) {}
+    }
+}

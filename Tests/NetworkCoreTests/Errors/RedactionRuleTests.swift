@@ -1,0 +1,133 @@
+import Foundation
+import NetworkTesting
+import Testing
+
+@testable import NetworkCore
+
+/// G17: the rules by which a secret is found: value, name and shape.
+@Suite struct RedactionRuleTests {
+    static let secret = "s3cret/Token+0=1 \"<&é"
+
+    @Test(arguments: [
+        secret, "s3cret%2FToken%2B0%3D1%20%22%3C%26%C3%A9", "s3cret%2fToken%2b0%3d1+%22%3c%26%c3%a9",
+        "s3cret%252FToken%252B0%253D1%2520%2522%253C%2526%25C3%25A9", #"s3cret\/Token+0=1 \"<&é"#,
+        #"s3cret\/Token\u002b0=1 \u0022\u003c\u0026\u00e9"#, "s3cret/Token&#43;0=1 &quot;&lt;&amp;é",
+        "s3cret/Token+0=1 &#x22;&lt;&#38;é",
+    ])
+    func `a secret is found in every form in which a server quotes it`(quoted: String) {
+        let redaction = Redaction(secrets: [Self.secret])
+        #expect(redaction.text("no '\(quoted)' here") == "no 'redacted' here")
+    }
+
+    @Test(arguments: ["client:s3cret-0123", "client:s3cret-01234", "client:s3cret-0123?>>>"])
+    func `a secret in base64 is found`(secret: String) {
+        let base64 = Data(secret.utf8).base64EncodedString()
+        let url = base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        for text in [base64, url] {
+            let shown = Redaction(secrets: [secret]).text("Basic \(text)")
+            #expect(shown.hasPrefix("Basic redacted"))
+            #expect(shown.count < "Basic redacted".count + 4)
+        }
+    }
+
+    @Test func `a short text is no secret`() {
+        #expect(Redaction(secrets: ["1234567"]).text("id 1234567") == "id 1234567")
+        #expect(Redaction(secrets: ["12345678"]).text("id 12345678") == "id redacted")
+    }
+
+    static let webToken = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
+    static let opaque = "Aa0" + String(repeating: "Zk3xW9qP", count: 5)
+
+    @Test(arguments: [
+        ("token \(webToken).", "token redacted"), ("Bearer=\(webToken)!", "Bearer=redacted!"),
+        ("x.\(webToken)", "x.redacted"), ("eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.", "redacted"),
+        ("(\(opaque))", "(redacted)"), ("/files/\(opaque)/x", "/files/redacted/x"),
+        ("key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "key redacted"),
+    ])
+    func `tokens are found by their shape`(text: String, shown: String) {
+        #expect(Redaction.standard.text(text) == shown)
+    }
+
+    @Test(arguments: [
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709", "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709da39a3ee",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "3F2504E0-4F89-41D3-9A0C-0305E82C3301-3f2504e0",
+        "NetworkCore.HTTPTransportError.ConnectionFailed1.SomethingElse2.AndMore3",
+        "https://api.example.com/api/v1/Organisations/Departments/Employees/42/Articles",
+        "all-small-letters-and-digits-0123456789-and-nothing-else", "eyJust.two", "e.g. 1.2.3",
+        "The quick brown fox jumps over the lazy dog 0123456789 times",
+    ])
+    func `text that is no token stays`(text: String) {
+        #expect(Redaction.standard.text(text) == text)
+    }
+
+    @Test(arguments: [
+        "code_verifier", "bearer", "pw", "ticket", "subscription-key", "SAMLResponse", "access_key", "passcode",
+        "refresh", "cookie", "state", "nonce", "client_secret", "some-name-of-an-API",
+    ])
+    func `the value of a query item is shown only under a harmless name`(name: String) {
+        let link = url("https://x.net/a?\(name)=canary&limit=20&q=tea%20pot&cursor=abc")
+        #expect(Redaction.standard.url(link) == "https://x.net/a?\(name)=redacted&limit=20&q=tea%20pot&cursor=abc")
+        if name != "some-name-of-an-API" { #expect(Redaction.isSensitive(name)) }
+        #expect("\(QueryItems(dictionaryLiteral: (name, "canary"), ("limit", 20)))" == "\(name)=redacted&limit=20")
+    }
+
+    @Test(arguments: [
+        ("/reset-password/8f3k2m9x", "/reset-password/redacted"),
+        ("/magic-link/8f3k2m9x/go", "/magic-link/redacted/go"),
+        ("/a;jsessionid=0123;v=1", "/a;jsessionid=redacted;v=1"), ("/x/\(opaque)", "/x/redacted"),
+        ("/auth/refresh", "/auth/refresh"), ("/oauth2/token/revoke", "/oauth2/token/revoke"),
+        ("/articles/12345678", "/articles/12345678"), ("/a%2Fb/c", "/a%2Fb/c"),
+    ])
+    func `a path is shown without its secrets`(path: String, shown: String) {
+        #expect(Redaction.standard.url(url("https://x.net\(path)")) == "https://x.net\(shown)")
+    }
+
+    @Test func `entity tags and identifiers of requests and traces stay legible`() {
+        for name in ["ETag", "X-Request-ID", "traceparent", "If-None-Match"] {
+            #expect(Redaction.standard.fieldValue(Self.opaque, named: name) == Self.opaque)
+        }
+        for name in ["Authorization", "Set-Cookie", "X-API-Key", "Proxy-Authorization", "X-Goog-Signature"] {
+            #expect(Redaction.standard.fieldValue("canary", named: name) == "redacted")
+        }
+        #expect(Redaction.standard.fieldValue("https://x.net/?t=1", named: "Location") == "https://x.net/?t=redacted")
+        #expect(
+            Redaction.standard.fieldValue("text/html; charset=utf-8", named: "Accept") == "text/html; charset=utf-8")
+    }
+
+    @Test func `the secrets of a request are those of its fields, its URL and its body`() throws {
+        let basic = Data("client:pa55-word%21".utf8).base64EncodedString()
+        var head = HTTPRequestHead(method: .post, url: url("https://x.net/a?code_verifier=verifier%2B1&page=2"))
+        for (name, value) in [
+            ("Authorization", "Basic \(basic)"), ("Cookie", "a=biscuit-1; b=biscuit-2"), ("X-API-Key", "api-key-1"),
+            ("Content-Type", "application/json"),
+        ] { try head.set(name, to: value) }
+        let body = Data(#"{"user":"ada-lovelace","auth":{"list":["inner-1234"]},"refresh_token":"refresh-1"}"#.utf8)
+        let redaction = Redaction(of: HTTPTransportRequest(head: head, body: HTTPBody(body)))
+        for secret in [
+            basic, "pa55-word%21", "pa55-word!", "biscuit-1", "biscuit-2", "api-key-1", "inner-1234", "refresh-1",
+            "verifier+1",
+        ] {
+            #expect(redaction.text("<\(secret)>") == "<redacted>", "\(secret)")
+        }
+        #expect(redaction.text("ada-lovelace") == "ada-lovelace")
+    }
+
+    @Test func `a body is shown without the values under sensitive names`() {
+        let json = Data(#"{"accessToken":"a","list":[{"password":1}],"code":"NOT_FOUND","title":"Tea","n":2}"#.utf8)
+        #expect(
+            Redaction.standard.body(json, contentType: "application/problem+json")
+                == #"{"accessToken":"redacted","code":"NOT_FOUND","list":[{"password":"redacted"}],"n":2,"title":"Tea"}"#
+        )
+        let form = Data("grant_type=refresh_token&refresh_token=abc&x=1".utf8)
+        #expect(
+            Redaction.standard.body(form, contentType: "application/x-www-form-urlencoded")
+                == "grant_type=refresh_token&refresh_token=redacted&x=1")
+        #expect(Redaction.standard.body(Data([0xFF, 0xD8]), contentType: "image/jpeg") == nil)
+    }
+
+    @Test func `time grows with the length of the text, and not faster`() {
+        let redaction = Redaction(secrets: ["aaaaaaaaab", "%%%%%%%%%%a", "eyJeyJeyJ"])
+        let text = String(repeating: "aaaaaaa%25eyJeyJ.", count: 60_000)
+        #expect(redaction.text(text).utf8.count > 0)
+    }
+}

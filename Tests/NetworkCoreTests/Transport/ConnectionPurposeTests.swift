@@ -1,0 +1,81 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import Testing
+
+/// G25: streams, calls and refreshes do not wait for each other's connections. Over URLSession, against a real server.
+@Suite(.timeLimit(.minutes(10))) struct ConnectionPurposeTests {
+    /// Responds to streams with a head and nothing after it, holds calls, and serves what is left.
+    static func server() throws -> LoopbackServer {
+        try LoopbackServer { request in
+            switch request.target {
+            case let target where target.hasPrefix("/stream"):
+                .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n".utf8))
+            case let target where target.hasPrefix("/held"): .hold
+            default: .json(#"{"access_token":"new"}"#)
+            }
+        }
+    }
+
+    static func client(_ server: LoopbackServer) -> NetworkClient {
+        let transport = URLSessionTransport(connectionsPerHost: 2, streamsPerHost: 2)
+        let configuration = NetworkConfiguration(baseURL: server.url, format: .json)
+        return NetworkClient(configuration: configuration, transport: transport)
+    }
+
+    @Test func `calls go through while streams have all their connections`() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let client = Self.client(server)
+        let get = try await client.stream(Endpoint<Data>.get("stream/a"))
+        let post = try await client.stream(Endpoint<Data>.post("stream/b", json: ["topic": "x"]))
+        for _ in 0..<3 {
+            _ = try await client.send(Endpoint<Data>.get("article"))
+            _ = try await client.send(Endpoint<Data>.post("article", json: ["title": "x"]))
+        }
+        withExtendedLifetime((get, post)) {}
+    }
+
+    @Test func `a stream beyond the limit fails at its deadline and says that it waited for a connection`() async throws
+    {
+        let server = try Self.server()
+        defer { server.stop() }
+        let client = Self.client(server)
+        let open = [
+            try await client.stream(Endpoint<Data>.get("stream/a")),
+            try await client.stream(Endpoint<Data>.get("stream/b")),
+        ]
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await client.stream(Endpoint<Data>.get("stream/c").deadline(.milliseconds(200)))
+        }
+        #expect(error.code == .timedOut)
+        #expect(error.waitedFor == .connection)
+        withExtendedLifetime(open) {}
+    }
+
+    @Test func `a refresh goes through while calls and streams have all their connections`() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let client = Self.client(server)
+        let streams = [
+            try await client.stream(Endpoint<Data>.get("stream/a")),
+            try await client.stream(Endpoint<Data>.post("stream/b", json: ["topic": "x"])),
+            try await client.stream(Endpoint<Data>.get("stream/c")),
+        ]
+        let calls = (0..<40).map { number in
+            Task {
+                let call = number < 4 ? Endpoint<Data>.get("held") : .post("held", json: ["title": "x"])
+                return try? await client.send(call)
+            }
+        }
+        defer { for call in calls { call.cancel() } }
+        // 2 warm connections, 32 cold ones.
+        while server.requests.count(where: { $0.target == "/held" }) < 34 { await Task.yield() }
+        let refreshes = [
+            Endpoint<Data>.post("token", json: ["refresh_token": "old-refresh-token"]), Endpoint<Data>.get("token"),
+        ]
+        for refresh in refreshes { _ = try await client.send(refresh.allowingLateResponse()) }
+        withExtendedLifetime(streams) {}
+    }
+}

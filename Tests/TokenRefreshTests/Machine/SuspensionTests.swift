@@ -1,0 +1,129 @@
+import AuthInterface
+import Testing
+
+@testable import TokenRefresh
+
+/// Rule 4: the lease is released before the system suspends the process, or is lost, and no call is made without it.
+@Suite struct SuspensionTests {
+    @Test func `Rule 4: an attempt that reads the store when the process is about to be suspended makes no call`() {
+        var script = MachineScript.signedIn(isShared: true)
+        #expect(script.refresh(1) == ["lease"])
+        #expect(script.leased() == ["reread"])
+        #expect(script.send(.suspensionNear) == ["1: refreshUnavailable", "release"])
+        #expect(script.reread(.stored("ada", 0)) == [])
+    }
+
+    @Test func `Rule 4: an intent that is being stored when the process is about to be suspended causes no call`() {
+        var script = MachineScript.signedIn(isShared: true)
+        script.recordsIntents = false
+        _ = script.refresh(1)
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+        #expect(script.send(.suspensionNear) == ["1: refreshUnavailable", "release"])
+        #expect(script.wrote() == [], "the write replaces what was read, to the letter, so it harms no other process")
+    }
+
+    @Test func `Rule 4: an attempt after the suspension takes a lease of its own, which stays`() {
+        var script = MachineScript.signedIn(isShared: true)
+        script.recordsIntents = false
+        _ = script.refresh(1)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.send(.suspensionNear)
+        _ = script.pass(.seconds(1))
+        #expect(script.refresh(2) == ["lease"])
+        #expect(script.wrote() == [])
+        #expect(script.leased() == ["reread"])
+    }
+
+    @Test func `Rule 4: the intent of a call under way is marked before the lease goes, and the response is kept`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refresh(1)
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0)) == ["call g0"])
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
+        #expect(script.wrote() == ["release"])
+        #expect(script.respond() == ["save ada g1"])
+    }
+
+    @Test func `Rule 2: a response that is lost after a suspension took the lease is not asked for again at once`() {
+        var script = MachineScript.signedIn(isShared: true, tolerance: .sameKey)
+        _ = script.refresh(1)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.send(.suspensionNear)
+        #expect(script.wrote() == ["release"])
+        #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
+        _ = script.pass(.seconds(1))
+        #expect(script.refresh(2) == ["lease"])
+    }
+
+    // MARK: A lease that is lost
+
+    /// An attempt under a lease that reads the store.
+    private func reading(tolerance: ReplayTolerance = .none) -> (script: MachineScript, lease: AttemptID) {
+        var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
+        _ = script.refresh(1)
+        _ = script.leased()
+        return (script, AttemptID(number: 1))
+    }
+
+    @Test func `Rule 4: an attempt whose lease is lost while it reads the store makes no call`() {
+        var (script, lease) = reading()
+        #expect(script.send(.leaseLost(lease)) == ["release", "1: refreshUnavailable"])
+        #expect(script.reread(.stored("ada", 0)) == [])
+        _ = script.pass(.seconds(1))
+        #expect(script.refresh(2) == ["lease"])
+    }
+
+    @Test func `Rule 4: an intent that is being stored when the lease is lost causes no call`() {
+        var (script, lease) = reading()
+        script.recordsIntents = false
+        _ = script.reread(.stored("ada", 0))
+        #expect(script.send(.leaseLost(lease)) == ["release", "1: refreshUnavailable"])
+        #expect(script.wrote() == [])
+    }
+
+    @Test func `Rule 4: the response of a call whose lease was lost is kept`() {
+        var (script, lease) = reading()
+        _ = script.reread(.stored("ada", 0))
+        #expect(script.send(.leaseLost(lease)) == ["release"])
+        #expect(script.respond() == ["save ada g1"])
+        #expect(script.wrote() == ["1: signed in ada"])
+    }
+
+    @Test func `Rule 4: a call whose lease was lost is not replayed at once`() {
+        var (script, lease) = reading(tolerance: .sameKey)
+        _ = script.reread(.stored("ada", 0))
+        _ = script.send(.leaseLost(lease))
+        #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
+    }
+
+    @Test func `Rule 4: a rejection without the lease ends no session, as another process may have refreshed`() {
+        var (script, lease) = reading()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.send(.leaseLost(lease))
+        #expect(script.respond(.rejected) == ["1: refreshUnavailable"])
+        _ = script.pass(.seconds(1))
+        _ = script.refresh(2)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        #expect(script.respond(.rejected) == ["reread"], "under a lease of its own it counts")
+    }
+
+    @Test func `Rule 4: a session whose lease is lost after a rejection does not end`() {
+        var (script, lease) = reading()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.respond(.rejected)
+        #expect(script.send(.leaseLost(lease)) == ["release", "1: refreshUnavailable"])
+        #expect(script.reread(.stored("ada", 0)) == [])
+    }
+
+    @Test func `the loss of a lease that was released changes nothing`() {
+        var (script, lease) = reading()
+        _ = script.reread(.stored("ada", 1))
+        _ = script.refresh(2)
+        _ = script.leased()
+        #expect(script.send(.leaseLost(lease)) == [])
+    }
+}
