@@ -210,9 +210,9 @@ let usesRoot = targets.contains { target in
     }
 }
 
-/// Imaging's codec on Linux needs a trait; Apple platforms have one.
+/// Imaging's codec and the SHA-256 of OAuth2Flows need a trait on Linux; Apple platforms have both.
 #if os(Linux)
-let traits: Set<Package.Dependency.Trait> = ["TurboJPEG"]
+let traits: Set<Package.Dependency.Trait> = ["TurboJPEG", "Crypto"]
 #else
 let traits: Set<Package.Dependency.Trait> = []
 #endif

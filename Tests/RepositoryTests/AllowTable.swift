@@ -49,7 +49,7 @@ enum AllowTable {
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "FoundationNetworking", "os", "Darwin", "Glibc", "Musl"],
         "DataAPI": ["Foundation"],
-        "OAuth2Flows": ["Foundation"],
+        "OAuth2Flows": ["Foundation", "Darwin", "Glibc", "Musl", "CryptoKit", "Crypto", "AuthenticationServices"],
         "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
         "PostgreSQLStorage": ["Foundation", "Dispatch", "Darwin", "Glibc", "Musl"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],

@@ -47,7 +47,8 @@ public struct AppConfiguration: Sendable {
     }
 
     var authentication: AuthenticationPolicy {
-        AuthenticationPolicy(expiredStatuses: [expiredStatus])
+        // The code of a 401 that is about the token of an identity provider.
+        AuthenticationPolicy(expiredStatuses: [expiredStatus], refusals: .exceptCodes(["PROVIDER_TOKEN_INVALID"]))
     }
 }
 
