@@ -62,7 +62,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     deinit {
         let (tasks, subscribers) = core.withLock { core in
-            Self.flush(core.machine.unsavedContent, after: core.write, Array(core.leases.values), access)
+            Self.flush(core.machine.unsavedContent, after: core.write, Array(core.leases.values), access, clock)
             core.leases = [:]
             return (core.timers.values + [core.watcher].compactMap(\.self), Array(core.subscribers.values))
         }
@@ -160,6 +160,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     // MARK: Work under way
 
+    /// Whether no refresh and no write is under way, and everything is stored.
+    var isIdle: Bool { core.withLock { $0.machine.isIdle } }
+
     /// What is known of the session now, for a support screen or a status command (G24).
     public var status: SessionStatus { core.withLock { $0.machine.status } }
 
@@ -167,9 +170,11 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// exits, so that a refresh in the background is not lost (G12).
     ///
     /// - Parameter limit: The longest wait. Default: 30 s.
-    /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first.
+    /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first; and at
+    ///   once in the handler's own task, which is part of that work (G20).
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
+        guard Self.refreshing != ObjectIdentifier(self) else { return false }
         let isDone = try? await clock.withDeadline(clock.uptime + limit) {
             guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }
             await self.endOfRevocations()
