@@ -9,8 +9,7 @@ extension TokenRefreshCoordinator {
 
     /// Sends an event to the machine and waits for the response.
     ///
-    /// A cancelled task gets its response at once (G7). The work that it has started continues: a refresh belongs to no
-    /// caller.
+    /// A cancelled task gets its response at once (G7). The refresh that it started continues.
     func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
         let id = core.withLock { WaiterID(number: $0.nextNumber()) }
         let event = event(id)

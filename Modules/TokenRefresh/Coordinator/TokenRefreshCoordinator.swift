@@ -24,7 +24,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let access: StoreAccess
     let core: Locked<CoordinatorCore>
 
-    /// Creates an engine. It reads and sends nothing before its first use.
+    /// Creates an engine. It does not access the store or the server before its first use.
     ///
     /// - Parameters:
     ///   - store: Holds the session. A `SharedTokenStore` is shared with other processes (G13).
@@ -163,7 +163,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// Whether no refresh and no write is under way, and everything is stored.
     var isIdle: Bool { core.withLock { $0.machine.isIdle } }
 
-    /// What is known of the session now, for a support screen or a status command (G24).
+    /// The current status of the session, for a support screen or a status command (G24).
     public var status: SessionStatus { core.withLock { $0.machine.status } }
 
     /// Waits until no work is under way: no refresh, no write to the store, no revocation. A program calls it before it

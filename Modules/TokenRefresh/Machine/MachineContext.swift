@@ -174,7 +174,7 @@ struct MachineContext: Sendable {
         return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
     }
 
-    /// How long tokens are valid that arrive now; what they say of the server's clock is noted first.
+    /// Returns the lifetime of tokens that have just been received. The server date in the response is recorded first.
     mutating func lifetime(of tokens: TokenRefreshResult) -> Duration? {
         if let date = tokens.serverDate { serverClock.note(date, at: now) }
         let date = serverClock.date(at: now)
