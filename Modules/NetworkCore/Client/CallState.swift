@@ -38,6 +38,9 @@ struct CallState: Sendable {
     /// The last request: the endpoint's, then as interceptors adapted it, then where redirects led.
     var head: HTTPRequestHead
 
+    /// What the phases of the last attempt took; `nil` where there is no observer.
+    let phases: CallPhases?
+
     /// Whether the last request has the body: a redirect may drop it.
     var keepsBody = true
 
