@@ -15,6 +15,7 @@ ifeq ($(shell uname -s),Linux)
 TRAITS_PostgreSQLStorage := PostgreSQL
 TRAITS_Imaging := TurboJPEG
 TRAITS_NetworkCombine := OpenCombine
+TRAITS_OAuth2Flows := Crypto
 endif
 
 SOURCES := Package.swift Modules Tests App/Package.swift App/Sources App/Tests

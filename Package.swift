@@ -30,7 +30,11 @@ let modules: [Target] = [
     ),
     .target(
         name: "OAuth2Flows",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        dependencies: [
+            "NetworkCore", "AuthInterface", "ConcurrencyPrimitives",
+            .product(
+                name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux], traits: ["Crypto"])),
+        ],
         path: "Modules/OAuth2Flows"
     ),
     .target(
@@ -138,7 +142,8 @@ let tests: [Target] = [
     .testTarget(
         name: "OAuth2FlowsTests",
         dependencies: [
-            "OAuth2Flows", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting", "HandlerTesting",
+            "OAuth2Flows", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting",
+            "HandlerTesting",
         ],
         path: "Tests/OAuth2FlowsTests"
     ),
@@ -215,10 +220,12 @@ let package = Package(
     traits: [
         .trait(name: "OpenCombine", description: "NetworkCombine on Linux, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
+        .trait(name: "Crypto", description: "Sign-in with a browser on Linux: SHA-256 for OAuth2Flows."),
         .trait(name: "PostgreSQL", description: "PostgreSQLStorage: a store for a fleet of hosts, over libpq."),
     ],
     dependencies: [
-        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     ],
     targets: targets,
     swiftLanguageModes: [.v6]

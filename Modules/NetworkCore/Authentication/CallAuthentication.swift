@@ -88,9 +88,9 @@ struct CallAuthentication: Sendable {
 
     /// Asks for another token, if the failure refuses the one the attempt carried.
     mutating func retry(_ failure: NetworkError, isReplayable: Bool) async throws -> RetryDecision {
-        guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried else {
-            return .doNotRetry
-        }
+        guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried,
+            policy.refusals.matches(failure)
+        else { return .doNotRetry }
         guard replacements < Self.replacementLimit else {
             let error = AuthenticationError(.unauthorized)
             throw NetworkError(error, response: failure.response, envelope: failure.envelope)
