@@ -81,6 +81,10 @@ explore: ## Walk all interleavings of two processes: make explore BOUNDS="refres
 mutants: ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff
 	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--minutes $(LIMIT))
 
+.PHONY: fuzz
+fuzz: ## Run libFuzzer on the parsers: make fuzz FUZZ_SECONDS=60 PARSERS="events link"
+	Tests/Fuzz/run $(or $(FUZZ_SECONDS),60) $(PARSERS)
+
 .PHONY: torture-storage
 torture-storage: setup-test ## Kill thousands of processes while they save, and print the counts
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
