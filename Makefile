@@ -16,6 +16,7 @@ TRAITS_PostgreSQLStorage := PostgreSQL
 TRAITS_Imaging := TurboJPEG
 TRAITS_NetworkCombine := OpenCombine
 endif
+TRAITS_NetworkAsyncHTTPClient := AsyncHTTPClient
 
 SOURCES := Package.swift Modules Tests App/Package.swift App/Sources App/Tests
 ARGS ?= demo

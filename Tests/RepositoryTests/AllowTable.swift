@@ -7,6 +7,7 @@
 ///    TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
 ///                      │      ┌──────┴───┬─────────────┬──────────────┐
 ///       PostgreSQLStorage  DataAPI  OAuth2Flows  NetworkCombine  NetworkTesting
+///                                    NetworkAsyncHTTPClient      (and AuthTesting)
 ///
 ///     Composition imports them all; articles imports Composition, the interfaces and the services.
 /// ```
@@ -19,6 +20,7 @@ enum AllowTable {
         "AuthInterface": ["ConcurrencyPrimitives"],
         "TokenRefresh": ["ConcurrencyPrimitives", "AuthInterface"],
         "NetworkCore": ["ConcurrencyPrimitives", "AuthInterface"],
+        "NetworkAsyncHTTPClient": ["ConcurrencyPrimitives", "NetworkCore"],
         "DataAPI": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
         "OAuth2Flows": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
         "Storage": ["ConcurrencyPrimitives", "AuthInterface"],
@@ -26,7 +28,7 @@ enum AllowTable {
         "Imaging": ["CTurboJPEG", "CPNG"],
         "NetworkCombine": ["NetworkCore", "AuthInterface"],
         "AuthTesting": ["ConcurrencyPrimitives", "AuthInterface"],
-        "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore"],
+        "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore", "AuthTesting"],
         "DevBackend": [],
         "Composition": [
             "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows", "Storage", "Imaging",
@@ -44,6 +46,9 @@ enum AllowTable {
         "AuthInterface": ["Foundation"],
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "FoundationNetworking"],
+        "NetworkAsyncHTTPClient": [
+            "Foundation", "AsyncHTTPClient", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "NIOHTTPCompression",
+        ],
         "DataAPI": ["Foundation"],
         "OAuth2Flows": ["Foundation"],
         "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],
