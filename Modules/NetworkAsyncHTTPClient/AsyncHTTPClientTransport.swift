@@ -19,8 +19,8 @@ public import NetworkCore
 ///
 /// **Connections.** Requests to one origin wait in this transport until one of ``Limits/connectionsPerOrigin`` is free.
 /// A request that carries no token and must not happen twice, as a refresh is, never waits for one of those: it has
-/// connections of its own, each new and used once, so that no server can close it between two requests. Streams have
-/// a limit of their own too.
+/// connections of its own, each new and used once, so that no server can close it between two requests. An open
+/// stream counts as a request to its origin: give streams a transport of their own where many are open.
 ///
 /// **Time.** Idle timeout and time to the head are those of the request. While a reader does not read, and the sender
 /// therefore waits, no idle time counts. One timer serves all requests of a transport.
@@ -128,11 +128,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 }
 
 /// Which connections a request uses. None of them waits for another.
-enum ConnectionUse: Hashable, CaseIterable {
+enum ConnectionUse: Hashable {
     /// Most requests. Connections are kept.
     case requests
-    /// Requests whose responses may last for long.
-    case streams
     /// Requests without a token that must not happen twice: sign-in and refresh. Each connection is used once.
     case refreshes
 
