@@ -15,6 +15,7 @@ ifeq ($(shell uname -s),Linux)
 TRAITS_PostgreSQLStorage := PostgreSQL
 TRAITS_Imaging := TurboJPEG
 TRAITS_NetworkCombine := OpenCombine
+TRAITS_OAuth2Flows := Crypto
 endif
 TRAITS_NetworkAsyncHTTPClient := AsyncHTTPClient
 
@@ -80,6 +81,10 @@ explore: ## Walk all interleavings of two processes: make explore BOUNDS="refres
 .PHONY: mutants
 mutants: ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff
 	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--minutes $(LIMIT))
+
+.PHONY: fuzz
+fuzz: ## Run libFuzzer on the parsers: make fuzz FUZZ_SECONDS=60 PARSERS="events link"
+	Tests/Fuzz/run $(or $(FUZZ_SECONDS),60) $(PARSERS)
 
 .PHONY: torture-storage
 torture-storage: setup-test ## Kill thousands of processes while they save, and print the counts

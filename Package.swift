@@ -47,7 +47,11 @@ let modules: [Target] = [
     ),
     .target(
         name: "OAuth2Flows",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        dependencies: [
+            "NetworkCore", "AuthInterface", "ConcurrencyPrimitives",
+            .product(
+                name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux], traits: ["Crypto"])),
+        ],
         path: "Modules/OAuth2Flows"
     ),
     .target(
@@ -172,7 +176,8 @@ let tests: [Target] = [
     .testTarget(
         name: "OAuth2FlowsTests",
         dependencies: [
-            "OAuth2Flows", "NetworkCore", "AuthInterface", "AuthTesting", "NetworkTesting", "HandlerTesting",
+            "OAuth2Flows", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting",
+            "HandlerTesting",
         ],
         path: "Tests/OAuth2FlowsTests"
     ),
@@ -250,6 +255,7 @@ let package = Package(
         .trait(name: "AsyncHTTPClient", description: "NetworkAsyncHTTPClient: the transport for servers and Linux."),
         .trait(name: "OpenCombine", description: "NetworkCombine on Linux, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
+        .trait(name: "Crypto", description: "Sign-in with a browser on Linux: SHA-256 for OAuth2Flows."),
         .trait(name: "PostgreSQL", description: "PostgreSQLStorage: a store for a fleet of hosts, over libpq."),
     ],
     dependencies: [
@@ -259,6 +265,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     ],
     targets: targets,
     swiftLanguageModes: [.v6]

@@ -39,6 +39,29 @@ let composition: Target = .target(
     ]
 )
 
+/// The models of the screens, for every platform, and their views, where there is SwiftUI. The models know neither the
+/// network nor the stores: what they need comes through protocols.
+let articlesUI: Target = .target(
+    name: "ArticlesUI",
+    dependencies: [
+        .product(name: "AuthInterface", package: "Latchkey"),
+        .product(name: "DataAPI", package: "Latchkey"),
+    ]
+)
+
+/// The application for Apple platforms, and the screens' services over the object graph, for every platform.
+let articlesApp: Target = .target(
+    name: "ArticlesApp",
+    dependencies: [
+        "ArticlesUI",
+        "Composition",
+        .product(name: "AuthInterface", package: "Latchkey"),
+        .product(name: "NetworkCore", package: "Latchkey"),
+        .product(name: "DataAPI", package: "Latchkey"),
+        .product(name: "Imaging", package: "Latchkey"),
+    ]
+)
+
 /// The command line: arguments, output, exit statuses, and the demo.
 let articles: Target = .executableTarget(
     name: "articles",
@@ -111,6 +134,28 @@ let tests: [Target] = [
         ]
     ),
     .testTarget(
+        name: "ArticlesUITests",
+        dependencies: [
+            "ArticlesUI",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "AuthTesting", package: "Latchkey"),
+            .product(name: "DataAPI", package: "Latchkey"),
+        ]
+    ),
+    .testTarget(
+        name: "ArticlesAppTests",
+        dependencies: [
+            "ArticlesApp",
+            "ArticlesUI",
+            "Composition",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "Imaging", package: "Latchkey"),
+            .product(name: "NetworkTesting", package: "Latchkey"),
+        ]
+    ),
+    .testTarget(
         name: "ArticlesTests",
         dependencies: [
             "articles",
@@ -140,7 +185,7 @@ let tests: [Target] = [
 /// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds that target, its tests and what they need. A name
 /// that is not a target here changes nothing: the manifest of the root package reads the same variable.
 let targets: [Target] = {
-    let all = [devBackend, composition, articles] + tests
+    let all = [devBackend, composition, articlesUI, articlesApp, articles] + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     let module = Context.environment["LATCHKEY_MODULE"] ?? ""
     var pending = [module, module + "Tests"].filter { byName[$0] != nil }
@@ -165,19 +210,21 @@ let usesRoot = targets.contains { target in
     }
 }
 
-/// Imaging's codec on Linux needs a trait; Apple platforms have one.
+/// Imaging's codec and the SHA-256 of OAuth2Flows need a trait on Linux; Apple platforms have both.
 #if os(Linux)
-let traits: Set<Package.Dependency.Trait> = ["TurboJPEG"]
+let traits: Set<Package.Dependency.Trait> = ["TurboJPEG", "Crypto"]
 #else
 let traits: Set<Package.Dependency.Trait> = []
 #endif
 
 let package = Package(
     name: "LatchkeyApp",
-    // Hummingbird's minimum. The libraries of the root package support older systems.
-    platforms: [.macOS(.v14)],
+    // Hummingbird's minimum, and Observation's. The libraries of the root package support older systems.
+    platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "DevBackend", targets: ["DevBackend"]),
+        .library(name: "ArticlesUI", targets: ["ArticlesUI"]),
+        .library(name: "ArticlesApp", targets: ["ArticlesApp"]),
         .executable(name: "articles", targets: ["articles"]),
     ].filter { product in targets.contains { $0.name == product.name } },
     dependencies: (usesRoot ? [.package(name: "Latchkey", path: "..", traits: traits)] : []) + [

@@ -8,7 +8,7 @@ extension RedactedDescription {
     /// The same as the description.
     public var debugDescription: String { description }
 
-    /// Shows `dump` and debuggers the description in place of the stored properties.
+    /// Hides the stored properties from `dump` and debuggers, which show the description.
     public var customMirror: Mirror {
         Mirror(self, children: ["description": description], displayStyle: .struct)
     }

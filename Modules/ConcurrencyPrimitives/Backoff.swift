@@ -9,7 +9,7 @@ public struct Backoff: Sendable, Hashable {
     /// The upper bound of every pause: doubling stops there.
     public var limit: Duration
 
-    /// The shortest pause, so that many failures at once do not become many attempts at once.
+    /// The shortest pause. Without it, simultaneous failures can cause simultaneous attempts.
     public var floor: Duration
 
     /// Creates a backoff.

@@ -22,7 +22,7 @@ public struct PhotoFitter: Sendable {
     ///
     /// The picture is reduced, never enlarged, and keeps its aspect ratio. Then the qualities are tried until one fits.
     /// The result has pixels and, where needed, a colour profile. All other metadata (EXIF with its GPS position, XMP,
-    /// IPTC, comments, embedded previews) is removed, also what the codec adds.
+    /// IPTC, comments, embedded previews) is removed, including what the codec adds.
     ///
     /// The work runs on the calling thread, tens of milliseconds for a photo of 12 megapixels: call it off the main
     /// actor. It cannot be cancelled.

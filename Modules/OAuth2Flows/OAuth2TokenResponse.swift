@@ -57,6 +57,18 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     }
 }
 
+extension OAuth2TokenResponse {
+    /// The tokens of a sign-in.
+    ///
+    /// - Throws: ``OAuth2SignInError`` with code `invalidResponse` without a bearer token.
+    func tokensOfSignIn() throws(OAuth2SignInError) -> TokenRefreshResult {
+        guard isBearer, !result.accessToken.isEmpty else {
+            throw OAuth2SignInError(.invalidResponse, reason: "the server issued no bearer token")
+        }
+        return result
+    }
+}
+
 extension OAuth2TokenResponse: RedactedDescription {
     var description: String { "OAuth2TokenResponse(\(result))" }
 }

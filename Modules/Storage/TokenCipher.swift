@@ -15,7 +15,7 @@ public protocol TokenCipher: Sendable {
     ///   - plaintext: The tokens, as a store encodes them.
     ///   - associatedData: What the tokens belong to.
     /// - Returns: What may be stored. It must differ from call to call even for the same tokens.
-    /// - Throws: Anything: the save fails, with what was stored before still there. A `TokenStoreError` and
+    /// - Throws: Any error. The save then fails, and the stored content is unchanged. A `TokenStoreError` and
     ///   `CancellationError` are passed on as they are.
     func seal(_ plaintext: Data, authenticating associatedData: Data) async throws -> Data
 

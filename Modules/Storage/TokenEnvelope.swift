@@ -86,7 +86,7 @@ package struct TokenEnvelope: Sendable {
     }
 
     private static func corrupt(_ data: Data, _ what: String) -> TokenStoreError {
-        TokenStoreError(.corrupt, reason: "a stored content of \(data.count) bytes \(what)")
+        TokenStoreError(.corrupt, reason: "the stored content (\(data.count) bytes) \(what)")
     }
 
     private static var encoder: JSONEncoder {

@@ -26,6 +26,9 @@ let package = Package(
             name: "Swift5Mode", dependencies: latchkey, swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "PlainTests",
-            dependencies: ["Plain", .product(name: "NetworkTesting", package: "Latchkey")] + latchkey),
+            dependencies: [
+                "Plain", .product(name: "NetworkTesting", package: "Latchkey"),
+                .product(name: "AuthTesting", package: "Latchkey"),
+            ] + latchkey),
     ]
 )

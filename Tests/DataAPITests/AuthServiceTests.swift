@@ -44,55 +44,118 @@ import Testing
         #expect(session.signOuts == 1)
     }
 
-    @Test func `a stored session that the server accepts leads to the main screen`() async throws {
+    @Test func `a stored session that the server accepts leads to the main screen, refreshed once`() async throws {
         network.on(.me, return: ada)
-        let outcome = try await service(SessionDouble(.signedIn(SessionID(rawValue: "fixture")))).autoLogin()
-        guard case .signedIn(let user) = outcome else {
-            Issue.record("\(outcome)")
+        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        guard case .signedIn(let user) = try await service(session).autoLogin() else {
+            Issue.record("not signed in")
             return
         }
         #expect(user == ada)
         #expect(network.log == ["GET users/me"])
+        #expect(session.refreshes == 1)
+    }
+
+    @Test func `the refresh can be left out`() async throws {
+        network.on(.me, return: ada)
+        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        _ = try await service(session).autoLogin(refreshing: false)
+        #expect(session.refreshes == 0)
     }
 
     @Test func `without a stored session nothing is sent`() async throws {
-        let outcome = try await service(SessionDouble(.signedOut(.never))).autoLogin()
-        guard case .login(.never) = outcome else {
-            Issue.record("\(outcome)")
+        let session = SessionDouble(.signedOut(.never))
+        guard case .signedOut(.never) = try await service(session).autoLogin() else {
+            Issue.record("not signed out")
             return
         }
         #expect(network.log.isEmpty)
         #expect(unauthenticated.log.isEmpty)
+        #expect(session.refreshes == 0)
     }
 
-    @Test func `a session that ends during the check leads to the login screen`() async throws {
+    @Test func `a session that the refresh ends leads to the login screen, and no request is sent`() async throws {
+        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture"))) { $0.end(.expired()) }
+        guard case .signedOut(.expired) = try await service(session).autoLogin() else {
+            Issue.record("not signed out")
+            return
+        }
+        #expect(network.log.isEmpty)
+    }
+
+    @Test func `a session that ends during the request leads to the login screen`() async throws {
         let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
         network.on(.me) {
             session.end(.expired())
             throw NetworkError(.sessionEnded)
         }
-        let outcome = try await service(session).autoLogin()
-        guard case .login(.expired) = outcome else {
-            Issue.record("\(outcome)")
+        guard case .signedOut(.expired) = try await service(session).autoLogin() else {
+            Issue.record("not signed out")
             return
         }
     }
 
-    @Test func `an unreachable server does not sign the user out`() async throws {
+    @Test func `a session without a refresh token is checked with its access token`() async throws {
+        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture"))) { _ in
+            throw AuthenticationError(.noRefreshToken)
+        }
+        network.on(.me, return: ada)
+        guard case .signedIn = try await service(session).autoLogin() else {
+            Issue.record("not signed in")
+            return
+        }
+    }
+
+    @Test func `an unreachable server does not lead to the login screen`() async throws {
         let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
         network.on(.me, throw: NetworkError(.connectionFailed))
-        let outcome = try await service(session).autoLogin()
-        guard case .unverified(let error) = outcome else {
-            Issue.record("\(outcome)")
+        guard case .undetermined(let error as NetworkError) = try await service(session).autoLogin() else {
+            Issue.record("not undetermined")
             return
         }
         #expect(error.code == .connectionFailed)
         #expect(session.signOuts == 0)
     }
 
-    @Test func `an unavailable store does not lead to the login screen`() async throws {
-        let session = SessionDouble(.unknown) { throw AuthenticationError(.storeUnavailable) }
-        await #expect(throws: AuthenticationError.self) { try await service(session).autoLogin() }
+    @Test func `a refresh that is not possible now does not lead to the login screen`() async throws {
+        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture"))) { _ in
+            throw AuthenticationError(.refreshUnavailable)
+        }
+        guard case .undetermined(let error as AuthenticationError) = try await service(session).autoLogin() else {
+            Issue.record("not undetermined")
+            return
+        }
+        #expect(error.code == .refreshUnavailable)
         #expect(network.log.isEmpty)
+    }
+
+    @Test func `an unavailable store does not lead to the login screen`() async throws {
+        let session = SessionDouble(.unknown, restoring: { throw AuthenticationError(.storeUnavailable) })
+        guard case .undetermined(let error as AuthenticationError) = try await service(session).autoLogin() else {
+            Issue.record("not undetermined")
+            return
+        }
+        #expect(error.code == .storeUnavailable)
+        #expect(network.log.isEmpty)
+    }
+
+    @Test func `a cancelled launch is no outcome`() async throws {
+        let session = SessionDouble(.unknown, restoring: { throw CancellationError() })
+        await #expect(throws: CancellationError.self) { try await service(session).autoLogin() }
+    }
+
+    @Test func `an upgrade is sent in the guest's session, and its error does not quote the provider's token`()
+        async throws
+    {
+        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        let upgrade = Endpoint.upgradeGuest(.kakao, token: "fixture-provider-token")
+        #expect(upgrade.requiresAuthentication && upgrade.isIdempotent)
+        network.on(upgrade, throw: NetworkError(.unacceptableStatus, reason: "no such token: fixture-provider-token"))
+        let error = await #expect(throws: NetworkError.self) {
+            try await service(session).upgradeGuest(.kakao, token: "fixture-provider-token")
+        }
+        #expect(error.map { !"\($0)".contains("fixture-provider-token") } == true)
+        #expect(session.signIns.isEmpty)
+        #expect(session.signOuts == 0)
     }
 }

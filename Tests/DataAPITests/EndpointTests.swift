@@ -10,7 +10,7 @@ import Testing
 @Suite struct EndpointTests {
     private let article = StubResponse.text(
         #"""
-        {"success":true,"data":{"id":7,"title":"Hello","body":"World","author":{"id":1,"name":"Ada"},
+        {"success":true,"data":{"id":7,"title":"Hello","content":"World","author":{"id":1,"name":"Ada"},
         "createdAt":"2001-09-09T01:46:40Z","updatedAt":"2001-09-09T01:46:40Z"}}
         """#)
 
@@ -29,16 +29,49 @@ import Testing
         #expect(try await NetworkClient(transport).send(.article(7)) == .fixture(7))
     }
 
+    @Test(arguments: [#""7f0c-a""#, "7", #""7""#, "18446744073709551615"])
+    func `an identifier is a string or a whole number`(_ id: String) async throws {
+        let transport = StubTransport(
+            .any ~> .text(#"{"success":true,"data":{"id":\#(id),"title":"Hello","content":"World"}}"#))
+        let article = try await NetworkClient(transport).send(.article("7f0c-a"))
+        #expect(article.id.rawValue == id.trimmingCharacters(in: ["\""]))
+        #expect(article.author == nil && article.createdAt == nil)
+        #expect(transport.requests.first?.path == "api/v1/articles/7f0c-a")
+    }
+
+    @Test(arguments: [#""""#, "7.5", "true", "null", "[7]", "1e300"])
+    func `any other identifier fails the call`(_ id: String) async throws {
+        let transport = StubTransport(
+            .any ~> .text(#"{"success":true,"data":{"id":\#(id),"title":"Hello","content":"World"}}"#))
+        let error = await #expect(throws: NetworkError.self) { try await NetworkClient(transport).send(.article(7)) }
+        #expect(error?.code == .decodingFailed)
+    }
+
+    @Test func `the same number as a string and as a number is one identifier`() throws {
+        let ids = try JSONDecoder().decode([Article.ID].self, from: Data(#"[7, "7"]"#.utf8))
+        #expect(ids == [7, "7"] && Set(ids).count == 1)
+        #expect(try JSONEncoder().encode(ids) == Data(#"["7","7"]"#.utf8))
+    }
+
+    @Test func `a list without a cursor is one page`() async throws {
+        let items = #"[{"id":"a","title":"Hello","content":"World"}]"#
+        let transport = StubTransport(
+            .any ~> .text(#"{"success":true,"data":\#(items)}"#),
+            .any ~> .text(#"{"success":true,"data":{"items":\#(items),"nextCursor":""}}"#))
+        let expected = Page(items: [Article(id: "a", title: "Hello", content: "World")])
+        for _ in 0..<2 { #expect(try await NetworkClient(transport).send(.articles()) == expected) }
+    }
+
     @Test func `a creation that is sent twice has one idempotency key`() async throws {
         let transport = StubTransport(.post("articles") ~> article, .post("articles") ~> article)
         let network = NetworkClient(transport)
-        let creation = Endpoint.create(ArticleDraft(title: "Hello", body: "World"))
+        let creation = Endpoint.create(ArticleDraft(title: "Hello", content: "World"))
         _ = try await network.send(creation)
         _ = try await network.send(creation)
         let keys = transport.requests.map { $0.headers["Idempotency-Key"] }
         #expect(keys[0] != nil && keys[0] == keys[1])
-        #expect(transport.requests.first?.json == ["title": "Hello", "body": "World"])
-        #expect(Endpoint.create(ArticleDraft(title: "", body: "")).idempotencyKey != creation.idempotencyKey)
+        #expect(transport.requests.first?.json == ["title": "Hello", "content": "World"])
+        #expect(Endpoint.create(ArticleDraft(title: "", content: "")).idempotencyKey != creation.idempotencyKey)
     }
 
     @Test func `an update sends the changed members only`() async throws {

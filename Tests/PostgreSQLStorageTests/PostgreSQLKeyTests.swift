@@ -25,7 +25,7 @@ struct PostgreSQLKeyTests {
                 await storeFailure { try await stranger.delete() },
             ] {
                 #expect(error?.code == .unavailable)
-                #expect(error?.reason.contains("the key does not fit") == true)
+                #expect(error?.reason.contains("with this key") == true)
             }
         }
         #expect(try await store.load() == .fleet(1))

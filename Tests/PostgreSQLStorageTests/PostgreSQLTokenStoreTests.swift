@@ -96,7 +96,7 @@ struct PostgreSQLTokenStoreTests {
             let reader = change.hasPrefix("account") ? store.store(for: store.account + "/moved") : store
             let error = await storeFailure { _ = try await reader.load() }
             #expect(error?.code == .unavailable)
-            #expect(error?.reason.contains("the key does not fit") == true)
+            #expect(error?.reason.contains("with this key") == true)
         }
     }
 

@@ -47,7 +47,8 @@ public struct AppConfiguration: Sendable {
     }
 
     var authentication: AuthenticationPolicy {
-        AuthenticationPolicy(expiredStatuses: [expiredStatus])
+        // The code of a 401 that is about the token of an identity provider.
+        AuthenticationPolicy(expiredStatuses: [expiredStatus], refusals: .exceptCodes(["PROVIDER_TOKEN_INVALID"]))
     }
 }
 
@@ -105,6 +106,11 @@ public enum StoreChoice: Sendable, Hashable {
     /// In memory, for the lifetime of the process.
     case memory
 
+    #if canImport(Security)
+    /// In the Keychain, in an item of this service and access group; `nil` is the program's own group.
+    case keychain(service: String, accessGroup: String?)
+    #endif
+
     /// Creates the store of one server's session.
     ///
     /// Each server has an account of its own in the folder, so a change of `--base-url` never sends the tokens of one
@@ -115,6 +121,10 @@ public enum StoreChoice: Sendable, Hashable {
         case .file(let folder?): return FileTokenStore(folder: folder, account: account)
         case .file(nil): return FileTokenStore(application: AppConfiguration.applicationName, account: account)
         case .memory: return MemoryTokenStore()
+        #if canImport(Security)
+        case .keychain(let service, let group):
+            return Self.keychainStore(service: service, account: account, accessGroup: group)
+        #endif
         }
     }
 

@@ -10,6 +10,10 @@ extension DevBackend {
         /// The TCP port to bind; 0 is any free port.
         public var port = 0
 
+        /// The origin in the URLs that the server sends, such as `https://api.example.com` behind a gateway; nil for the
+        /// address that a connection was made to.
+        public var publicOrigin: URL?
+
         /// Where users, articles, files and token families are stored.
         public var database = DatabaseLocation.memory
 
@@ -24,17 +28,20 @@ extension DevBackend {
         /// Zero, the default, treats any second use as theft and revokes the family (RFC 9700 §4.14.2).
         public var rotationGrace = Duration.zero
 
-        /// The status of the response to an expired access token.
-        public var expiredTokenStatus = ExpiredTokenStatus.unauthorized
-
-        /// A header field that may carry the access token instead of `Authorization`, such as `accessToken`.
-        public var accessTokenField: String?
+        /// How identifiers, tokens and responses are written.
+        public var dialect = Dialect.standard
 
         /// The identity provider whose tokens `POST /auth/social/login` accepts.
         public var provider = DevelopmentProvider()
 
         /// The client that may call `/oauth2/token` and `/oauth2/revoke`.
         public var oauth2Client = OAuth2Client(id: "latchkey-dev", secret: "development-only")
+
+        /// How long a device code is valid (RFC 8628 §3.2), in whole seconds.
+        public var deviceCodeLifetime = Duration.seconds(600)
+
+        /// The shortest pause between two polls with a device code, in whole seconds.
+        public var devicePollInterval = Duration.seconds(5)
 
         /// The limits of a request's size and duration.
         public var limits = Limits()
@@ -78,14 +85,6 @@ extension DevBackend {
         case memory
         /// A SQLite file in WAL mode, created when absent. Sessions survive a restart on the same file.
         case file(String)
-    }
-
-    /// The status of the response to an expired access token. An invalid or revoked one always gets 401.
-    public enum ExpiredTokenStatus: Int, Sendable, Codable, CaseIterable {
-        /// 401, as in RFC 6750 §3.1.
-        case unauthorized = 401
-        /// 419, unregistered but widespread.
-        case authenticationTimeout = 419
     }
 
     /// The limits of a request, in bytes, characters, items or time.

@@ -151,10 +151,13 @@ extension DevBackend {
 public struct ServerDescription: Sendable, Hashable, Codable {
     /// The base URL of the API.
     public let baseURL: URL
-    /// The token endpoint (RFC 6749 §3.2). It accepts `grant_type=refresh_token`.
+    /// The token endpoint (RFC 6749 §3.2). Its grants: a refresh token, an authorization code with PKCE, and a
+    /// device code.
     public let tokenEndpoint: URL
     /// The revocation endpoint (RFC 7009 §2).
     public let revocationEndpoint: URL
+    /// The issuer (RFC 8414 §2), from which a client discovers all endpoints.
+    public let issuer: URL
     /// The identifier of the only OAuth 2.0 client, such as `latchkey-dev`.
     public let oauth2ClientID: String
     /// The client's authentication methods, named as in RFC 8414 §2: `none`, or `client_secret_basic` and
@@ -174,6 +177,7 @@ extension DevBackend {
             baseURL: baseURL,
             tokenEndpoint: baseURL.appendingPathComponent("oauth2/token"),
             revocationEndpoint: baseURL.appendingPathComponent("oauth2/revoke"),
+            issuer: baseURL,
             oauth2ClientID: client.id,
             oauth2ClientAuthentication: client.secret == nil
                 ? ["none"] : ["client_secret_basic", "client_secret_post"],

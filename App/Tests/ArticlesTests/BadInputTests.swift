@@ -20,7 +20,7 @@ import Testing
         (["demo", "--refresh", "magic"], 64, "--refresh"),
         (["serve", "--port", "70000"], 64, "--port must be from 0 to 65535"),
         (["show"], 64, "<id>"),
-        (["show", "first"], 64, "first"),
+        (["show", ""], 64, "the identifier must not be empty"),
         (["list", "--limit", "0"], 64, "--limit must be at least 1"),
         (["list", "--store", "cloud"], 64, "--store must be file or memory"),
         (["list", "--base-url", "http://example.com/api"], 64, "use https"),

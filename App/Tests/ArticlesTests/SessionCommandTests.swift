@@ -38,7 +38,7 @@ import Testing
 
             let created = try await articles(backend, "create", "--title", "Hello", "--body", "World", "--json")
             let article = try #require(try created.object()["article"] as? [String: Any])
-            let id = try #require(article["id"] as? Int)
+            let id = try #require(article["id"] as? String)
             let shown = try await articles(backend, "show", "\(id)")
             #expect(shown.output.hasPrefix("Hello\n") && shown.output.hasSuffix("World\n"))
             let listed = try await articles(backend, "list", "--limit", "2", "--json")
@@ -88,9 +88,9 @@ import Testing
     @Test func `a session that the server ended is reported, and its tokens are deleted`() async throws {
         try await DevBackend.withServer { backend in
             let login = try await signIn(backend)
-            let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? Int)
+            let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? String)
             let secrets = try await secrets(backend)
-            try await backend.revokeSessions(ofUser: Int64(user))
+            try await backend.revokeSessions(ofUser: #require(Int64(user)))
             let run = try await articles(backend, "list")
             #expect(run.errorLine?.hasPrefix("articles: the session has ended; sign in with") == true)
             #expect(run.status == 77)
@@ -102,12 +102,12 @@ import Testing
     @Test func `every later status shows how the last session ended`() async throws {
         try await DevBackend.withServer { backend in
             let login = try await signIn(backend)
-            let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? Int)
+            let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? String)
             let before = try await articles(backend, "status", "--json").object()
             #expect(before["expiresAt"] is String)
             #expect(before["lastEnding"] == nil && before["storeFailure"] == nil)
 
-            try await backend.revokeSessions(ofUser: Int64(user))
+            try await backend.revokeSessions(ofUser: #require(Int64(user)))
             try await backend.expireAccessTokens()
             #expect(try await articles(backend, "list").status == 77)
             let refused = try #require(backend.journal.last { $0.path.hasSuffix("/auth/refresh") })

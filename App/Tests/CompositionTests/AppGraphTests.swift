@@ -31,7 +31,9 @@ import TokenRefresh
             return
         }
         #expect(user.name == "Ada")
-        #expect(transport.lines == ["GET /api/v1/users/me Bearer fixture-access"])
+        #expect(
+            transport.lines == ["POST /api/v1/auth/refresh -", "GET /api/v1/users/me Bearer fixture-next"],
+            "the launch refreshes the tokens, whatever their expiry")
     }
 
     @Test(arguments: [

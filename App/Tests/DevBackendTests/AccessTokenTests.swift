@@ -35,7 +35,7 @@ import Testing
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
         configuration.accessTokenLifetime = .seconds(60)
-        configuration.expiredTokenStatus = status
+        configuration.dialect.expiredTokenStatus = status
         try await DevBackend.withServer(configuration) { backend in
             let client = TestClient(backend)
             let token = try await client.signIn().accessToken
@@ -78,7 +78,7 @@ import Testing
 
     @Test func `the configured field carries the token, and no other field does`() async throws {
         var configuration = DevBackend.Configuration()
-        configuration.accessTokenField = "accessToken"
+        configuration.dialect.accessTokenField = "accessToken"
         try await DevBackend.withServer(configuration) { backend in
             let client = TestClient(backend)
             let token = try await client.signIn().accessToken

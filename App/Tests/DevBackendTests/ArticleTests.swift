@@ -8,7 +8,7 @@ import Testing
     ) async throws -> Received.Response {
         let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
         return try await client.post(
-            "/articles", json: #"{"title": "\#(title)", "body": "Body"}"#, token: token, headers: headers)
+            "/articles", json: #"{"title": "\#(title)", "content": "Body"}"#, token: token, headers: headers)
     }
 
     @Test func `a new database has a dozen articles, newest first`() async throws {
@@ -72,7 +72,7 @@ import Testing
             let path = "/articles/\(article.id)"
             let changed = try await client.send("PATCH", path, token: token, body: Data(#"{"title": "New"}"#.utf8))
             #expect(try changed.data(Received.Article.self).title == "New")
-            #expect(try changed.data(Received.Article.self).body == "Body")
+            #expect(try changed.data(Received.Article.self).content == "Body")
 
             let deleted = try await client.send("DELETE", path, token: token)
             #expect(deleted.status == 204)
@@ -125,12 +125,12 @@ import Testing
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
             let token = try await client.signIn().accessToken
-            let empty = try await client.post("/articles", json: #"{"title": "", "body": ""}"#, token: token)
-            #expect(empty.fields == ["title", "body"])
-            let wrong = try await client.post("/articles", json: #"{"title": 7, "body": "x"}"#, token: token)
+            let empty = try await client.post("/articles", json: #"{"title": "", "content": ""}"#, token: token)
+            #expect(empty.fields == ["title", "content"])
+            let wrong = try await client.post("/articles", json: #"{"title": 7, "content": "x"}"#, token: token)
             #expect(wrong.fields == ["title"])
             let missing = try await client.post("/articles", json: #"{"title": "x"}"#, token: token)
-            #expect(missing.fields == ["body"])
+            #expect(missing.fields == ["content"])
         }
     }
 }

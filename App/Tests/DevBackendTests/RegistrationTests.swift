@@ -18,6 +18,13 @@ import Testing
             #expect(try me.data(Received.User.self) == signedIn.user)
             let key = try signedIn.user.profileImageKey.required("an image key")
             #expect(signedIn.user.profileUrl == "\(backend.baseURL.absoluteString)/files/\(key)")
+            let disguised = try await RawConnection.open(to: backend)
+            try await disguised.send(
+                "GET /api/v1/users/me HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n"
+                    + "Authorization: Bearer \(signedIn.accessToken)\r\n\r\n")
+            let received = await disguised.receiveAll()
+            #expect(received.contains(#""profileUrl":"\#(backend.baseURL.absoluteString)/files/"#))
+            #expect(!received.contains("evil.example"))
             let file = try await client.get("/files/\(key)", token: signedIn.accessToken)
             #expect(file.header("Content-Type") == "image/jpeg")
             #expect(file.data == image)

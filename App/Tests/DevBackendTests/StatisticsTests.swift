@@ -64,7 +64,7 @@ import Testing
     @Test func `the journal drops the oldest entries, and never contains a token`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.journalCapacity = 3
-        configuration.accessTokenField = "X-Custom"
+        configuration.dialect.accessTokenField = "X-Custom"
         try await DevBackend.withServer(configuration) { backend in
             let client = TestClient(backend)
             let secret = "not-to-be-remembered"

@@ -79,7 +79,7 @@ extension Scenarios {
         @Test func `S4: the refresh token is rejected with 100 waiters: one refresh, one ending`() async throws {
             try await TestApp.run { app in
                 let user = try await app.auth.me()
-                _ = try await app.backend.revokeSessions(ofUser: user.id.rawValue)
+                _ = try await app.backend.revokeSessions(ofUser: #require(Int64(user.id.rawValue)))
                 try await app.backend.expireAccessTokens()
                 let failures = await app.sendAll(100).compactMap(\.self)
                 var later: [NetworkError?] = []

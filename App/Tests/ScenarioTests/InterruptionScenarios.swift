@@ -78,7 +78,7 @@ extension Scenarios {
         ) async throws {
             try await DevBackend.withServer { elsewhere in
                 try await TestApp.run({
-                    $0.server.accessTokenField = "accessToken"
+                    $0.server.dialect.accessTokenField = "accessToken"
                     $0.authentication = AuthenticationPolicy(placement: redirect.placement)
                 }) { app in
                     let target = elsewhere.baseURL.appendingPathComponent("articles/1")

@@ -1,15 +1,15 @@
 /// One user's session with one server: signs in, signs out, and reports the state.
 public protocol AuthSession: Sendable {
-    /// What is known of the session now.
+    /// The current state.
     var state: SessionState { get }
 
-    /// The states from now on, the current one first. Each call makes a stream of its own.
+    /// The states from now on, the current one first. Each access returns a new stream.
     ///
     /// A stream reports the end of a session once, however many requests fail because of it (G5). It ends with the
     /// task that reads it, or with the session object.
     var states: AsyncStream<SessionState> { get }
 
-    /// Reads the stored session, if that has not happened yet.
+    /// Reads the stored session: once, or each time where other processes share the store.
     ///
     /// - Returns: The state once the store has been read.
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable` when the store cannot be read now; the

@@ -1,11 +1,11 @@
 public import struct Foundation.Date
 
-/// Whether there is a session.
+/// The state of a session: unknown, signed out or signed in.
 public enum SessionState: Sendable, Hashable {
     /// The store has not been read yet, so this is not known: show the splash screen.
     case unknown
 
-    /// There is no session, and why.
+    /// No user is signed in, for this reason.
     case signedOut(SignOutReason)
 
     /// There is a session.

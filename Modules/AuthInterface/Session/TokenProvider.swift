@@ -24,7 +24,7 @@ public protocol TokenProvider: Sendable {
     ///
     /// If the refused token is no longer the current one, the current one is returned without a refresh (G2).
     ///
-    /// - Parameter refusal: The token that the request carried, and what is known of the refusal.
+    /// - Parameter refusal: The refused token, and the details of the response.
     /// - Returns: A token of the same session, other than the refused one.
     /// - Throws: ``AuthenticationError``: `sessionEnded` when the refused token's session has ended, so that a
     ///   request is never sent again as another user (G23); `unauthorized` when the refused token comes from a refresh
@@ -41,7 +41,7 @@ public protocol TokenProvider: Sendable {
 }
 
 extension TokenProvider {
-    /// A token to use in place of one that the server has refused, if nothing else is known of the refusal.
+    /// A token to use in place of one that the server has refused, where the response has no details.
     ///
     /// - Parameter refused: The token that the request carried.
     /// - Returns: A token of the same session, other than the refused one.

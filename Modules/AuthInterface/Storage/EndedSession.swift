@@ -1,11 +1,11 @@
 public import struct Foundation.Date
 
-/// The note that replaces a session's tokens when it ends (a tombstone). It notifies every process that shares the
-/// store of the end and its reason (G5, G9).
+/// The tombstone that replaces a session's tokens when it ends. Other processes that share the store read the end and
+/// its reason from it (G5, G9).
 ///
 /// The next sign-in replaces it. After ``lifetime`` it is ignored.
 public struct EndedSession: Sendable, Hashable {
-    /// How long the note is kept: 30 days.
+    /// How long a tombstone counts: 30 days.
     public static let lifetime: Duration = .seconds(30 * 86_400)
 
     /// The session that ended.

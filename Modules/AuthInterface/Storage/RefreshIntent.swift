@@ -2,8 +2,8 @@ public import Foundation
 
 /// The record of a refresh that is about to be made, stored before the call that spends the refresh token (G12, G27).
 ///
-/// A process that finds one knows that the refresh token may have been spent already, and repeats the call with the
-/// same idempotency key, so that a server which honours the key returns its first result again.
+/// If a process finds an intent, the refresh token may have been spent already. The process repeats the call with the
+/// same idempotency key; a server that honours the key returns its first result again.
 public struct RefreshIntent: Sendable, Hashable, Codable {
     /// The key that every call with this refresh token carries until a response has been applied. It is a secret: a
     /// server returns the tokens for it.

@@ -6,7 +6,7 @@ import ConcurrencyPrimitives
 /// the few milliseconds of one ``update(_:)``, by any process, holder of the lease or not: a sign-out never waits for a
 /// lease.
 public protocol SharedTokenStore: TokenStore {
-    /// Reads what is stored, the note of an ended session included.
+    /// Reads the stored session, or the tombstone of an ended one.
     ///
     /// - Returns: What is stored.
     /// - Throws: As ``TokenStore/load()``.
@@ -19,8 +19,8 @@ public protocol SharedTokenStore: TokenStore {
     /// - Parameter change: Decides what to store, from what is stored. It is called with a failure when the content
     ///   cannot be read as a session (code `corrupt`). It returns `nil` to leave the content as it is, and `.empty` to
     ///   remove it. It is called once at most, on any thread, and must not block.
-    /// - Throws: ``TokenStoreError`` in most cases, with what was stored before still there. Everything but `corrupt`
-    ///   is thrown without calling `change`.
+    /// - Throws: ``TokenStoreError`` in most cases; the stored content is then unchanged. Each code except `corrupt` is
+    ///   thrown without a call of `change`.
     func update(_ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?) async throws
 
     /// Waits until no other process has the lease, and takes it.

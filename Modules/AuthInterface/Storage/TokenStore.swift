@@ -20,16 +20,16 @@ public protocol TokenStore: Sendable {
     ///
     /// A process killed at any instant leaves the old bundle or the new one, whole (G12).
     ///
-    /// - Throws: ``TokenStoreError`` in most cases, with what was stored before still there.
+    /// - Throws: ``TokenStoreError`` in most cases; the stored content is then unchanged.
     func save(_ bundle: TokenBundle) async throws
 
     /// Removes the stored bundle. It is no error if there is none.
     ///
-    /// - Throws: ``TokenStoreError`` in most cases, with what was stored before still there.
+    /// - Throws: ``TokenStoreError`` in most cases; the stored content is then unchanged.
     func delete() async throws
 }
 
-/// Why a store could not be read or written. No code means that there is no session.
+/// Why a store could not be read or written. An error never means that the store is empty (G14).
 public struct TokenStoreError: Error, Sendable {
     /// What went wrong.
     public typealias Code = ErrorCode<TokenStoreError>

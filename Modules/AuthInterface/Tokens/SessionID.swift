@@ -2,7 +2,7 @@ public import struct Foundation.UUID
 
 /// The identity of one login.
 ///
-/// It is made up at sign-in, kept through every refresh, and never sent. It is no secret: it may be logged.
+/// It is generated at sign-in, stays the same across refreshes, and is never sent. It is not a secret: it may be logged.
 public struct SessionID: Sendable, Hashable, Codable, RawRepresentable, CustomStringConvertible {
     /// The identity as text.
     public let rawValue: String
@@ -16,7 +16,7 @@ public struct SessionID: Sendable, Hashable, Codable, RawRepresentable, CustomSt
 
     /// Creates a new identity.
     ///
-    /// - Parameter uuid: The random value it is made of.
+    /// - Parameter uuid: The UUID whose text becomes the identity.
     public init(_ uuid: UUID = UUID()) {
         self.init(rawValue: uuid.uuidString)
     }

@@ -24,7 +24,7 @@ public struct SessionToken: Sendable {
         /// How many refreshes of the session had failed in this process.
         package var failures = 0
 
-        /// When the token was given in place of a refused one, on the engine's monotonic clock. `nil`: it was not.
+        /// When the token replaced a refused one, on the engine's monotonic clock. `nil`: it replaced none.
         package var replacedAt: Duration?
 
         package init(failures: Int = 0, replacedAt: Duration? = nil) {

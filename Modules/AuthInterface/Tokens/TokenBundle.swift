@@ -2,7 +2,7 @@ public import Foundation
 
 /// The tokens of one session, as they are stored.
 ///
-/// A refresh does not change a bundle; it makes the next *generation* of it. ``session`` says whether two bundles
+/// A bundle never changes: a refresh creates a new one with the next *generation*. ``session`` says whether two bundles
 /// belong to the same login, and ``generation`` which of them is newer. Neither needs a clock.
 ///
 /// Descriptions, dumps and reflections of a bundle never contain a token.

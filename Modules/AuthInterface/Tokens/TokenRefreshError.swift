@@ -59,7 +59,7 @@ public struct TokenRefreshError: Error, Sendable {
     /// The authorization server refused the refresh token.
     public static let rejected = TokenRefreshError(.rejected)
 
-    /// No refusal: a later attempt may succeed.
+    /// A failure after which a later attempt may succeed.
     public static let unavailable = TokenRefreshError(.unavailable)
 
     /// Classifies an error that a ``TokenRefreshHandler`` threw.
@@ -73,7 +73,7 @@ public struct TokenRefreshError: Error, Sendable {
 
 extension ErrorCode<TokenRefreshError> {
     /// The authorization server refused the refresh token itself (`invalid_grant`, RFC 6749 §5.2).
-    /// The only code that ends a session.
+    /// It ends the session.
     public static var rejected: Self { Self(rawValue: "rejected") }
 
     /// A refusal that may come from something other than the authorization server, such as a bare 401. It counts

@@ -28,7 +28,7 @@ public enum RaceKit {
         return RaceReport(entries: entries)
     }
 
-    /// Runs races, and throws those that do not hold.
+    /// Runs races, and throws an error that lists those that do not hold.
     ///
     /// - Parameters:
     ///   - scenarios: The races.

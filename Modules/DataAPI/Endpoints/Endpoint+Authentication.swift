@@ -35,10 +35,10 @@ extension Endpoint where Response == IssuedTokens {
     /// A retry policy does not repeat it: a server that rotates refresh tokens treats a second call as theft.
     ///
     /// - Parameters:
-    ///   - refreshToken: The refresh token.
+    ///   - refreshToken: The refresh token; `nil` for a server that reads it from a header field.
     ///   - accessToken: The access token that is replaced, for a server that needs both in the body.
     /// - Returns: The endpoint.
-    public static func refresh(_ refreshToken: String, accessToken: String? = nil) -> Self {
+    public static func refresh(_ refreshToken: String?, accessToken: String? = nil) -> Self {
         .post("auth/refresh", json: RefreshBody(refreshToken: refreshToken, accessToken: accessToken))
             .unauthenticatedTokens()
     }
@@ -57,6 +57,18 @@ extension Endpoint where Response == Void {
 extension Endpoint where Response == User {
     /// The user of the session.
     public static var me: Self { .get("users/me") }
+
+    /// Makes the guest of the session a full account, with the same user, articles and tokens.
+    ///
+    /// The call has an idempotency key: sent again, it has the same result.
+    ///
+    /// - Parameters:
+    ///   - provider: The identity provider that the account signs in with from now on.
+    ///   - token: The provider's token. It is sent in the body.
+    /// - Returns: The endpoint.
+    public static func upgradeGuest(_ provider: SocialProvider, token: String) -> Self {
+        .post("auth/guest/upgrade", json: SocialLoginBody(provider: provider, token: token)).idempotent()
+    }
 }
 
 extension Endpoint where Response == Data {
@@ -69,7 +81,7 @@ extension Endpoint where Response == Data {
 
 extension Endpoint where Response == SignedIn {
     fileprivate func unauthenticatedTokens() -> Self {
-        withoutAuthentication().format(.envelope).map { signedIn, head in
+        withoutAuthentication().map { signedIn, head in
             SignedIn(user: signedIn.user, tokens: signedIn.tokens.issued(at: head.serverDate))
         }
     }
@@ -77,7 +89,7 @@ extension Endpoint where Response == SignedIn {
 
 extension Endpoint where Response == IssuedTokens {
     fileprivate func unauthenticatedTokens() -> Self {
-        withoutAuthentication().format(.envelope).map { tokens, head in tokens.issued(at: head.serverDate) }
+        withoutAuthentication().map { tokens, head in tokens.issued(at: head.serverDate) }
     }
 }
 
@@ -87,6 +99,6 @@ private struct SocialLoginBody: Encodable, Sendable {
 }
 
 private struct RefreshBody: Encodable, Sendable {
-    let refreshToken: String
+    let refreshToken: String?
     var accessToken: String?
 }

@@ -34,30 +34,37 @@ public struct Article: Sendable, Hashable, Identifiable, Decodable {
     public let title: String
 
     /// The text.
-    public let body: String
+    public let content: String
 
-    /// The author.
-    public let author: Author
+    /// The author; `nil` if the server does not name one.
+    public let author: Author?
 
-    /// When it was created, on the server's clock.
-    public let createdAt: Date
+    /// When it was created, on the server's clock; `nil` if not known.
+    public let createdAt: Date?
 
-    /// When it was last changed, on the server's clock.
-    public let updatedAt: Date
+    /// When it was last changed, on the server's clock; `nil` if not known.
+    public let updatedAt: Date?
 
     /// Creates an article.
     ///
     /// - Parameters:
     ///   - id: The identifier.
     ///   - title: The title.
-    ///   - body: The text.
+    ///   - content: The text.
     ///   - author: The author.
     ///   - createdAt: When it was created.
     ///   - updatedAt: When it was last changed; `nil` means at its creation.
-    public init(id: ID, title: String, body: String, author: Author, createdAt: Date, updatedAt: Date? = nil) {
+    public init(
+        id: ID,
+        title: String,
+        content: String,
+        author: Author? = nil,
+        createdAt: Date? = nil,
+        updatedAt: Date? = nil
+    ) {
         self.id = id
         self.title = title
-        self.body = body
+        self.content = content
         self.author = author
         self.createdAt = createdAt
         self.updatedAt = updatedAt ?? createdAt
@@ -70,16 +77,16 @@ public struct ArticleChanges: Sendable, Hashable, Encodable {
     public var title: String?
 
     /// The new text.
-    public var body: String?
+    public var content: String?
 
     /// Creates changes.
     ///
     /// - Parameters:
     ///   - title: The new title.
-    ///   - body: The new text.
-    public init(title: String? = nil, body: String? = nil) {
+    ///   - content: The new text.
+    public init(title: String? = nil, content: String? = nil) {
         self.title = title
-        self.body = body
+        self.content = content
     }
 }
 
@@ -89,15 +96,15 @@ public struct ArticleDraft: Sendable, Hashable, Encodable {
     public var title: String
 
     /// The text: at least one character.
-    public var body: String
+    public var content: String
 
     /// Creates a draft.
     ///
     /// - Parameters:
     ///   - title: The title.
-    ///   - body: The text.
-    public init(title: String, body: String) {
+    ///   - content: The text.
+    public init(title: String, content: String) {
         self.title = title
-        self.body = body
+        self.content = content
     }
 }

@@ -1,26 +1,72 @@
-/// The number with which the server identifies an article, a user or another record.
+/// The text or number with which the server identifies an article, a user or another record.
 ///
-/// The type of the record is part of it: the identifier of a user is not accepted as that of an article.
-public struct Identifier<Record>: Sendable, Hashable, RawRepresentable, Codable, ExpressibleByIntegerLiteral {
-    /// The number.
-    public let rawValue: Int64
+/// A server may write it as a JSON string or as a whole number: `"7"` and `7` are the same identifier. The type of the
+/// record is part of it: the identifier of a user is not accepted as that of an article.
+public struct Identifier<Record>: Sendable, Hashable, RawRepresentable {
+    /// The identifier as text.
+    public let rawValue: String
 
     /// Creates an identifier.
     ///
-    /// - Parameter rawValue: The number.
-    public init(rawValue: Int64) {
+    /// - Parameter rawValue: The identifier as text.
+    public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Creates an identifier from a literal.
+    /// Creates an identifier from a number.
+    ///
+    /// - Parameter number: The number.
+    public init(_ number: some BinaryInteger) {
+        self.init(rawValue: String(number))
+    }
+}
+
+extension Identifier: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    /// Creates an identifier from a number.
     ///
     /// - Parameter value: The number.
     public init(integerLiteral value: Int64) {
+        self.init(value)
+    }
+
+    /// Creates an identifier from a text.
+    ///
+    /// - Parameter value: The text.
+    public init(stringLiteral value: String) {
         self.init(rawValue: value)
     }
 }
 
+extension Identifier: Codable {
+    /// Reads a string or a whole number.
+    ///
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` for an empty string and for every other value.
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let number = try? value.decode(Int64.self) {
+            self.init(number)
+        } else if let number = try? value.decode(UInt64.self) {
+            self.init(number)
+        } else {
+            self.init(rawValue: try value.decode(String.self))
+        }
+        guard !rawValue.isEmpty else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "the identifier is empty")
+        }
+    }
+
+    /// Writes a string.
+    ///
+    /// - Parameter encoder: The encoder.
+    /// - Throws: The errors of the encoder.
+    public func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        try value.encode(rawValue)
+    }
+}
+
 extension Identifier: CustomStringConvertible {
-    /// The number as text.
-    public var description: String { String(rawValue) }
+    /// The identifier as text.
+    public var description: String { rawValue }
 }

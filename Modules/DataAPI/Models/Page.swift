@@ -35,4 +35,24 @@ public struct Page<Item: Sendable>: Sendable {
 
 extension Page: Equatable where Item: Equatable {}
 extension Page: Hashable where Item: Hashable {}
-extension Page: Decodable where Item: Decodable {}
+
+extension Page: Decodable where Item: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case items, nextCursor
+    }
+
+    /// Reads an object with `items` and `nextCursor`, or an array: a list that has one page.
+    ///
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` when an item cannot be read.
+    public init(from decoder: any Decoder) throws {
+        if (try? decoder.unkeyedContainer()) != nil {
+            self.init(items: try decoder.singleValueContainer().decode([Item].self))
+        } else {
+            let object = try decoder.container(keyedBy: CodingKeys.self)
+            let cursor = try object.decodeIfPresent(Cursor.self, forKey: .nextCursor)
+            let next = cursor.flatMap { $0.rawValue.isEmpty ? nil : $0 }
+            self.init(items: try object.decode([Item].self, forKey: .items), nextCursor: next)
+        }
+    }
+}

@@ -36,7 +36,8 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
         case profileURL = "profileUrl"
     }
 
-    /// Reads a user. An invalid profile URL counts as no picture, so that it does not prevent a sign-in.
+    /// Reads a user. An invalid profile URL or key counts as no picture, so that it does not prevent a
+    /// sign-in.
     ///
     /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when `id` or `name` is missing or of another type.
@@ -46,7 +47,8 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
             id: try object.decode(ID.self, forKey: .id),
             name: try object.decode(String.self, forKey: .name),
             profileURL: (try? object.decodeIfPresent(String.self, forKey: .profileURL)).flatMap { URL(string: $0) },
-            profileImageKey: try object.decodeIfPresent(FileKey.self, forKey: .profileImageKey)
+            profileImageKey: (try? object.decodeIfPresent(String.self, forKey: .profileImageKey))
+                .flatMap { $0.isEmpty ? nil : FileKey(rawValue: $0) }
         )
     }
 }

@@ -19,6 +19,8 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     private let rejection: RESTRejection
     private let idempotencyKeyField: String?
     private let accessToken: RefreshAccessTokenPlacement
+    private let refreshTokenField: String?
+    private let format: any ResponseFormat
 
     /// Creates a handler.
     ///
@@ -29,6 +31,8 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     ///     `idempotencyKeyField`.
     ///   - idempotencyKeyField: The header field that carries the idempotency key; `nil` sends none.
     ///   - accessToken: The place of the replaced access token, for a server that needs both tokens.
+    ///   - refreshTokenField: The header field that carries the refresh token; `nil` sends it in the body.
+    ///   - format: How responses contain the tokens: `.json` for a server without envelopes.
     ///   - logoutAffectsSessionOnly: Whether `auth/logout` ends that token's session only. Pass `true` only if the
     ///     user's other sessions stay, those on this device too: old tokens are then revoked while another session is
     ///     signed in.
@@ -38,6 +42,8 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         replayTolerance: ReplayTolerance = .none,
         idempotencyKeyField: String? = "Idempotency-Key",
         accessToken: RefreshAccessTokenPlacement = .omitted,
+        refreshTokenField: String? = nil,
+        format: any ResponseFormat = .envelope,
         logoutAffectsSessionOnly: Bool = false
     ) {
         self.network = network
@@ -45,6 +51,8 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         self.replayTolerance = replayTolerance
         self.idempotencyKeyField = idempotencyKeyField
         self.accessToken = accessToken
+        self.refreshTokenField = refreshTokenField
+        self.format = format
         affectsRevokedSessionOnly = logoutAffectsSessionOnly
     }
 
@@ -55,7 +63,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     /// - Throws: `TokenRefreshError` with the verdict of ``RESTRejection``; its status is `nil` when no whole response
     ///   arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let format = ObservedFormat(.envelope)
+        let format = ObservedFormat(format)
         do {
             let tokens = try await network.send(call(for: request).format(format))
             return try tokens.result.usable(after: request, status: format.status)
@@ -66,8 +74,13 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     }
 
     private func call(for request: TokenRefreshRequest) -> Endpoint<IssuedTokens> {
-        let body = accessToken.isInBody ? request.accessToken : nil
-        let call = Endpoint.refresh(request.refreshToken, accessToken: body)
+        // A token that no header field can carry is sent in the body.
+        let field = request.refreshToken.fitsHeaderField ? refreshTokenField : nil
+        var call = Endpoint.refresh(
+            field == nil ? request.refreshToken : nil,
+            accessToken: accessToken.isInBody ? request.accessToken : nil
+        )
+        if let field { call = call.header(field, request.refreshToken) }
         return accessToken.place(request.accessToken, in: call)
             .idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
             .allowingLateResponse()
@@ -80,7 +93,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     public func revoke(_ tokens: TokenBundle) async throws {
         guard let refreshToken = tokens.refreshToken else { return }
         do {
-            try await network.send(.logout(refreshToken: refreshToken))
+            try await network.send(.logout(refreshToken: refreshToken).format(format))
         } catch let error as NetworkError {
             throw error.withoutQuoting([refreshToken, tokens.accessToken])
         }

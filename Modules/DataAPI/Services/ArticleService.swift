@@ -26,9 +26,10 @@ public struct ArticleService: Sendable {
     ///
     /// - Parameter pageSize: The number of articles in a page, from 1 to 100.
     /// - Returns: The articles. Reading them throws `NetworkError`, or `CancellationError`.
-    public func all(pageSize: Int = 20) -> PagedSequence<Article> {
+    public func all(pageSize: Int = 20) -> PagedSequence<Article, Article.Cursor> {
         PagedSequence { [network] cursor in
-            try await network.send(.articles(after: cursor, limit: pageSize))
+            let page = try await network.send(.articles(after: cursor, limit: pageSize))
+            return (page.items, next: page.nextCursor)
         }
     }
 

@@ -67,19 +67,51 @@ public struct AuthService: Sendable {
         try await network.send(.me)
     }
 
-    /// Restores the stored session at launch, and fetches its user. That call refreshes the token first if it must.
+    /// Makes the guest of the session a full account. Its user, articles and session stay.
     ///
-    /// - Returns: The screen to show. With an unreachable server it is not the login screen.
-    /// - Throws: `AuthenticationError` with code `storeUnavailable` when the store cannot be read: call again later.
+    /// - Parameters:
+    ///   - provider: The identity provider that the account signs in with from now on.
+    ///   - token: The provider's token.
+    /// - Returns: The user.
+    /// - Throws: `NetworkError`: with status 409 if the identity or the account is in use already. The session stays.
     ///   `CancellationError`.
-    public func autoLogin() async throws -> AutoLogin {
-        if case .signedOut(let reason) = try await session.restore() { return .login(reason) }
+    @discardableResult
+    public func upgradeGuest(_ provider: SocialProvider, token: String) async throws -> User {
         do {
-            return .signedIn(try await me())
+            return try await network.send(.upgradeGuest(provider, token: token))
         } catch let error as NetworkError {
-            if case .signedOut(let reason) = session.state { return .login(reason) }
-            return .unverified(error)
+            throw error.withoutQuoting([token])
         }
+    }
+
+    /// Restores the stored session at launch, refreshes it, and fetches its user.
+    ///
+    /// It ends within the deadlines of the refresh and of the request, and never shows the login screen because a
+    /// server or a store cannot be reached.
+    ///
+    /// - Parameter refreshing: Whether the tokens are refreshed even if they have not expired. With `false`, they are
+    ///   refreshed only if they must be.
+    /// - Returns: The screen to show.
+    /// - Throws: `CancellationError`.
+    public func autoLogin(refreshing: Bool = true) async throws -> AutoLogin {
+        do {
+            if case .signedOut(let reason) = try await session.restore() { return .signedOut(reason) }
+            if refreshing { try await refreshIfPossible() }
+            if case .signedOut(let reason) = session.state { return .signedOut(reason) }
+            return .signedIn(try await me())
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            if case .signedOut(let reason) = session.state { return .signedOut(reason) }
+            return .undetermined(error)
+        }
+    }
+
+    /// Refreshes the session. One without a refresh token stays as it is: its access token may be valid.
+    private func refreshIfPossible() async throws {
+        do {
+            try await session.refresh()
+        } catch let error as AuthenticationError where error.code == .noRefreshToken {}
     }
 
     private func start(with login: Endpoint<SignedIn>, progress: ProgressHandler? = nil) async throws -> User {
@@ -89,14 +121,15 @@ public struct AuthService: Sendable {
     }
 }
 
-/// The result of ``AuthService/autoLogin()``: the screen to show.
+/// The result of ``AuthService/autoLogin(refreshing:)``: the screen to show.
 public enum AutoLogin: Sendable {
     /// The server has accepted the session: show the main screen.
     case signedIn(User)
 
-    /// There is a session, and the request to the server failed: show the main screen, and the error.
-    case unverified(NetworkError)
-
     /// There is no session: show the login screen.
-    case login(SignOutReason)
+    case signedOut(SignOutReason)
+
+    /// The server or the store cannot be reached now: show the main screen with what is stored, and the error. It is a
+    /// `NetworkError` or an `AuthenticationError`.
+    case undetermined(any Error)
 }

@@ -34,11 +34,19 @@ struct AuthenticationChallenge: Sendable, Hashable {
 extension HTTPResponseHead {
     /// Whether a `Bearer` challenge says that the token itself is invalid: expired, revoked or malformed (RFC 6750
     /// §3.1). Other challenges of the field are ignored.
-    var saysBearerTokenIsInvalid: Bool {
-        guard let field = headers["WWW-Authenticate"] else { return false }
-        return AuthenticationChallenge.challenges(in: field).contains { challenge in
-            challenge.scheme == "bearer"
-                && challenge.parameters["error"]?.equalsIgnoringASCIICase("invalid_token") == true
+    var saysBearerTokenIsInvalid: Bool { bearerErrors.contains("invalid_token") }
+
+    /// Whether `Bearer` challenges name errors, all of which a new token does not remove (RFC 6750 §3.1).
+    var saysBearerTokenIsNotTheReason: Bool {
+        let errors = bearerErrors
+        return !errors.isEmpty && errors.allSatisfy { $0 == "insufficient_scope" || $0 == "invalid_request" }
+    }
+
+    /// The errors of the `Bearer` challenges, in lower case.
+    private var bearerErrors: [String] {
+        guard let field = headers["WWW-Authenticate"] else { return [] }
+        return AuthenticationChallenge.challenges(in: field).compactMap { challenge in
+            challenge.scheme == "bearer" ? challenge.parameters["error"]?.lowercased() : nil
         }
     }
 }

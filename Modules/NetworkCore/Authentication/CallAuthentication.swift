@@ -14,6 +14,7 @@ struct CallAuthentication: Sendable {
     private let provider: any TokenProvider
     private let policy: AuthenticationPolicy
     private let origins: OriginPolicy
+    private let continuity: SessionContinuity?
 
     /// The session in which the call started and stays (G23).
     private var session: SessionID?
@@ -28,10 +29,17 @@ struct CallAuthentication: Sendable {
     private var replacement: SessionToken?
     private var replacements = 0
 
-    init(provider: any TokenProvider, policy: AuthenticationPolicy, origins: OriginPolicy) {
+    init(
+        provider: any TokenProvider,
+        policy: AuthenticationPolicy,
+        origins: OriginPolicy,
+        continuity: SessionContinuity? = nil
+    ) {
         self.provider = provider
         self.policy = policy
         self.origins = origins
+        self.continuity = continuity
+        session = continuity?.session
     }
 
     /// Forgets the token of the last attempt.
@@ -70,7 +78,8 @@ struct CallAuthentication: Sendable {
             throw try NetworkError(describing: error, otherwise: .authenticationFailed)
         }
         replacement = nil
-        guard session == nil || session == token.session else {
+        let joined = continuity?.join(token.session) ?? token.session
+        guard joined == token.session, session == nil || session == token.session else {
             throw NetworkError(AuthenticationError(.sessionEnded))
         }
         session = token.session
@@ -79,9 +88,9 @@ struct CallAuthentication: Sendable {
 
     /// Asks for another token, if the failure refuses the one the attempt carried.
     mutating func retry(_ failure: NetworkError, isReplayable: Bool) async throws -> RetryDecision {
-        guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried else {
-            return .doNotRetry
-        }
+        guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried,
+            policy.refusals.matches(failure)
+        else { return .doNotRetry }
         guard replacements < Self.replacementLimit else {
             let error = AuthenticationError(.unauthorized)
             throw NetworkError(error, response: failure.response, envelope: failure.envelope)

@@ -4,7 +4,7 @@ import Foundation
 
 /// The state of one call.
 struct CallState: Sendable {
-    let id = UUID()
+    let id = UUID.ofCall()
     let endpoint: HTTPRequestHead
     /// What the endpoint describes, and what is sent.
     let description: RequestBody
@@ -37,6 +37,9 @@ struct CallState: Sendable {
 
     /// The last request: the endpoint's, then as interceptors adapted it, then where redirects led.
     var head: HTTPRequestHead
+
+    /// What the phases of the last attempt took; `nil` where there is no observer.
+    let phases: CallPhases?
 
     /// Whether the last request has the body: a redirect may drop it.
     var keepsBody = true
@@ -164,5 +167,32 @@ extension RequestBody {
             }
             return String(decoding: data.prefix(64 * 1_024), as: UTF8.self)
         }
+    }
+}
+
+extension UUID {
+    private static let state = Locked(UInt64.random(in: 0...UInt64.max))
+
+    /// A random identifier (RFC 9562 §5.4), without the system call of `UUID()`: it tells calls apart, and is no secret.
+    ///
+    /// The generator is SplitMix64, which returns each number once in 2⁶⁴.
+    fileprivate static func ofCall() -> UUID {
+        let (first, second) = state.withLock { state in (next(&state), next(&state)) }
+        var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &bytes) { buffer in
+            buffer.storeBytes(of: first, as: UInt64.self)
+            buffer.storeBytes(of: second, toByteOffset: 8, as: UInt64.self)
+            buffer[6] = buffer[6] & 0x0F | 0x40
+            buffer[8] = buffer[8] & 0x3F | 0x80
+        }
+        return UUID(uuid: bytes)
+    }
+
+    private static func next(_ state: inout UInt64) -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }

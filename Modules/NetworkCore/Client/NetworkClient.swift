@@ -139,7 +139,7 @@ public struct AuthenticatedNetworkClient: NetworkService {
         _ endpoint: Endpoint<Response>,
         options: RequestOptions
     ) async throws -> Response {
-        try await loop.send(endpoint, options: options, authentication: authentication)
+        try await loop.send(endpoint, options: options, authentication: authentication(of: options))
     }
 
     /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and
@@ -154,10 +154,10 @@ public struct AuthenticatedNetworkClient: NetworkService {
         _ endpoint: Endpoint<Response>,
         options: RequestOptions
     ) async throws -> HTTPTransportResponse {
-        try await loop.stream(endpoint, options: options, authentication: authentication)
+        try await loop.stream(endpoint, options: options, authentication: authentication(of: options))
     }
 
-    private var authentication: CallAuthentication {
-        CallAuthentication(provider: provider, policy: policy, origins: origins)
+    private func authentication(of options: RequestOptions) -> CallAuthentication {
+        CallAuthentication(provider: provider, policy: policy, origins: origins, continuity: options.continuity)
     }
 }

@@ -44,6 +44,7 @@ extension RequestLoop {
     }
 
     private func adapt(_ call: inout CallState) async throws {
+        call.phases?.startAttempt()
         (call.head, call.keepsBody) = (call.endpoint, true)
         // No token travels in what interceptors see, so none is named to them.
         call.authentication?.startAttempt()
@@ -60,13 +61,16 @@ extension RequestLoop {
         try configuration.refuseCleartext(call.head)
         guard call.requiresAuthentication, var authentication = call.authentication else { return }
         call.wait(for: .token)
+        let startedAt = clock.uptime
         var head = call.head
         try await authentication.placeToken(in: &head)
+        call.phases?.noteToken(clock.uptime - startedAt)
         (call.authentication, call.head) = (authentication, head)
     }
 
     private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
         call.wait(for: .responseHead)
+        call.phases?.noteSent()
         notify(.sent, of: call)
         let timeToHead = call.timeLeft(at: clock.uptime)
         if let timeToHead, timeToHead <= .zero {
@@ -80,7 +84,7 @@ extension RequestLoop {
             isIdempotent: call.isIdempotent,
             purpose: call.purpose,
             context: call.context,
-            onEvent: call.options.progress.map(Self.report)
+            onEvent: Self.events(call.options.progress, call.phases)
         )
         let response: HTTPTransportResponse
         do {
@@ -90,14 +94,21 @@ extension RequestLoop {
             try Task.checkCancellation()
             throw error
         }
+        call.phases?.noteHead()
         notify(.responded(status: response.head.status), of: call)
         try response.head.validate()
         return response
     }
 
-    private static func report(_ progress: @escaping ProgressHandler) -> @Sendable (HTTPTransportEvent) -> Void {
-        { event in
-            if event.kind == .sent, let sent = event.progress { progress(sent) }
+    private static func events(
+        _ progress: ProgressHandler?,
+        _ phases: CallPhases?
+    ) -> (@Sendable (HTTPTransportEvent) -> Void)? {
+        guard progress != nil || phases != nil else { return nil }
+        return { event in
+            if event.kind == .connected { phases?.noteConnection() }
+            if let queued = event.metrics?.queued { phases?.noteConnection(after: queued) }
+            if event.kind == .sent, let sent = event.progress { progress?(sent) }
         }
     }
 

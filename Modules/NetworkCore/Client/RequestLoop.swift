@@ -107,6 +107,7 @@ struct RequestLoop: Sendable {
                 }
                 if !call.deadlineIncludesBody { call.progress.endLimit() }
                 let (value, bytes) = try await reading(response, call)
+                call.phases?.noteEnd()
                 return Success(value: value, status: response.head.status, bytes: bytes)
             } catch {
                 failure = try call.failure(error)
@@ -169,7 +170,8 @@ struct RequestLoop: Sendable {
                 maximumAttempts: configuration.maximumAttempts + (authentication == nil ? 0 : 1),
                 progress: CallProgress(head),
                 authentication: authentication,
-                head: head
+                head: head,
+                phases: observers.isEmpty ? nil : CallPhases(clock: clock)
             )
         } catch {
             throw endBeforeStart(endpoint, options, with: error)
@@ -196,7 +198,9 @@ struct RequestLoop: Sendable {
     /// Notifies the observers. Nothing is made where there is none, and nothing follows the end of a call.
     func notify(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
         guard !observers.isEmpty, !call.progress.current.isOver else { return }
-        notify(kind(), id: call.id, attempt: call.attempt, call.summary, tags: call.options.tags)
+        notify(
+            kind(), id: call.id, attempt: call.attempt, call.summary, tags: call.options.tags,
+            timings: call.phases?.timings)
     }
 
     /// Notifies the observers of the last event of a call.
@@ -214,10 +218,11 @@ struct RequestLoop: Sendable {
         id: UUID,
         attempt: Int,
         _ request: RequestSummary,
-        tags: [String: String]
+        tags: [String: String],
+        timings: NetworkTimings? = nil
     ) {
         let event = NetworkEvent(
-            kind: kind, id: id, attempt: attempt, request: request, uptime: clock.uptime, tags: tags)
+            kind: kind, id: id, attempt: attempt, request: request, uptime: clock.uptime, tags: tags, timings: timings)
         for observer in observers { observer.receive(event) }
     }
 }

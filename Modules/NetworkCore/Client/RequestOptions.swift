@@ -13,6 +13,9 @@ public struct RequestOptions: Sendable {
     /// Words of the caller's own, for interceptors, transports and observers. They must hold no secret.
     public var tags: [String: String]
 
+    /// The calls that stay with one session together. `nil`: this call alone.
+    public var continuity: SessionContinuity?
+
     /// Creates options.
     ///
     /// - Parameters:
@@ -20,16 +23,19 @@ public struct RequestOptions: Sendable {
     ///   - deadline: The longest time to the head of the response. `nil`: the endpoint's, or the client's.
     ///   - interceptors: Interceptors of this call, after those of the client.
     ///   - tags: Words of the caller's own. They must hold no secret.
+    ///   - continuity: The calls that stay with one session together. `nil`: this call alone.
     public init(
         progress: ProgressHandler? = nil,
         deadline: Duration? = nil,
         interceptors: [any RequestInterceptor] = [],
-        tags: [String: String] = [:]
+        tags: [String: String] = [:],
+        continuity: SessionContinuity? = nil
     ) {
         self.progress = progress
         self.deadline = deadline
         self.interceptors = interceptors
         self.tags = tags
+        self.continuity = continuity
     }
 }
 

@@ -212,8 +212,12 @@ extension String {
 
     /// Whether two texts are equal but for the case of ASCII letters, as names in HTTP are.
     package func equalsIgnoringASCIICase(_ other: String) -> Bool {
-        let (mine, theirs) = (utf8, other.utf8)
-        return mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
+        guard utf8.count == other.utf8.count else { return false }
+        var (mine, theirs) = (utf8.makeIterator(), other.utf8.makeIterator())
+        while let byte = mine.next(), let their = theirs.next() {
+            if byte != their, byte.asciiLowercased != their.asciiLowercased { return false }
+        }
+        return true
     }
 }
 

@@ -25,7 +25,7 @@ public struct HTTPResponseHead: Sendable, Hashable {
     }
 
     /// The date of the response on the server's clock (`Date`, RFC 9110 §6.6.1).
-    public var serverDate: Date? { headers["Date"].flatMap(HTTPDate.init)?.date }
+    public var serverDate: Date? { headers["Date"].flatMap(HTTPDate.recent) }
 }
 
 extension HTTPResponseHead: RedactedDescription {

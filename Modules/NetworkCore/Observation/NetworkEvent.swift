@@ -20,6 +20,9 @@ public struct NetworkEvent: Sendable, Hashable {
     /// The caller's tags.
     public let tags: [String: String]
 
+    /// What the phases of the attempt have taken so far. `nil`: there was no attempt.
+    public let timings: NetworkTimings?
+
     /// Creates an event.
     ///
     /// - Parameters:
@@ -29,13 +32,15 @@ public struct NetworkEvent: Sendable, Hashable {
     ///   - request: The request of the attempt.
     ///   - uptime: When it happened, on the uptime of the client's clock.
     ///   - tags: The caller's tags.
+    ///   - timings: What the phases of the attempt have taken so far.
     public init(
         kind: Kind,
         id: UUID,
         attempt: Int,
         request: RequestSummary,
         uptime: Duration,
-        tags: [String: String] = [:]
+        tags: [String: String] = [:],
+        timings: NetworkTimings? = nil
     ) {
         self.kind = kind
         self.id = id
@@ -43,6 +48,7 @@ public struct NetworkEvent: Sendable, Hashable {
         self.request = request
         self.uptime = uptime
         self.tags = tags
+        self.timings = timings
     }
 }
 

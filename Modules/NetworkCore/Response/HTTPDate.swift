@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 import Foundation
 
 /// A date in a header field, in the form that servers must send: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
@@ -22,6 +23,16 @@ struct HTTPDate {
         else { return nil }
         let days = Self.daysSince1970(year: year, month: month + 1, day: day)
         date = Date(timeIntervalSince1970: TimeInterval(((days * 24 + hour) * 60 + minute) * 60 + second))
+    }
+
+    private static let last = Locked<(text: String, date: Date)?>(nil)
+
+    /// Reads the date of a response. The responses of one second have the same date, which is read once.
+    static func recent(_ text: String) -> Date? {
+        if let last = last.withLock({ $0 }), last.text == text { return last.date }
+        guard let date = HTTPDate(text)?.date else { return nil }
+        last.withLock { $0 = (text, date) }
+        return date
     }
 
     private static let weekdays: Set = ["Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,"]

@@ -3,7 +3,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Storage
 
-/// Listens for changes while that is possible, and polls for them otherwise.
+/// Receives notifications of changes, and polls while the connection cannot listen.
 final class ChangeWatch: Sendable {
     /// The number of rows that one statement reads.
     private static let batch = 500

@@ -3,7 +3,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Storage
 
-/// A connection that is opened when it is first needed and again after it was lost, with a thread of its own.
+/// A connection that opens at its first use, and again after a loss. It runs on a dedicated thread.
 ///
 /// ``ConnectionPool`` lends it to one caller at a time.
 final class PooledConnection: Sendable {

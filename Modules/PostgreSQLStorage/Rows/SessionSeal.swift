@@ -131,7 +131,7 @@ extension TokenStoreError {
     static let keyDoesNotFit = TokenStoreError(
         .unavailable,
         reason:
-            "the key does not fit: the cipher could not open the account's row, which is kept as it is; check the key"
+            "the cipher cannot decrypt the account's row with this key; the row is unchanged: check the key"
     )
 }
 

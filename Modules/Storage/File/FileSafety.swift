@@ -50,7 +50,7 @@ struct FileSafety {
         let permissions = status.st_mode & 0o777
         guard permissions & access.refusedPermissions == 0 else {
             let octal = String(permissions, radix: 8)
-            throw insecure("others have rights on \(path) (mode \(octal)); run: chmod \(mode) \(path.quotedForShell)")
+            throw insecure("other users can access \(path) (mode \(octal)); run: chmod \(mode) \(path.quotedForShell)")
         }
     }
 

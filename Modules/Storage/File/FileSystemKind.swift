@@ -6,7 +6,7 @@ enum FileSystemKind: Sendable {
     case disk
     /// Memory: its content does not outlive the mount.
     case memory
-    /// Another host, whose changes this one is not notified of.
+    /// A network file system: this host is not notified of changes by others.
     case network
 
     /// Looks up a device.

@@ -13,7 +13,7 @@ public import Foundation
 /// and only if its parent exists.
 ///
 /// **Writing** is atomic and durable (G12): a new file is on the disk before it replaces the old one, under a lock that
-/// is held for milliseconds. A call runs to its end on a thread of its own, even when the task that waits for it is
+/// is held for milliseconds. A call runs on a dedicated thread, and to its end even if the task that waits for it is
 /// cancelled.
 ///
 /// **A file that cannot be read as a session** is `corrupt` to every read of every process, until an update replaces
@@ -96,7 +96,7 @@ public struct FileTokenStore: SharedTokenStore {
     /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
     /// - Parameter change: Decides what to store. It is called on a thread of the store.
-    /// - Throws: `TokenStoreError`, with what was stored before still there: `insecure`; `unsupportedVersion`; `busy`
+    /// - Throws: `TokenStoreError`; the stored content is then unchanged: `insecure`; `unsupportedVersion`; `busy`
     ///   when another process has held the write lock for 5 seconds, for example because it is stopped; `unavailable`.
     ///   When only the last `fsync` of the folder fails, the new content is stored in spite of the error.
     public func update(

@@ -65,7 +65,7 @@ extension PrivateFolder {
         guard ContinuousClock.now < deadline else {
             throw TokenStoreError(
                 .busy,
-                reason: "another process has kept \(path) locked for \(limit.inWords): it may be stopped; continue or "
+                reason: "another process has held the lock on \(path) for \(limit.inWords); it may be suspended: resume or "
                     + "end it"
             )
         }

@@ -111,7 +111,7 @@ struct TokenFolder: Sendable {
     private func missing(_ what: String) -> TokenStoreError {
         TokenStoreError(
             .unavailable,
-            reason: "\(path) \(what); mount its disk, or start the program again if the folder was removed on purpose"
+            reason: "\(path) \(what); mount its disk, or restart the program if you removed the folder"
         )
     }
 }

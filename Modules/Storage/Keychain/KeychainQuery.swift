@@ -1,6 +1,6 @@
 import Foundation
 
-/// Which generic passwords a call is about, and what it returns of them.
+/// The generic passwords that a call matches, and what it returns of them.
 struct KeychainQuery: Sendable, Hashable {
     /// How many of the items that match are returned.
     enum Limit: Sendable, Hashable {

@@ -70,7 +70,7 @@ extension KeychainStatus: CustomStringConvertible {
         case .userCancelled: ("errSecUserCanceled", "the user refused access")
         case .notAvailable: ("errSecNotAvailable", "no Keychain is available")
         case .authenticationFailed: ("errSecAuthFailed", "access was denied")
-        case .duplicateItem: ("errSecDuplicateItem", "there is an item that no search finds")
+        case .duplicateItem: ("errSecDuplicateItem", "the item exists, and no search finds it")
         case .itemNotFound: ("errSecItemNotFound", "there is no such item")
         case .interactionNotAllowed: ("errSecInteractionNotAllowed", "it is locked until the device is unlocked")
         case .interactionRequired:

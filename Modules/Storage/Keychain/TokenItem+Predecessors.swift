@@ -117,8 +117,8 @@ extension TokenItem {
         TokenStoreError(
             .unavailable,
             reason:
-                "whether this is a new installation is not certain now, so the Keychain item \(location) is neither "
-                + "used nor removed; try again when the device is unlocked",
+                "this may be a new installation, so the Keychain item \(location) is neither used nor removed; "
+                + "try again when the device is unlocked",
             cause: cause
         )
     }

@@ -134,7 +134,7 @@ struct Keyring: Sendable {
     private func unavailable(_ error: KeyringError) -> TokenStoreError {
         switch error {
         case .failed(let message): unavailable("the Secret Service failed: \(message)")
-        case .locked: unavailable("the keyring is locked; unlock it, as a login with a password does")
+        case .locked: unavailable("the keyring is locked; unlock it, for example by a login with the password")
         case .absent: unavailable("there is no default keyring; create one, for example with Passwords and Keys")
         }
     }

@@ -53,7 +53,7 @@ final class TimedCallQueue: Sendable {
     }
 }
 
-/// A call whose caller may have continued.
+/// A call that may outlast the time limit of its caller.
 private protocol RunningCall: Sendable {
     /// Whether the limit has passed.
     var isOverdue: Bool { get }

@@ -105,6 +105,55 @@ struct AuthenticationTests {
         #expect(provider.refused.isEmpty)
     }
 
+    static let rules: [(name: String, rule: TokenRefusalRule, response: StubResponse, isRefusal: Bool)] = [
+        ("any code", .anyCode, .error(401, code: "WRONG_PASSWORD"), true),
+        ("any code", .anyCode, challenge("insufficient_scope"), false),
+        ("any code", .anyCode, challenge("invalid_request"), false),
+        ("any code", .anyCode, challenge("invalid_token"), true),
+        ("any code", .anyCode, challenge("expired"), true),
+        ("except", .exceptCodes(["WRONG_PASSWORD"]), .error(401, code: "wrong_password"), false),
+        ("except", .exceptCodes(["WRONG_PASSWORD"]), .error(401, code: "TOKEN_EXPIRED"), true),
+        ("except", .exceptCodes(["WRONG_PASSWORD"]), .status(401), true),
+        ("codes", .codes(), .error(401, code: "TOKEN_EXPIRED"), true),
+        ("codes", .codes(), .error(401, code: "WRONG_PASSWORD"), false),
+        ("codes", .codes(), .status(401), false),
+        ("codes", .codes(), challenge("invalid_token"), true),
+        ("when", .when { head, _ in head.headers["X-Expired"] != nil }, .status(401), false),
+        (
+            "when", .when { head, _ in head.headers["X-Expired"] != nil },
+            .status(401, headers: ["X-Expired": "1"]), true
+        ),
+        ("when", .when { _, envelope in envelope?.code == "E17" }, .error(401, code: "E17"), true),
+    ]
+
+    private static func challenge(_ error: String) -> StubResponse {
+        .status(401, headers: ["WWW-Authenticate": #"Basic realm="a", Bearer error="\#(error)""#])
+    }
+
+    @Test(arguments: rules.indices)
+    func `a 401 that does not refuse the token replaces none`(_ index: Int) async throws {
+        let (name, rule, response, isRefusal) = Self.rules[index]
+        transport.add(.any ~> response)
+        if isRefusal { transport.add(.any ~> article) }
+        let client = client(policy: AuthenticationPolicy(refusals: rule))
+        if isRefusal {
+            #expect(try await client.send(.article(7)).id == 7, "\(name)")
+        } else {
+            let error = await #expect(throws: NetworkError.self) { try await client.send(.article(7)) }
+            #expect(error?.code == .unacceptableStatus && error?.status == 401, "\(name)")
+        }
+        #expect(provider.refused.count == (isRefusal ? 1 : 0), "\(name)")
+    }
+
+    @Test func `a token is placed with a scheme that the server defines`() async throws {
+        transport.add(.any ~> article)
+        try await _ = client(policy: AuthenticationPolicy(placement: .scheme("Token"))).send(.article(7))
+        #expect(carried() == ["Token access-0"])
+        let invalid = client(policy: AuthenticationPolicy(placement: .scheme("a\r\nb")))
+        let error = await #expect(throws: NetworkError.self) { try await invalid.send(.article(7)) }
+        #expect(error?.code == .invalidRequest)
+    }
+
     @Test func `a replacement that was replaced before it arrived is replaced once more`() async throws {
         provider.onReplacement { $0.next }
         transport.add(.any ~> .status(401))

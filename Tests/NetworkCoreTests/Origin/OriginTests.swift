@@ -68,3 +68,26 @@ struct OriginTests {
         #expect(Origin(url(text))?.description == description)
     }
 }
+
+/// The short way to read an origin must never differ from the parser.
+@Suite struct PlainOriginTests {
+    @Test(arguments: [
+        "https://api.example.com", "http://127.0.0.1:8080/x?y#z", "https://a-b.example.com:443/",
+        "https://example.com?x",
+        "HTTPS://EXAMPLE.com/", "https://example.com./", "https://user@example.com/", "https://a.com@evil.net/",
+        "https://a.com%40evil.net/", "https://a.com\\@evil.net/", "https://[::1]:8080/", "https://.example.com/",
+        "https://example.com:99999/", "https://example.com:/", "https://ex%61mple.com/", "https://b\u{FC}cher.example/",
+        "https:/example.com", "https:example.com", "ftp://example.com", "https://", "httpsx://example.com",
+        "https://-a.com/",
+    ])
+    func `an origin read in the short way is the one that the URL parser reads`(text: String) {
+        guard let url = URL(string: text) else { return }
+        let parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        let origin = Origin(url)
+        guard let origin else { return }
+        #expect(origin.scheme == parts?.scheme?.lowercased())
+        let host = parts?.host?.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]")) ?? ""
+        #expect(origin.host == (host.hasSuffix(".") ? String(host.dropLast()) : host))
+        #expect(origin.port == parts?.port ?? (origin.isCleartext ? 80 : 443))
+    }
+}

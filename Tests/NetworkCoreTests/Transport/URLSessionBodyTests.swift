@@ -108,6 +108,31 @@ struct URLSessionBodyTests {
         #expect(error?.reason == "the file changed while it was read")
     }
 
+    @Test(arguments: [1_000, 100_000, 200_000])
+    func `a file that is written while it is sent is an error, though the server has responded`(size: Int) async throws
+    {
+        let file = try TemporaryFile(Data(repeating: 1, count: 100_000))
+        let server = try LoopbackServer { _ in
+            try? Data(repeating: 2, count: size).write(to: file.url)
+            return .respond(200)
+        }
+        defer { server.stop() }
+        let transport = URLSessionTransport()
+        let client = NetworkClient(baseURL: server.url, transport: transport)
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await client.send(Endpoint<Data>.put("file", body: .file(file.url)))
+        }
+        #expect(error.code == .encodingFailed && "\(error)".contains("changed"))
+    }
+
+    @Test func `a file that is written while a form with it is read is an error`() async throws {
+        let file = try TemporaryFile(Data(repeating: 1, count: 200_000))
+        let body = try HTTPBody(file: file.url)
+        await #expect(throws: HTTPBodyError.self) {
+            for try await _ in body { try Data(repeating: 2, count: 200_000).write(to: file.url) }
+        }
+    }
+
     @Test func `a response that nothing reads fails when too much of it waits`() async throws {
         let server = try LoopbackServer { _ in .respond(200, body: Data(repeating: 7, count: 8 * 1_024 * 1_024)) }
         defer { server.stop() }

@@ -11,7 +11,7 @@ struct URLSessionUploadTests {
         let content = Data("sequence".utf8)
         let body = HTTPBody { content.pieces }
         let upload = try await URLSessionUpload(body, within: nil, clock: ManualTimeSource())
-        guard case .file(let url, 8, isTemporary: true) = upload else {
+        guard case .file(let url, _, 8, isTemporary: true) = upload else {
             Issue.record("the sequence is in no temporary file: \(upload)")
             return
         }

@@ -127,7 +127,7 @@ struct FileTokenStoreWritingTests {
         let save = #expect(throws: TokenStoreError.self) { try tokens.update { _ in .active(.numbered(2)) } }
         let delete = #expect(throws: TokenStoreError.self) { try tokens.delete() }
         #expect([save?.code, delete?.code] == [.busy, .busy])
-        #expect(save?.reason.contains("has kept \(folder.path)/ada.json.lock locked for 5 ms") == true)
+        #expect(save?.reason.contains("has held the lock on \(folder.path)/ada.json.lock for 5 ms") == true)
         let longer = Task { try await store.save(.numbered(2)) }
         #expect(try await store.load() == .numbered(1))
         lock.release()

@@ -46,7 +46,7 @@ struct Articles: Sendable {
         }
         // One row more than asked for shows whether there is another page.
         let items = Array(rows.prefix(limit))
-        let next = rows.count > limit ? items.last.map { Cursor(id: $0.id).text } : nil
+        let next = rows.count > limit ? items.last.map { Cursor(id: $0.id.number).text } : nil
         return Payload.Page(items: items, nextCursor: next)
     }
 
@@ -81,7 +81,7 @@ struct Articles: Sendable {
             let article = try Payload.Article.require(record.id ?? 0, in: database)
             if let key {
                 let used = Stored.IdempotencyKey(
-                    userID: userID, key: key, fingerprint: draft.fingerprint, articleID: article.id)
+                    userID: userID, key: key, fingerprint: draft.fingerprint, articleID: article.id.number)
                 try used.insert(database)
             }
             return (article, true)

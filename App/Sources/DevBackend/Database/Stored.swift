@@ -78,6 +78,11 @@ enum Stored {
 extension Stored.User {
     private struct MissingIdentifier: Error {}
 
+    /// The user with an account at a provider.
+    static func with(_ provider: String, _ subject: String, in database: Database) throws -> Stored.User? {
+        try filter(Column("provider") == provider && Column("providerSubject") == subject).fetchOne(database)
+    }
+
     /// The identifier that every stored user has.
     func requireID() throws -> Int64 {
         guard let id else { throw MissingIdentifier() }

@@ -22,8 +22,9 @@ struct EnvelopeMeta: Encodable {
 extension JSONEncoder {
     /// The encoder of all responses. Dates are in whole seconds of UTC, as `JSONDecoder`'s own ISO 8601 strategy reads
     /// them on every platform.
-    static func api() -> JSONEncoder {
+    static func api(_ identifiers: DevBackend.Dialect.Identifiers) -> JSONEncoder {
         let encoder = JSONEncoder()
+        encoder.userInfo[.identifiers] = identifiers
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         return encoder
@@ -47,14 +48,21 @@ enum Payload {
     /// No `data` at all.
     struct Empty: Encodable {}
 
+    /// An error without an envelope.
+    struct PlainError: Encodable {
+        let code: String
+        let message: String
+        @NullIfAbsent var errors: [APIError.FieldError]?
+    }
+
     struct User: Encodable {
-        let id: Int64
+        let id: PublicID
         let name: String
         @NullIfAbsent var profileUrl: String?
         @NullIfAbsent var profileImageKey: String?
 
         init(_ user: Stored.User, origin: String) throws {
-            id = try user.requireID()
+            id = PublicID(try user.requireID())
             name = user.name
             profileImageKey = user.imageKey
             profileUrl = user.imageKey.map { "\(origin)\(RouteTable.basePath)/files/\($0)" }
@@ -65,29 +73,30 @@ enum Payload {
     struct SignedIn: Encodable {
         let user: User
         let accessToken: String
-        let refreshToken: String
+        let refreshToken: String?
+        let expiresAt: Date?
     }
 
     struct Article: Encodable, FetchableRecord {
         struct Author: Encodable {
-            let id: Int64
+            let id: PublicID
             let name: String
         }
 
-        let id: Int64
+        let id: PublicID
         let title: String
-        let body: String
+        let content: String
         let author: Author
         let createdAt: Date
         let updatedAt: Date
 
         /// Reads a row of `article` joined with `authorName`.
         init(row: Row) throws {
-            id = try row.decode(forColumn: "id")
+            id = PublicID(try row.decode(forColumn: "id"))
             title = try row.decode(forColumn: "title")
-            body = try row.decode(forColumn: "body")
+            content = try row.decode(forColumn: "body")
             author = Author(
-                id: try row.decode(forColumn: "authorID"), name: try row.decode(forColumn: "authorName"))
+                id: PublicID(try row.decode(forColumn: "authorID")), name: try row.decode(forColumn: "authorName"))
             createdAt = try row.decode(forColumn: "createdAt")
             updatedAt = try row.decode(forColumn: "updatedAt")
         }

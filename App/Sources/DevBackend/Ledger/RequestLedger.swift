@@ -111,16 +111,16 @@ public struct JournalEntry: Sendable, Hashable, Codable {
     public var carriedCredentials: Bool { !credentialFields.isEmpty }
 }
 
-/// The names of header fields that commonly carry credentials, and the one that the configuration adds.
+/// The names of header fields that commonly carry credentials, and those that the dialect adds.
 struct CredentialFields: Sendable {
     private let names: Set<String>
 
-    init(accessTokenField: String?) {
+    init(dialect: DevBackend.Dialect) {
         var names: Set<String> = [
             "authorization", "proxy-authorization", "cookie", "accesstoken", "refreshtoken", "access-token",
             "refresh-token", "x-access-token", "x-refresh-token", "x-auth-token", "x-api-key",
         ]
-        if let accessTokenField { names.insert(accessTokenField.lowercased()) }
+        names.formUnion([dialect.accessTokenField, dialect.refreshTokenField].compactMap { $0?.lowercased() })
         self.names = names
     }
 

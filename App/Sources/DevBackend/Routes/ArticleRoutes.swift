@@ -21,12 +21,12 @@ struct ArticleRoutes: Sendable {
 
     private struct CreateRequest: Decodable {
         let title: String
-        let body: String
+        let content: String
     }
 
     private struct ChangeRequest: Decodable {
         let title: String?
-        let body: String?
+        let content: String?
     }
 
     private func list(_ request: Request, _ context: BackendContext) async throws -> Response {
@@ -57,21 +57,22 @@ struct ArticleRoutes: Sendable {
         let principal = try await authenticator.principal(of: request, in: context.exchange)
         let key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
         let body = try await request.json(CreateRequest.self, upTo: limits.bodyBytes, in: context.exchange)
-        try validate(title: body.title, body: body.body)
-        let draft = Articles.Draft(title: body.title, body: body.body)
+        try validate(title: body.title, content: body.content)
+        let draft = Articles.Draft(title: body.title, body: body.content)
         let (article, isNew) = try await articles.create(draft, by: principal.userID, idempotencyKey: key, now: now())
+        let id = context.exchange.dialect.identifiers.text(article.id.number)
         return try context.exchange.success(
             article, status: isNew ? .created : .ok,
-            headers: [.location: "\(RouteTable.basePath)/articles/\(article.id)"])
+            headers: [.location: "\(RouteTable.basePath)/articles/\(id)"])
     }
 
     private func change(_ request: Request, _ context: BackendContext) async throws -> Response {
         let principal = try await authenticator.principal(of: request, in: context.exchange)
         let id = try articleID(context)
         let body = try await request.json(ChangeRequest.self, upTo: limits.bodyBytes, in: context.exchange)
-        try validate(title: body.title, body: body.body)
+        try validate(title: body.title, content: body.content)
         let article = try await articles.change(
-            id, title: body.title, body: body.body, by: principal.userID, now: now())
+            id, title: body.title, body: body.content, by: principal.userID, now: now())
         return try context.exchange.success(article)
     }
 
@@ -82,17 +83,18 @@ struct ArticleRoutes: Sendable {
     }
 
     private func articleID(_ context: BackendContext) throws -> Int64 {
-        guard let id = Int64(try context.parameters.require("id")) else { throw APIError.notFound }
+        let text = try context.parameters.require("id")
+        guard let id = context.exchange.dialect.identifiers.number(text) else { throw APIError.notFound }
         return id
     }
 
-    private func validate(title: String?, body: String?) throws {
+    private func validate(title: String?, content: String?) throws {
         var errors: [APIError.FieldError] = []
         if let title, !(1...limits.titleCharacters).contains(title.count) {
             errors.append(.init(field: "title", message: "Must have 1 to \(limits.titleCharacters) characters."))
         }
-        if let body, !(1...limits.articleCharacters).contains(body.count) {
-            errors.append(.init(field: "body", message: "Must have 1 to \(limits.articleCharacters) characters."))
+        if let content, !(1...limits.articleCharacters).contains(content.count) {
+            errors.append(.init(field: "content", message: "Must have 1 to \(limits.articleCharacters) characters."))
         }
         guard errors.isEmpty else { throw APIError.validation(errors) }
     }

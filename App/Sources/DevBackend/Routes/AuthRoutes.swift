@@ -6,6 +6,7 @@ import Hummingbird
 /// `/auth`: sign-in, refresh and logout.
 struct AuthRoutes: Sendable {
     let sessions: Sessions
+    let authenticator: Authenticator
     let provider: DevelopmentProvider
     let limits: DevBackend.Limits
 
@@ -13,6 +14,7 @@ struct AuthRoutes: Sendable {
         [
             Route(.post, "/auth/guest/register") { try await registerGuest($0, $1) },
             Route(.post, "/auth/social/login") { try await signInSocially($0, $1) },
+            Route(.post, "/auth/guest/upgrade") { try await upgradeGuest($0, $1) },
             Route(.post, "/auth/refresh") { try await refresh($0, $1) },
             Route(.post, "/auth/logout") { try await logOut($0, $1) },
         ]
@@ -20,6 +22,12 @@ struct AuthRoutes: Sendable {
 
     private struct RefreshRequest: Decodable {
         let refreshToken: String
+    }
+
+    /// The tokens of a refresh call, in the body or in header fields.
+    private struct RefreshTokens: Decodable {
+        var refreshToken: String?
+        var accessToken: String?
     }
 
     private struct SocialLoginRequest: Decodable {
@@ -44,20 +52,12 @@ struct AuthRoutes: Sendable {
     }
 
     private func signInSocially(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let login = try await request.json(SocialLoginRequest.self, upTo: limits.bodyBytes, in: context.exchange)
-        guard DevelopmentProvider.names.contains(login.provider) else {
-            let names = DevelopmentProvider.names.joined(separator: ", ")
-            throw APIError.validation("provider", "Must be one of: \(names).")
-        }
+        let (login, identity) = try await providerIdentity(request, context)
         let now = sessions.now()
-        guard let identity = await provider.identity(in: login.token, provider: login.provider, now: now) else {
-            throw APIError(.unauthorized, "PROVIDER_TOKEN_INVALID", "The provider's token is not valid.")
-        }
         let name = String(identity.name.prefix(limits.nameCharacters))
         let (user, grant) = try await sessions.database.writer.write { [families = sessions.families] database in
-            let known = Column("provider") == login.provider && Column("providerSubject") == identity.sub
             var user =
-                try Stored.User.filter(known).fetchOne(database)
+                try Stored.User.with(login.provider, identity.sub, in: database)
                 ?? Stored.User(
                     name: name, provider: login.provider, providerSubject: identity.sub, createdAt: now)
             if user.id == nil { try user.insert(database) }
@@ -67,12 +67,70 @@ struct AuthRoutes: Sendable {
         return try await signedIn(user, grant, status: .ok, context)
     }
 
+    /// Reads the provider's token of a request, and the identity in it.
+    private func providerIdentity(
+        _ request: Request, _ context: BackendContext
+    ) async throws -> (SocialLoginRequest, DevelopmentProvider.Identity) {
+        let login = try await request.json(SocialLoginRequest.self, upTo: limits.bodyBytes, in: context.exchange)
+        guard DevelopmentProvider.names.contains(login.provider) else {
+            let names = DevelopmentProvider.names.joined(separator: ", ")
+            throw APIError.validation("provider", "Must be one of: \(names).")
+        }
+        guard let identity = await provider.identity(in: login.token, provider: login.provider, now: sessions.now())
+        else {
+            // A 401 that does not mean the access token: it has no challenge (RFC 6750 §3).
+            throw APIError(.unauthorized, "PROVIDER_TOKEN_INVALID", "The provider's token is not valid.")
+        }
+        return (login, identity)
+    }
+
+    /// Gives the guest of the session an account at a provider. The user, its articles and its session stay. The same
+    /// call again has the same result.
+    private func upgradeGuest(_ request: Request, _ context: BackendContext) async throws -> Response {
+        let principal = try await authenticator.principal(of: request, in: context.exchange)
+        let (login, identity) = try await providerIdentity(request, context)
+        let user = try await sessions.database.writer.write { database in
+            guard var user = try Stored.User.fetchOne(database, key: principal.userID) else { throw APIError.notFound }
+            if let owner = try Stored.User.with(login.provider, identity.sub, in: database), owner.id != user.id {
+                throw APIError(.conflict, "ACCOUNT_EXISTS", "The provider's account belongs to another user.")
+            }
+            guard user.provider == nil || user.provider == login.provider && user.providerSubject == identity.sub
+            else { throw APIError(.conflict, "NOT_A_GUEST", "The user has an account already.") }
+            (user.provider, user.providerSubject) = (login.provider, identity.sub)
+            try user.update(database)
+            return user
+        }
+        return try context.exchange.success(Payload.User(user, origin: context.exchange.origin))
+    }
+
+    /// Reads the tokens of a refresh call.
+    ///
+    /// - Throws: `VALIDATION_FAILED` without a refresh token, or without the session's access token where the dialect
+    ///   needs it.
+    private func refreshTokens(_ request: Request, _ context: BackendContext) async throws -> RefreshRequest {
+        let dialect = context.exchange.dialect
+        let body = try await request.json(RefreshTokens.self, upTo: limits.bodyBytes, in: context.exchange)
+        let field = dialect.refreshTokenField.flatMap { HTTPField.Name($0) }.flatMap { request.headers[$0] }
+        guard let refreshToken = body.refreshToken ?? field else {
+            throw APIError.validation("refreshToken", "Is required.")
+        }
+        if dialect.refreshNeedsAccessToken {
+            guard let accessToken = body.accessToken ?? authenticator.accessToken(in: request.headers) else {
+                throw APIError.validation("accessToken", "Is required.")
+            }
+            guard try await sessions.isAccessToken(accessToken, ofSessionWith: refreshToken) else {
+                throw APIError.validation("accessToken", "Is not one of this session.")
+            }
+        }
+        return RefreshRequest(refreshToken: refreshToken)
+    }
+
     private func refresh(_ request: Request, _ context: BackendContext) async throws -> Response {
         let key: String?
         let body: RefreshRequest
         do {
             key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
-            body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes, in: context.exchange)
+            body = try await refreshTokens(request, context)
         } catch {
             sessions.ledger.count(\.refreshes.rejected)
             throw error
@@ -100,7 +158,8 @@ struct AuthRoutes: Sendable {
         let pair = try await sessions.pair(for: grant)
         let payload = Payload.SignedIn(
             user: try Payload.User(user, origin: context.exchange.origin), accessToken: pair.accessToken,
-            refreshToken: pair.refreshToken)
+            refreshToken: context.exchange.dialect.issuesRefreshTokens ? pair.refreshToken : nil,
+            expiresAt: pair.expiresAt)
         return try context.exchange.success(payload, status: status, headers: [.cacheControl: "no-store"])
     }
 }

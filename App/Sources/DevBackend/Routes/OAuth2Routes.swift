@@ -7,14 +7,21 @@ struct OAuth2Routes: Sendable {
     let sessions: Sessions
     let client: DevBackend.OAuth2Client
     let limits: DevBackend.Limits
+    let pending: PendingAuthorizations
 
     var routes: [Route] {
-        [
+        authorizationRoutes + [
             Route(.post, "/oauth2/token") { request, context in
                 try await encodingErrors { try await token(request, context) }
             },
             Route(.post, "/oauth2/revoke") { request, context in
                 try await encodingErrors { try await revoke(request, context) }
+            },
+            Route(.post, "/oauth2/device_authorization") { request, context in
+                try await encodingErrors {
+                    _ = try await form(of: request, in: context.exchange)
+                    return try await authorizeDevice(context)
+                }
             },
         ]
     }
@@ -41,8 +48,11 @@ struct OAuth2Routes: Sendable {
             key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
             let form = try await form(of: request, in: context.exchange)
             guard let type = form["grant_type"] else { throw OAuth2Error.invalidRequest("grant_type is missing.") }
-            guard type == "refresh_token" else {
-                throw OAuth2Error(.badRequest, "unsupported_grant_type", "Only refresh_token is supported.")
+            switch type {
+            case "refresh_token": break
+            case "authorization_code": return try await response(to: pairForCode(form))
+            case "urn:ietf:params:oauth:grant-type:device_code": return try await response(to: pairForDevice(form))
+            default: throw OAuth2Error(.badRequest, "unsupported_grant_type", "The grant type is unknown.")
             }
             guard let token = form["refresh_token"] else {
                 throw OAuth2Error.invalidRequest("refresh_token is missing.")
@@ -55,12 +65,16 @@ struct OAuth2Routes: Sendable {
         do {
             let pair = try await sessions.refresh(
                 refreshToken, key: key.map { RefreshToken.Key(client: client.id, value: $0) }, in: context.exchange)
-            let response = TokenResponse(
-                accessToken: pair.accessToken, expiresIn: pair.expiresIn, refreshToken: pair.refreshToken)
-            return try .json(response, headers: [.cacheControl: "no-store"])
+            return try response(to: pair)
         } catch let refusal as TokenFamilies.Refusal {
             throw OAuth2Error.invalidGrant(APIError(refusal).message)
         }
+    }
+
+    private func response(to pair: Sessions.TokenPair) throws -> Response {
+        let response = TokenResponse(
+            accessToken: pair.accessToken, expiresIn: pair.expiresIn, refreshToken: pair.refreshToken)
+        return try .json(response, headers: [.cacheControl: "no-store"])
     }
 
     /// Revokes by refresh or access token; either ends the whole family (RFC 7009 §2.1). A token that is unknown or no
@@ -78,53 +92,27 @@ struct OAuth2Routes: Sendable {
 
     /// The parameters of a request, once its client has authenticated.
     private func form(of request: Request, in exchange: Exchange) async throws -> OAuth2Form {
+        let form = try await unauthenticatedForm(of: request, in: exchange)
+        try client.authenticate(form, authorization: request.headers[.authorization])
+        return form
+    }
+
+    func unauthenticatedForm(of request: Request, in exchange: Exchange) async throws -> OAuth2Form {
         let type = request.headers[.contentType].flatMap { ParameterizedValue($0) }
         guard type?.value.lowercased() == "application/x-www-form-urlencoded" else {
             throw OAuth2Error.invalidRequest("The body must be application/x-www-form-urlencoded.")
         }
         let body = try await request.bodyData(
             upTo: limits.bodyBytes, in: exchange, orThrow: .bodyTooLarge(limits.bodyBytes))
-        let form = try OAuth2Form(String(decoding: body, as: UTF8.self))
-        try client.authenticate(form, authorization: request.headers[.authorization])
-        return form
+        return try OAuth2Form(String(decoding: body, as: UTF8.self))
     }
 
-    private func encodingErrors(_ body: () async throws -> Response) async throws -> Response {
+    func encodingErrors(_ body: () async throws -> Response) async throws -> Response {
         do {
             return try await body()
         } catch let error as OAuth2Error {
             return try error.response()
         }
-    }
-}
-
-/// The parameters of an application/x-www-form-urlencoded body (RFC 6749 appendix B).
-struct OAuth2Form: Sendable, Hashable {
-    private let parameters: [String: String]
-
-    /// Reads a body.
-    ///
-    /// - Throws: `invalid_request` when a parameter occurs twice (RFC 6749 §3.2) or is not UTF-8.
-    init(_ body: String) throws(OAuth2Error) {
-        var parameters: [String: String] = [:]
-        for pair in body.split(separator: "&") {
-            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decode(halves[0]), let value = Self.decode(halves.count > 1 ? halves[1] : "") else {
-                throw .invalidRequest("A parameter is not valid UTF-8.")
-            }
-            // RFC 6749 §3.2: a parameter without a value counts as left out.
-            guard !value.isEmpty else { continue }
-            guard parameters.updateValue(value, forKey: name) == nil else {
-                throw .invalidRequest("A parameter occurs more than once.")
-            }
-        }
-        self.parameters = parameters
-    }
-
-    subscript(name: String) -> String? { parameters[name] }
-
-    static func decode(_ text: some StringProtocol) -> String? {
-        text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding
     }
 }
 

@@ -20,27 +20,38 @@ struct BackendServices: Sendable {
             families: TokenFamilies(
                 succession: RefreshToken.Succession(key: database.successionKey),
                 lifetime: configuration.refreshTokenLifetime, grace: configuration.rotationGrace),
-            accessTokens: accessTokens, ledger: ledger, now: configuration.now)
+            accessTokens: accessTokens, ledger: ledger, dialect: configuration.dialect, now: configuration.now)
         let authenticator = Authenticator(
             database: database, accessTokens: accessTokens, faults: faults, ledger: ledger,
-            expiredTokenStatus: configuration.expiredTokenStatus,
-            accessTokenField: configuration.accessTokenField.flatMap { HTTPField.Name($0) }, now: configuration.now)
+            expiredTokenStatus: configuration.dialect.expiredTokenStatus,
+            accessTokenField: configuration.dialect.accessTokenField.flatMap { HTTPField.Name($0) },
+            now: configuration.now)
         let limits = configuration.limits
-        var routes = AuthRoutes(sessions: sessions, provider: configuration.provider, limits: limits).routes
+        var routes = AuthRoutes(
+            sessions: sessions, authenticator: authenticator, provider: configuration.provider, limits: limits
+        ).routes
         routes += UserRoutes(database: database, authenticator: authenticator).routes
         routes +=
             ArticleRoutes(
                 articles: Articles(database: database), authenticator: authenticator, limits: limits,
                 now: configuration.now
             ).routes
-        routes += OAuth2Routes(sessions: sessions, client: configuration.oauth2Client, limits: limits).routes
+        routes +=
+            OAuth2Routes(
+                sessions: sessions, client: configuration.oauth2Client, limits: limits,
+                pending: PendingAuthorizations(
+                    deviceLifetime: configuration.deviceCodeLifetime, interval: configuration.devicePollInterval,
+                    now: configuration.now)
+            ).routes
         if configuration.allowsDevEndpoints {
             routes += DevRoutes(database: database, faults: faults, ledger: ledger, limits: limits).routes
         }
         pipeline = RequestPipeline(
             routes: RouteTable(routes), faults: faults, ledger: ledger,
             bodyMemory: BodyMemory(limit: limits.bufferedBodyBytes, ledger: ledger),
-            credentialFields: CredentialFields(accessTokenField: configuration.accessTokenField),
-            logger: configuration.logger, now: configuration.now)
+            credentialFields: CredentialFields(dialect: configuration.dialect),
+            dialect: configuration.dialect,
+            publicOrigin: configuration.publicOrigin?.absoluteString, logger: configuration.logger,
+            now: configuration.now)
     }
 }

@@ -27,6 +27,9 @@ struct RequestPipeline: Sendable {
     let ledger: RequestLedger
     let bodyMemory: BodyMemory
     let credentialFields: CredentialFields
+    let dialect: DevBackend.Dialect
+    /// The scheme and authority in URLs of this server; nil for those of the connection.
+    let publicOrigin: String?
     let logger: Logger
     let now: @Sendable () -> Date
 
@@ -37,7 +40,7 @@ struct RequestPipeline: Sendable {
     @concurrent
     func serve(_ request: Request, _ writer: consuming ResponseWriter, on channel: any Channel) async throws {
         let route = routes.route(request.method, request.uri.path)
-        let exchange = start(request, route: route)
+        let exchange = start(request, route: route, origin: origin(of: channel))
         let outcome = await outcome(of: request, exchange, isExempt: route?.path.hasPrefix("/dev/") == true, writer)
         // Before the response is sent: a client that has the response finds the memory free.
         exchange.body.release()
@@ -61,7 +64,7 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    private func start(_ request: Request, route: Route?) -> Exchange {
+    private func start(_ request: Request, route: Route?, origin: String) -> Exchange {
         let method = request.method.rawValue
         let path = request.uri.path
         let requestID = RequestIdentifier.choose(offered: request.headers[.xRequestID])
@@ -70,8 +73,17 @@ struct RequestPipeline: Sendable {
             credentialFields: credentialFields.present(in: request.headers), isRefresh: route?.isRefresh == true)
         return Exchange(
             sequence: sequence, requestID: requestID, method: method, path: path,
-            origin: "http://\(request.head.authority ?? "127.0.0.1")", arrival: .now,
-            body: BodyMemory.Reservation(bodyMemory), now: now)
+            origin: origin, arrival: .now,
+            body: BodyMemory.Reservation(bodyMemory), dialect: dialect, now: now)
+    }
+
+    /// The public origin, or the address that the connection was made to. Never the `Host` field: a client could put
+    /// the address of another server into URLs that other users get.
+    private func origin(of channel: any Channel) -> String {
+        if let publicOrigin { return publicOrigin }
+        let address = channel.localAddress
+        let host = address?.ipAddress ?? "127.0.0.1"
+        return "http://\(host.contains(":") ? "[\(host)]" : host):\(address?.port ?? 80)"
     }
 
     @concurrent

@@ -10,12 +10,12 @@ struct RouteTable: Sendable {
 
     init(_ routes: [Route]) {
         entries = routes.map { route in
-            let segments = route.path.split(separator: "/").map { $0.hasPrefix("{") ? "*" : $0 }
+            let segments = route.fullPath.split(separator: "/").map { $0.hasPrefix("{") ? "*" : $0 }
             return (PathPattern(segments.joined(separator: "/")), route)
         }
         let router = Router(context: BackendContext.self)
         for route in routes {
-            router.on(RouterPath(Self.basePath + route.path), method: route.method, use: route.handler)
+            router.on(RouterPath(route.fullPath), method: route.method, use: route.handler)
         }
         responder = router.buildResponder()
     }
@@ -28,8 +28,6 @@ struct RouteTable: Sendable {
 
     /// The route of a request. A HEAD has the route of its GET.
     func route(_ method: HTTPRequest.Method, _ path: String) -> Route? {
-        guard path.hasPrefix(Self.basePath) else { return nil }
-        let path = Self.relativePath(path)
         let method = method == .head ? .get : method
         return entries.first { $0.route.method == method && $0.pattern.matches(path) }?.route
     }
@@ -46,8 +44,7 @@ struct RouteTable: Sendable {
     }
 
     private func rejection(of request: Request) -> APIError {
-        guard request.uri.path.hasPrefix(Self.basePath) else { return .notFound }
-        let path = Self.relativePath(request.uri.path)
+        let path = request.uri.path
         let allowed = entries.filter { $0.pattern.matches(path) }.map(\.route.method)
         return allowed.isEmpty ? .notFound : .methodNotAllowed(allowed)
     }
@@ -67,6 +64,9 @@ struct Route: Sendable {
         self.path = path
         self.handler = handler
     }
+
+    /// The path from the root: below the base path, except for a well-known path (RFC 8615).
+    var fullPath: String { path.hasPrefix("/.well-known/") ? path : RouteTable.basePath + path }
 
     /// Whether a request here is an attempt to refresh, with any outcome.
     var isRefresh: Bool { method == .post && (path == "/auth/refresh" || path == "/oauth2/token") }

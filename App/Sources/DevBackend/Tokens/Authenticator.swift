@@ -46,7 +46,7 @@ struct Authenticator: Sendable {
     }
 
     /// The bearer token (RFC 6750 §2.1), or that of the configured field.
-    private func accessToken(in headers: HTTPFields) -> String? {
+    func accessToken(in headers: HTTPFields) -> String? {
         if let authorization = headers[.authorization] {
             let words = authorization.split(separator: " ", maxSplits: 1)
             guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }

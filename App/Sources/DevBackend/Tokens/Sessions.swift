@@ -8,11 +8,13 @@ struct Sessions: Sendable {
     struct TokenPair: Encodable, Sendable {
         let accessToken: String
         let refreshToken: String
+        /// The expiry of the access token, in a dialect that sends it.
+        var expiresAt: Date?
         /// Seconds until the access token expires; not a member of the envelope's payload.
         let expiresIn: Int
 
         private enum CodingKeys: String, CodingKey {
-            case accessToken, refreshToken
+            case accessToken, refreshToken, expiresAt
         }
     }
 
@@ -20,6 +22,7 @@ struct Sessions: Sendable {
     let families: TokenFamilies
     let accessTokens: AccessTokens
     let ledger: RequestLedger
+    let dialect: DevBackend.Dialect
     let now: @Sendable () -> Date
 
     /// The grant's refresh token, with a new access token.
@@ -33,7 +36,20 @@ struct Sessions: Sendable {
     ) async throws -> TokenPair {
         TokenPair(
             accessToken: try await accessTokens.sign(claims), refreshToken: grant.refreshToken,
+            expiresAt: dialect.sendsExpiry ? Date(timeIntervalSince1970: Double(claims.exp)) : nil,
             expiresIn: accessTokens.expiresIn(claims, now: now))
+    }
+
+    /// Starts a session of the user who signs in at this server by name, and creates the user first if it is new.
+    func start(forUserNamed name: String) async throws -> TokenFamilies.Grant {
+        let now = now()
+        return try await database.writer.write { [families] database in
+            var user =
+                try Stored.User.with("development", name, in: database)
+                ?? Stored.User(name: name, provider: "development", providerSubject: name, createdAt: now)
+            if user.id == nil { try user.insert(database) }
+            return try families.start(for: user.requireID(), now: now, in: database)
+        }
     }
 
     /// Exchanges a refresh token for a new pair, in one transaction.
@@ -74,6 +90,16 @@ struct Sessions: Sendable {
     ) {
         ledger.count(counter)
         ledger.noteGeneration(grant.generation - 1, of: exchange.sequence)
+    }
+
+    /// Whether an access token, expired or not, belongs to the session of a refresh token.
+    ///
+    /// An unknown refresh token belongs to no session; the refresh refuses it.
+    func isAccessToken(_ accessToken: String, ofSessionWith refreshToken: String) async throws -> Bool {
+        guard let claims = await accessTokens.claims(of: accessToken) else { return false }
+        let digest = RefreshToken.digest(of: refreshToken)
+        let record = try await database.writer.read { try Stored.RefreshToken.fetchOne($0, key: digest) }
+        return record.map { $0.familyID == claims.sid } ?? true
     }
 
     /// Ends the session of a refresh token. An unknown token or a session that has ended is no error.

@@ -4,22 +4,22 @@ import Foundation
 /// An article as `--json` prints one.
 struct ArticleObject: Encodable {
     struct Author: Encodable {
-        let id: Int64
+        let id: String
         let name: String
     }
 
-    let id: Int64
+    let id: String
     let title: String
-    let body: String
-    let author: Author
-    let createdAt: Date
-    let updatedAt: Date
+    let content: String
+    let author: Author?
+    let createdAt: Date?
+    let updatedAt: Date?
 
     init(_ article: Article) {
         id = article.id.rawValue
         title = article.title
-        body = article.body
-        author = Author(id: article.author.id.rawValue, name: article.author.name)
+        content = article.content
+        author = article.author.map { Author(id: $0.id.rawValue, name: $0.name) }
         createdAt = article.createdAt
         updatedAt = article.updatedAt
     }
@@ -31,17 +31,19 @@ extension Console {
     /// - Throws: `EncodingError`.
     func print(_ article: Article) throws {
         print(terminal.bold(article.title))
-        let date = article.createdAt.formatted(.iso8601)
-        print(terminal.faint("article \(article.id), by \(article.author.name), \(date)"))
+        let facts = [
+            "article \(article.id)", article.author.map { "by \($0.name)" }, article.createdAt?.formatted(.iso8601),
+        ]
+        print(terminal.faint(facts.compactMap(\.self).joined(separator: ", ")))
         print()
-        print(article.body)
+        print(article.content)
         try printObject(["article": ArticleObject(article)])
     }
 }
 
 /// A user as `--json` prints one.
 struct UserObject: Encodable {
-    let id: Int64
+    let id: String
     let name: String
     let profileURL: String?
 

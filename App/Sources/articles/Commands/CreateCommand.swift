@@ -18,7 +18,7 @@ struct CreateCommand: AsyncParsableCommand {
     func run() async throws {
         let text = body == "-" ? String(decoding: try InputFile("-").data(), as: UTF8.self) : body
         try await connection.withGraph { graph in
-            try output.console.print(await graph.articles.create(ArticleDraft(title: title, body: text)))
+            try output.console.print(await graph.articles.create(ArticleDraft(title: title, content: text)))
         }
     }
 }

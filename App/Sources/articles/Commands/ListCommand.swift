@@ -26,7 +26,8 @@ struct ListCommand: AsyncParsableCommand {
             // The page size avoids a request for articles beyond the limit.
             for try await article in graph.articles.all(pageSize: min(wanted, 50)) {
                 articles.append(article)
-                console.print("\(article.id.description.leftPadded(to: 6))  \(article.title)  (\(article.author.name))")
+                let author = article.author.map { "  (\($0.name))" } ?? ""
+                console.print("\(article.id.description.leftPadded(to: 6))  \(article.title)\(author)")
                 if articles.count == wanted { break }
             }
             if articles.isEmpty { console.print("no articles; create one with 'articles create'") }

@@ -52,7 +52,8 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration = DevBackend.Configuration()
         configuration.port = port
         configuration.accessTokenLifetime = .seconds(tokenLifetime)
-        configuration.expiredTokenStatus = DevBackend.ExpiredTokenStatus(rawValue: expiredStatus) ?? .unauthorized
+        configuration.dialect.expiredTokenStatus =
+            DevBackend.ExpiredTokenStatus(rawValue: expiredStatus) ?? .unauthorized
         configuration.allowsDevEndpoints = dev
         if let database { configuration.database = .file(database) }
         do {

@@ -6,10 +6,14 @@ struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one article.")
 
     @Argument(help: "The article's identifier.")
-    var id: Int64
+    var id: String
 
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard !id.isEmpty else { throw ValidationError("the identifier must not be empty") }
+    }
 
     func run() async throws {
         try await connection.withGraph { graph in

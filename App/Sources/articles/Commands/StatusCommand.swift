@@ -21,10 +21,9 @@ struct StatusCommand: AsyncParsableCommand {
         try await connection.withGraph { graph in
             let console = output.console
             var status = StatusObject(graph.configuration)
-            let outcome: AutoLogin
-            do {
-                outcome = try await graph.auth.autoLogin()
-            } catch let error as AuthenticationError where error.code == .storeUnavailable {
+            // The command only looks: tokens are refreshed if they must be.
+            let outcome = try await graph.auth.autoLogin(refreshing: false)
+            if case .unknown = graph.session.state, case .undetermined(let error) = outcome {
                 status.note(graph.report)
                 for line in status.lines("unknown") { console.print(line) }
                 try console.printObject(status)
@@ -36,7 +35,7 @@ struct StatusCommand: AsyncParsableCommand {
             status.note(graph.report)
             for line in status.lines(line) { console.print(line) }
             try console.printObject(status)
-            if case .login = outcome { throw ExitStatus.notSignedIn }
+            if case .signedOut = outcome { throw ExitStatus.notSignedIn }
         }
     }
 }
@@ -82,14 +81,14 @@ struct StatusObject: Encodable {
             state = "signedIn"
             self.user = UserObject(user)
             return "signed in as \(user.name) (user \(user.id))"
-        case .unverified(let error):
+        case .undetermined(let error):
             state = "unverified"
             problem = Failure(error).message
             return "not verified: \(Failure(error).message)"
-        case .login(.expired):
+        case .signedOut(.expired):
             state = "expired"
             return "the session has ended; sign in again with 'articles login guest'"
-        case .login:
+        case .signedOut:
             state = "signedOut"
             return "not signed in; sign in with 'articles login guest'"
         }

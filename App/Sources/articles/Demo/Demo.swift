@@ -50,7 +50,7 @@ struct Demo {
     private func configuration(_ folder: TemporaryFolder) -> DevBackend.Configuration {
         var configuration = DevBackend.Configuration()
         configuration.database = .file(folder.url.appendingPathComponent("backend.sqlite").path)
-        configuration.expiredTokenStatus = options.expiredStatus
+        configuration.dialect.expiredTokenStatus = options.expiredStatus
         return configuration
     }
 }

@@ -33,7 +33,7 @@ extension DemoRun {
             .registered, registrations == 1 && bundles.count == 1,
             "user \(user.id), \(user.name); the server counts \(registrations) registration")
 
-        try await graph.articles.create(ArticleDraft(title: "From the hills", body: "The sun is about to set."))
+        try await graph.articles.create(ArticleDraft(title: "From the hills", content: "The sun is about to set."))
         let ids = try await graph.articles.page().items.map(\.id)
         guard let key = user.profileImageKey else {
             claims.record(.fitted, false, "the server has no photo of the guest")
@@ -115,7 +115,7 @@ extension DemoRun {
     /// Starts as a new process does, with nothing but the stored session.
     mutating func restart(with graph: AppGraph) async throws {
         let logins = backend.statistics.registrations + backend.statistics.socialLogins
-        let outcome = try await graph.auth.autoLogin()
+        let outcome = try await graph.auth.autoLogin(refreshing: false)
         let page = try await graph.articles.page()
         stopwatch.lap("restarting from the store")
         try await noteTokens(of: graph)

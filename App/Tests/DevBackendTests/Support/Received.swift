@@ -90,7 +90,7 @@ enum Received {
 
         let id: Int
         let title: String
-        let body: String
+        let content: String
         let author: Author
         let createdAt: Date
         let updatedAt: Date

@@ -15,7 +15,7 @@ struct TestApp: Sendable {
     /// The parts of an application and its server.
     struct Setup: Sendable {
         var server = DevBackend.Configuration()
-        var authentication = AuthenticationPolicy()
+        var authentication = AuthenticationPolicy(refusals: .exceptCodes(["PROVIDER_TOKEN_INVALID"]))
         var policy = TokenRefreshPolicy()
         var clock: any TimeSource = SystemTimeSource()
         var handler = Handler.rest
@@ -24,6 +24,18 @@ struct TestApp: Sendable {
         var replay = ReplayTolerance.none
         /// More connections than a gate holds requests, so that other requests still reach the server.
         var connections = 256
+
+        /// Sets the server's dialect, and the client's half of it.
+        mutating func speak(_ dialect: DevBackend.Dialect) {
+            server.dialect = dialect
+            authentication.expiredStatuses = [dialect.expiredTokenStatus.rawValue]
+            if let field = dialect.accessTokenField {
+                authentication.placement = .fields(accessToken: field, refreshToken: dialect.refreshTokenField)
+            }
+        }
+
+        /// How responses contain their value.
+        var format: any ResponseFormat { server.dialect.wrapsResponses ? .envelope : .json }
     }
 
     /// The refresh calls to choose between.
@@ -81,12 +93,15 @@ struct TestApp: Sendable {
         self.store = store
         let transport = URLSessionTransport(connectionsPerHost: setup.connections)
         let unauthenticated = NetworkClient(
-            baseURL: backend.baseURL, transport: transport, interceptors: [RetryPolicy.standard])
+            configuration: NetworkConfiguration(baseURL: backend.baseURL, format: setup.format),
+            transport: transport,
+            interceptors: [RetryPolicy.standard]
+        )
         let events = EventLog()
         self.events = events
         session = TokenRefreshCoordinator(
             store: store,
-            handler: setup.handler.make(backend, network: unauthenticated, replay: setup.replay),
+            handler: setup.makeHandler(backend, network: unauthenticated),
             policy: setup.policy,
             clock: setup.clock,
             observer: { events.note($0) }
@@ -109,7 +124,7 @@ struct TestApp: Sendable {
     ///
     /// - Returns: The error of each request; `nil` for one that succeeded.
     func sendAll(_ count: Int) async -> [NetworkError?] {
-        await sendAll(count) { .article(Article.ID(rawValue: Int64(1 + $0 % 12))) }
+        await sendAll(count) { .article(Article.ID(1 + $0 % 12)) }
     }
 
     /// Sends concurrent requests.
@@ -169,19 +184,19 @@ struct TestApp: Sendable {
     }
 }
 
-extension TestApp.Handler {
-    fileprivate func make(
-        _ backend: DevBackend,
-        network: NetworkClient,
-        replay: ReplayTolerance
-    ) -> any TokenRefreshHandler {
+extension TestApp.Setup {
+    fileprivate func makeHandler(_ backend: DevBackend, network: NetworkClient) -> any TokenRefreshHandler {
         let field = replay == .sameKey ? "Idempotency-Key" : nil
-        switch self {
+        let dialect = server.dialect
+        switch handler {
         case .rest:
             return RESTTokenRefreshHandler(
                 network: network,
                 replayTolerance: replay,
                 idempotencyKeyField: field,
+                accessToken: dialect.refreshNeedsAccessToken ? .field(dialect.accessTokenField ?? "") : .omitted,
+                refreshTokenField: dialect.refreshTokenField,
+                format: format,
                 logoutAffectsSessionOnly: true
             )
         case .oauth2:

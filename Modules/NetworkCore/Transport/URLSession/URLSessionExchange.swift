@@ -168,7 +168,7 @@ final class URLSessionExchange: Sendable {
     @discardableResult
     func finish(_ error: (any Error)?, keepsPieces: Bool) -> URLSessionTask? {
         let now = clock.uptime
-        let error = error.map { upload.explanation(of: $0) }
+        let error = upload.end(error)
         let before: State? = state.withLock { state in
             guard state.end == nil else { return nil }
             state.metrics.total = now - startedAt

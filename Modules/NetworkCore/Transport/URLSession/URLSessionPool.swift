@@ -98,7 +98,7 @@ final class URLSessionPool: Sendable {
             task = session.dataTask(with: head)
         case .data(let data):
             task = session.uploadTask(with: head, from: data)
-        case .file(let url, _, _):
+        case .file(let url, _, _, _):
             task = session.uploadTask(with: head, fromFile: url)
         case .stream:
             #if !canImport(FoundationNetworking)

@@ -22,6 +22,9 @@ import Foundation
 /// **Bodies.** On Apple platforms a sequence is sent while it is made. On Linux it is read to its end first, into a
 /// temporary file, because all sessions of a process share one thread there, which must not wait for a sequence.
 ///
+/// **Encodings.** URLSession decodes `gzip` before this transport sees a byte. On Linux it takes a compressed body whose
+/// last part is missing, and whose length is as announced, for a whole one: only what reads the content can notice.
+///
 /// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is
 /// buffered, and fails when more than `unreadLimit` bytes wait.
 public final class URLSessionTransport: HTTPTransport {

@@ -8,7 +8,7 @@ import Foundation
 enum URLSessionUpload: Sendable {
     case none
     case data(Data)
-    case file(URL, size: Int64, isTemporary: Bool)
+    case file(URL, FileState?, size: Int64, isTemporary: Bool)
     case stream(HTTPBody)
 
     /// Prepares a body.
@@ -24,7 +24,7 @@ enum URLSessionUpload: Sendable {
         } else if let data = body.data {
             self = .data(data)
         } else if let file = body.file {
-            self = .file(file, size: body.length ?? 0, isTemporary: false)
+            self = .file(file, try? FileState(file), size: body.length ?? 0, isTemporary: false)
         } else {
             #if canImport(FoundationNetworking)
             self = try await Self.temporaryFile(of: body, within: timeLimit, clock: clock)
@@ -64,7 +64,7 @@ enum URLSessionUpload: Sendable {
                 try file.write(contentsOf: piece)
                 size += Int64(piece.count)
             }
-            return .file(url, size: size, isTemporary: true)
+            return .file(url, nil, size: size, isTemporary: true)
         } catch {
             try? FileManager.default.removeItem(at: url)
             throw error is CancellationError ? error : HTTPTransportError(sending: error)
@@ -76,24 +76,24 @@ enum URLSessionUpload: Sendable {
         switch self {
         case .none: 0
         case .data(let data): Int64(data.count)
-        case .file(_, let size, _): size
+        case .file(_, _, let size, _): size
         case .stream(let body): body.length
         }
     }
 
     /// Removes what was written for the exchange.
     func discard() {
-        guard case .file(let url, _, isTemporary: true) = self else { return }
+        guard case .file(let url, _, _, isTemporary: true) = self else { return }
         // The system clears its temporary folder; a file that cannot be removed now does no harm.
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// Why an exchange failed: a file that is shorter than announced leaves the server waiting, which looks like a
-    /// timeout.
-    func explanation(of error: any Error) -> any Error {
-        guard case .file(let url, let size, _) = self, error is HTTPTransportError,
-            (try? FileReader.size(of: url)) != size
+    /// How an exchange ended, which looks like a success or a timeout where the file was changed while it was sent.
+    func end(_ error: (any Error)?) -> (any Error)? {
+        guard case .file(let url, let start, let size, false) = self, error == nil || error is HTTPTransportError
         else { return error }
+        let now = try? FileState(url)
+        guard now != start || now?.size != size else { return error }
         return HTTPTransportError(.encodingFailed, reason: HTTPBodyError.changedFile.reason)
     }
 }

@@ -19,8 +19,11 @@ struct PartnerRefresh: TokenRefreshHandler {
     let network: any UnauthenticatedNetworkService  // adds no tokens, so a refresh cannot wait for itself
 
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let call = Endpoint<PartnerTokens>.post("renew", json: ["token": request.refreshToken])
+            .allowingLateResponse()  // a late response has the only valid token: wait 120 seconds for it
+            .idempotencyKey(request.idempotencyKey, in: "Idempotency-Key")
         do {
-            let tokens: PartnerTokens = try await network.send(.post("renew", json: ["token": request.refreshToken]))
+            let tokens = try await network.send(call)
             return TokenRefreshResult(
                 accessToken: tokens.access, refreshToken: tokens.refresh, expiresIn: .seconds(tokens.seconds))
         } catch let error as NetworkError where error.envelope?.code == "token_revoked" {

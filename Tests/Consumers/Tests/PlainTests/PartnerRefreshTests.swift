@@ -1,4 +1,6 @@
 import AuthInterface
+import AuthTesting
+import Foundation
 import NetworkCore
 import NetworkTesting
 import Storage
@@ -34,6 +36,45 @@ import TokenRefresh
             _ = try await PartnerRefresh(network: network).refresh(TokenRefreshRequest(refreshToken: "refresh"))
         }
         #expect(error?.code == .rejected)
+    }
+
+    @Test func `the handler keeps the contract over real sockets`() async throws {
+        let dialect = RefreshDialect(
+            refreshToken: { (try? JSONDecoder().decode([String: String].self, from: $0))?["token"] },
+            tokens: { Success(data: Tokens(access: $0.accessToken, refresh: $0.refreshToken, seconds: 60)) },
+            rejection: { Refusal(code: "token_revoked", message: $0) },
+            rejectionStatus: 401
+        )
+        try await TokenRefreshHandlerContract.check(dialect) { url in
+            PartnerRefresh(network: NetworkClient(baseURL: url))
+        }
+    }
+
+    @Test func `the call waits for a late response, and carries the key of the refresh`() async throws {
+        let tokens = Tokens(access: "access-1", refresh: "refresh-1", seconds: 60)
+        let transport = StubTransport(.post("renew") ~> .json(Success(data: tokens)))
+        let network = NetworkClient(baseURL: URL(string: "https://api.example.com")!, transport: transport)
+        let request = TokenRefreshRequest(refreshToken: "refresh")
+        _ = try await PartnerRefresh(network: network).refresh(request)
+        let sent = try #require(transport.requests.first)
+        #expect(sent.idleTimeout == .seconds(120))
+        #expect(sent.headers["Idempotency-Key"] == request.idempotencyKey)
+    }
+
+    private struct Tokens: Encodable {
+        let access: String
+        let refresh: String?
+        let seconds: Int
+    }
+
+    private struct Success: Encodable {
+        var success = true
+        let data: Tokens
+    }
+
+    private struct Refusal: Encodable {
+        var success = false
+        let code, message: String
     }
 
     @Test func `the handler takes the place of the first one in the composition, and is called`() async throws {

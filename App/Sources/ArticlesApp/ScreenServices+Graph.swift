@@ -1,0 +1,143 @@
+package import ArticlesUI
+import AuthInterface
+package import Composition
+import DataAPI
+import Foundation
+import Imaging
+import NetworkCore
+
+extension ScreenServices {
+    /// The services of the screens over the application's object graph.
+    ///
+    /// - Parameters:
+    ///   - graph: The object graph.
+    ///   - identity: Obtains the tokens of identity providers.
+    ///   - cache: Stores the articles of the session.
+    package init(_ graph: AppGraph, identity: any IdentityTokenSource, cache: any ArticleCache) {
+        self.init(
+            session: GraphSession(graph: graph),
+            account: GraphAccount(graph: graph),
+            guests: GraphLogins(auth: graph.auth),
+            social: GraphLogins(auth: graph.auth),
+            identity: identity,
+            photos: GraphPhotos(),
+            articles: GraphArticles(graph: graph),
+            cache: cache
+        )
+    }
+}
+
+private struct GraphSession: SessionControl {
+    let graph: AppGraph
+
+    var state: SessionState { graph.session.state }
+    var states: AsyncStream<SessionState> { graph.session.states }
+
+    func signOut() async throws {
+        try await translatingErrors { try await graph.auth.logout() }
+    }
+}
+
+private struct GraphAccount: AccountReading {
+    let graph: AppGraph
+
+    func launch() async throws -> LaunchOutcome {
+        try await translatingErrors {
+            switch try await graph.auth.autoLogin() {
+            case .signedIn(let user): .signedIn(user)
+            case .login(let reason): .signedOut(reason)
+            case .unverified(let error): .unverified(nil, ScreenError(translating: error))
+            }
+        }
+    }
+
+    func me() async throws -> User {
+        try await translatingErrors { try await graph.auth.me() }
+    }
+}
+
+private struct GraphLogins: GuestRegistration, SocialLogin {
+    let auth: AuthService
+
+    func registerGuest(
+        name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
+    ) async throws -> User {
+        try await translatingErrors {
+            try await auth.registerGuest(name: name, photo: photo) { transfer in
+                if let part = transfer.fraction { progress(part) }
+            }
+        }
+    }
+
+    func signIn(_ provider: SocialProvider, token: String) async throws -> User {
+        try await translatingErrors { try await auth.socialLogin(provider, token: token) }
+    }
+}
+
+private struct GraphPhotos: PhotoPreparing {
+    func prepare(_ photo: Data) async throws -> Data {
+        try await translatingErrors { try await Self.fit(photo) }
+    }
+
+    /// Off the main actor: it takes tens of milliseconds.
+    @concurrent private static func fit(_ photo: Data) async throws -> Data {
+        try AppGraph.photoFitter().fit(photo).jpeg
+    }
+}
+
+private struct GraphArticles: ArticleReading, ArticleWriting {
+    let graph: AppGraph
+
+    func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article> {
+        try await translatingErrors { try await graph.articles.page(after: cursor, limit: limit) }
+    }
+
+    func article(_ id: Article.ID) async throws -> Article {
+        try await translatingErrors { try await graph.articles.article(id) }
+    }
+
+    func create(_ draft: ArticleDraft, key: String) async throws -> Article {
+        try await translatingErrors { try await graph.network.send(.create(draft).idempotent(key: key)) }
+    }
+}
+
+/// Performs a call, and throws its error as the screens know it.
+private func translatingErrors<Value>(_ call: () async throws -> Value) async throws -> Value {
+    do {
+        return try await call()
+    } catch let error as CancellationError {
+        throw error
+    } catch {
+        throw ScreenError(translating: error)
+    }
+}
+
+extension ScreenError {
+    /// The error of a screen for an error of the network, the session, the store or a photo.
+    package init(translating error: any Error) {
+        switch error {
+        case let error as NetworkError:
+            let text = error.errorDescription
+            // The other texts of the error are English: the screens have their own.
+            let message = text == error.envelope?.message ? text : nil
+            self.init(error.code.rawValue, status: error.status, requestID: error.requestID, detail: message)
+        case let error as AuthenticationError:
+            self.init(error.code.rawValue)
+        case is TokenStoreError:
+            self.init("storeUnavailable")
+        case let error as ImagingError:
+            self.init(Self.code(of: error), detail: error.errorDescription)
+        default:
+            self.init(error)
+        }
+    }
+
+    /// Responses and photos both have `decodingFailed`.
+    private static func code(of error: ImagingError) -> String {
+        switch error.code {
+        case .decodingFailed: "imageDecodingFailed"
+        case .encodingFailed: "imageEncodingFailed"
+        default: error.code.rawValue
+        }
+    }
+}

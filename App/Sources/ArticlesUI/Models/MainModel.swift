@@ -1,0 +1,108 @@
+package import AuthInterface
+package import DataAPI
+import Observation
+
+/// The screens of one session. Another session has another model, so no screen of one user shows data of another.
+@Observable
+@MainActor
+package final class MainModel {
+    /// A screen above the list.
+    package enum Route: Sendable, Hashable {
+        case article(Article.ID)
+        case compose
+    }
+
+    /// The session of these screens.
+    package let session: SessionID
+
+    /// The user; `nil` while it is not known.
+    package private(set) var user: User?
+
+    /// The screens above the list, the top one last.
+    package var path: [Route] = []
+
+    package let list: ArticleListModel
+    package let compose: ComposeModel
+
+    @ObservationIgnored private var articles: [Article.ID: ArticleModel] = [:]
+    @ObservationIgnored private var isClosed = false
+    private let services: ScreenServices
+    private let sessionMayHaveEnded: () -> Void
+
+    init(
+        session: SessionID,
+        user: User?,
+        banner: ScreenError?,
+        services: ScreenServices,
+        sessionMayHaveEnded: @escaping () -> Void
+    ) {
+        self.session = session
+        self.user = user
+        self.services = services
+        self.sessionMayHaveEnded = sessionMayHaveEnded
+        list = ArticleListModel(
+            session: session, banner: banner, services: services, sessionMayHaveEnded: sessionMayHaveEnded)
+        let published = Published()
+        compose = ComposeModel(articles: services.articles, sessionMayHaveEnded: sessionMayHaveEnded) {
+            published.main?.show($0)
+        }
+        published.main = self
+    }
+
+    private final class Published {
+        weak var main: MainModel?
+    }
+
+    /// The model of an article's screen. Those of screens that are gone are released.
+    package func article(_ id: Article.ID) -> ArticleModel {
+        if let model = articles[id] { return model }
+        articles = articles.filter { path.contains(.article($0.key)) }
+        let known = list.articles.first { $0.id == id }
+        let model = ArticleModel(
+            id: id, known: known, articles: services.articles, sessionMayHaveEnded: sessionMayHaveEnded)
+        // A closed session loads nothing: the model is empty and stays so.
+        if isClosed { model.close() } else { articles[id] = model }
+        return model
+    }
+
+    /// Loads the list, and the user if it is not known.
+    package func load() async {
+        await list.load()
+        guard !isClosed, user == nil, list.phase == .loaded else { return }
+        let user = try? await services.account.me()
+        if !isClosed, self.user == nil { self.user = user }
+    }
+
+    /// What a later session of the same user continues with. `nil`: the user is not known.
+    var place: Place? {
+        user.map { Place(user: $0.id, path: path, compose: compose.place) }
+    }
+
+    /// Where a user was when the session ended.
+    struct Place {
+        let user: User.ID
+        fileprivate let path: [Route]
+        fileprivate let compose: ComposeModel.Place
+    }
+
+    func restore(_ place: Place) {
+        path = place.path
+        compose.restore(place.compose)
+    }
+
+    /// The session is over.
+    func close() {
+        isClosed = true
+        path = []
+        user = nil
+        list.close()
+        compose.close()
+        for model in articles.values { model.close() }
+        articles = [:]
+    }
+
+    private func show(_ article: Article) {
+        list.insert(article)
+        if path.last == .compose { path.removeLast() }
+    }
+}

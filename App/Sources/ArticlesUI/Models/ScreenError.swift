@@ -1,0 +1,67 @@
+import Foundation
+
+/// An error that a screen shows: a code with a text in the string table, and details for a support request.
+///
+/// Screens know errors as `LocalizedError` only. The composition translates the errors of the network into this type.
+package struct ScreenError: LocalizedError, Sendable, Hashable {
+    /// The code, such as `timedOut`. ``Strings`` has a text for each code of the application's errors.
+    package let code: String
+
+    /// The HTTP status of the response, if there was one.
+    package let status: Int?
+
+    /// The identifier of the request in the server's log.
+    package let requestID: String?
+
+    /// The text of the error itself, in English, for a code without a text in the table.
+    package let detail: String?
+
+    package init(_ code: String, status: Int? = nil, requestID: String? = nil, detail: String? = nil) {
+        self.code = code
+        self.status = status
+        self.requestID = requestID
+        self.detail = detail
+    }
+
+    /// Describes any error.
+    package init(_ error: any Error) {
+        if let error = error as? ScreenError {
+            self = error
+        } else {
+            self.init("unknown", detail: (error as? any LocalizedError)?.errorDescription)
+        }
+    }
+
+    /// The text in the user's language.
+    package var errorDescription: String? { Strings.current.message(for: self) }
+
+    /// Whether the session may have ended. The state of the session decides.
+    var mayEndSession: Bool { ["sessionEnded", "notSignedIn", "noRefreshToken"].contains(code) }
+}
+
+extension Error {
+    /// Whether the call was cancelled. A screen shows no error for it.
+    var isCancellation: Bool {
+        self is CancellationError || (self as? ScreenError)?.code == "cancelled"
+    }
+}
+
+/// How far a screen is with its content.
+package enum LoadPhase: Sendable, Hashable {
+    /// Nothing was requested, or the request was cancelled.
+    case idle
+
+    /// A request is under way.
+    case loading
+
+    /// The newest request succeeded.
+    case loaded
+
+    /// The newest request failed.
+    case failed(ScreenError)
+
+    /// The error of the newest request.
+    package var error: ScreenError? {
+        if case .failed(let error) = self { error } else { nil }
+    }
+}

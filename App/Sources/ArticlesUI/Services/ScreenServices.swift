@@ -1,0 +1,69 @@
+package import AuthInterface
+package import DataAPI
+
+/// What the screens need from the application. Each member is a protocol, so that tests and previews use doubles.
+package struct ScreenServices: Sendable {
+    package var session: any SessionControl
+    package var account: any AccountReading
+    package var guests: any GuestRegistration
+    package var social: any SocialLogin
+    package var identity: any IdentityTokenSource
+    package var photos: any PhotoPreparing
+    package var articles: any ArticleReading & ArticleWriting
+    package var cache: any ArticleCache
+
+    package init(
+        session: any SessionControl,
+        account: any AccountReading,
+        guests: any GuestRegistration,
+        social: any SocialLogin,
+        identity: any IdentityTokenSource,
+        photos: any PhotoPreparing,
+        articles: any ArticleReading & ArticleWriting,
+        cache: any ArticleCache
+    ) {
+        self.session = session
+        self.account = account
+        self.guests = guests
+        self.social = social
+        self.identity = identity
+        self.photos = photos
+        self.articles = articles
+        self.cache = cache
+    }
+}
+
+/// The session, as far as screens need it.
+package protocol SessionControl: Sendable {
+    /// What is known of the session now.
+    var state: SessionState { get }
+
+    /// The states from now on, the current one first.
+    var states: AsyncStream<SessionState> { get }
+
+    /// Ends the session. It has ended even if the call throws.
+    func signOut() async throws
+}
+
+/// The user of the session.
+package protocol AccountReading: Sendable {
+    /// Restores the stored session at launch, and asks the server whether it is valid.
+    ///
+    /// - Throws: When the store cannot be read now; `CancellationError`.
+    func launch() async throws -> LaunchOutcome
+
+    /// Fetches the user of the session.
+    func me() async throws -> User
+}
+
+/// The result of ``AccountReading/launch()``.
+package enum LaunchOutcome: Sendable {
+    /// The server accepted the session.
+    case signedIn(User)
+
+    /// There is a session, and the server could not be asked. The user, if it is known.
+    case unverified(User?, ScreenError)
+
+    /// There is no session, and why.
+    case signedOut(SignOutReason)
+}

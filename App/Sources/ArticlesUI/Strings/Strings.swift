@@ -1,0 +1,86 @@
+package import AuthInterface
+package import DataAPI
+import Foundation
+
+/// The texts of one language, from a table in the code: no bundle has to be found, and Linux needs none.
+package struct Strings: Sendable {
+    package let language: Language
+
+    package init(_ language: Language) {
+        self.language = language
+    }
+
+    /// The texts of the user's language.
+    package static var current: Strings { Strings(Language(preferred: Locale.preferredLanguages)) }
+
+    /// A text with its arguments. An argument is never searched for names of others.
+    package func callAsFunction(_ phrase: Phrase, _ arguments: [String: String] = [:]) -> String {
+        var rest = template(of: phrase)[...]
+        var text = ""
+        while let opening = rest.firstIndex(of: "{"), let closing = rest[opening...].firstIndex(of: "}") {
+            let name = String(rest[rest.index(after: opening)..<closing])
+            text += rest[..<opening]
+            text += arguments[name] ?? String(rest[opening...closing])
+            rest = rest[rest.index(after: closing)...]
+        }
+        return text + rest
+    }
+
+    /// The text before its arguments are inserted. A text that is missing is the English one, and then the key.
+    func template(of phrase: Phrase) -> String {
+        table[phrase] ?? Self.english[phrase] ?? phrase.rawValue
+    }
+
+    private var table: [Phrase: String] {
+        switch language {
+        case .english: Self.english
+        case .korean: Self.korean
+        }
+    }
+
+    /// The text of an error: what happened and what to do, then the status and the identifier for a support request.
+    package func message(for error: ScreenError) -> String {
+        let text =
+            switch Phrase(errorCode: error.code, status: error.status) {
+            // The server says what is wrong with the input.
+            case .errorRefused?: error.detail ?? self(.errorRefused)
+            case let phrase?: self(phrase)
+            case nil: error.detail ?? self(.errorUnknown)
+            }
+        let details = [error.status.map { "HTTP \($0)" }, error.requestID].compactMap(\.self)
+        return details.isEmpty ? text : "\(text) " + self(.errorDetails, ["details": details.joined(separator: ", ")])
+    }
+
+    /// Why the user has to sign in again; `nil` before the first login.
+    package func explanation(of reason: SignOutReason) -> String? {
+        switch reason {
+        case .never: nil
+        case .byUser: self(.signedOutByUser)
+        case .application(let text): self(.endedByApplication, ["reason": text])
+        case .expired(let ending):
+            [self(.endedByServer), details(of: ending)].compactMap(\.self).joined(separator: " ")
+        }
+    }
+
+    /// The status, the server's code and the request's identifier, as far as they are known (G24).
+    private func details(of ending: SessionEnding) -> String? {
+        let known = [ending.status.map { "HTTP \($0)" }, ending.code, ending.requestID].compactMap(\.self)
+        return known.isEmpty ? nil : self(.endDetails, ["details": known.joined(separator: ", ")])
+    }
+
+    /// The progress of an upload, from 0 to 1.
+    package func percentage(_ part: Double) -> String {
+        // A part that is no number becomes 0: `Int` traps on it.
+        let percent = part.isFinite ? Int(min(max(part, 0), 1) * 100) : 0
+        return self(.uploading, ["percent": String(percent)])
+    }
+
+    /// The label of a login button.
+    package func label(for provider: SocialProvider) -> String {
+        switch provider {
+        case .apple: self(.signInWithApple)
+        case .kakao: self(.signInWithKakao)
+        default: self(.signInWith, ["provider": provider.rawValue])
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import AuthInterface
+import DataAPI
+import Testing
+
+@testable import ArticlesUI
+
+/// The launch, and which screens are shown for which state of the session.
+@MainActor
+@Suite struct AppModelTests {
+    let backend = Backend()
+    let app: AppModel
+
+    init() {
+        app = AppModel(services: backend.services)
+        backend.pages.standing = .success(.fixture(1...2))
+    }
+
+    @Test func `a launch that waits shows the splash screen`() async {
+        let run = Task { await app.run() }
+        await backend.launches.calls(atLeast: 1)
+        #expect(app.splash?.phase == .loading)
+        run.cancel()
+        await run.value
+    }
+
+    @Test func `a launch with a valid session shows the user's articles`() async throws {
+        let run = await launch(.signedIn(.ada), state: .signedIn(.first))
+        let main = try #require(app.main)
+        #expect(main.user == .ada)
+        await main.load()
+        #expect(main.list.articles.count == 2)
+        run.cancel()
+    }
+
+    @Test func `a launch that cannot tell shows what is stored, with a banner`() async throws {
+        await backend.cache.store([.fixture(7)], of: .first)
+        let run = await launch(.unverified(nil, .offline), state: .signedIn(.first))
+        let main = try #require(app.main)
+        #expect(main.list.banner == .offline)
+        backend.pages.standing = .failure(ScreenError.offline)
+        await main.load()
+        #expect(main.list.articles.map(\.id) == [.fixture(7)])
+        #expect(main.list.banner == .offline)
+        run.cancel()
+    }
+
+    @Test func `a user who is not known at the launch is fetched with the list`() async throws {
+        let run = await launch(.unverified(nil, .offline), state: .signedIn(.first))
+        backend.users.standing = .success(.ada)
+        try await #require(app.main).load()
+        #expect(app.main?.user == .ada)
+        run.cancel()
+    }
+
+    @Test func `a launch without a session shows the login, with the reason and without an alert`() async {
+        let run = await launch(.signedOut(.expired()), state: .signedOut(.expired()))
+        #expect(app.signIn?.reason == .expired())
+        #expect(app.alert == nil)
+        run.cancel()
+    }
+
+    @Test func `a launch that failed can be tried again`() async throws {
+        backend.launches.standing = .failure(ScreenError("storeUnavailable"))
+        let run = Task { await app.run() }
+        await until { app.splash?.phase.error != nil }
+        backend.session.set(.signedIn(.first))
+        backend.launches.standing = .success(.signedIn(.ada))
+        try await #require(app.splash).launch()
+        #expect(app.main?.user == .ada)
+        run.cancel()
+    }
+
+    @Test func `a launch that cannot read the store is a failure, not a login`() async throws {
+        backend.launches.standing = .success(.unverified(nil, ScreenError("storeUnavailable")))
+        try await #require(app.splash).launch()
+        #expect(app.splash?.phase.error?.code == "storeUnavailable")
+    }
+
+    @Test func `two tries of a launch make one call`() async throws {
+        let splash = try #require(app.splash)
+        let tries = [Task { await splash.launch() }, Task { await splash.launch() }]
+        await backend.launches.calls(atLeast: 1)
+        backend.session.set(.signedOut(.never))
+        backend.launches.respond(to: 0, with: .signedOut(.never))
+        for each in tries { await each.value }
+        #expect(backend.launches.requests.count == 1)
+    }
+
+    @Test func `a launch whose task is cancelled shows no error`() async throws {
+        let splash = try #require(app.splash)
+        let launch = Task { await splash.launch() }
+        await backend.launches.calls(atLeast: 1)
+        launch.cancel()
+        await launch.value
+        #expect(splash.phase == .idle)
+    }
+
+    @Test func `a session that ends during the launch shows the login`() async {
+        let run = await launch(.signedIn(.ada), state: .signedOut(.expired()))
+        #expect(app.signIn?.reason == .expired())
+        run.cancel()
+    }
+
+    @Test func `a sign-in of another process at the login screen opens its session`() async {
+        let run = await launch(.signedOut(.never), state: .signedOut(.never))
+        backend.session.set(.signedIn(.first))
+        await until { app.main != nil }
+        #expect(app.main?.user == nil)
+        run.cancel()
+    }
+
+    @Test func `a user who signs out sees the login without an alert`() async {
+        let run = await launch(.signedIn(.ada), state: .signedIn(.first))
+        let taps = [Task { await app.signOut() }, Task { await app.signOut() }]
+        for tap in taps { await tap.value }
+        #expect(app.signIn?.reason == .byUser)
+        #expect(app.alert == nil)
+        #expect(backend.session.signOutCount == 1)
+        run.cancel()
+    }
+
+    @Test func `a sign-out whose tokens stay says so at the login`() async {
+        let run = await launch(.signedIn(.ada), state: .signedIn(.first))
+        backend.session.failSignOut(with: ScreenError("storeUnavailable"))
+        await app.signOut()
+        #expect(app.signIn?.signOutError?.code == "storeUnavailable")
+        run.cancel()
+    }
+
+    private func launch(_ outcome: LaunchOutcome, state: SessionState) async -> Task<Void, Never> {
+        backend.session.set(state)
+        backend.launches.standing = .success(outcome)
+        let run = Task { await app.run() }
+        await until { app.splash == nil }
+        return run
+    }
+}
+
+extension AppModel {
+    var splash: SplashModel? {
+        if case .splash(let model) = root { model } else { nil }
+    }
+
+    var signIn: SignInModel? {
+        if case .signIn(let model) = root { model } else { nil }
+    }
+
+    var main: MainModel? {
+        if case .main(let model) = root { model } else { nil }
+    }
+}

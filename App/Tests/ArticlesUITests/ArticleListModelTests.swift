@@ -1,0 +1,240 @@
+import DataAPI
+import Testing
+
+@testable import ArticlesUI
+
+@MainActor
+@Suite struct ArticleListModelTests {
+    let backend = Backend()
+    let list: ArticleListModel
+
+    init() {
+        list = ArticleListModel(session: .first, banner: nil, services: backend.services, sessionMayHaveEnded: {})
+    }
+
+    private func loaded(_ page: Page<Article>) async {
+        async let load: Void = list.load()
+        await backend.pages.calls(atLeast: 1)
+        backend.pages.respond(to: 0, with: page)
+        await load
+    }
+
+    @Test func `a list that loads says so, and shows its first page`() async {
+        let load = Task { await list.load() }
+        await backend.pages.calls(atLeast: 1)
+        #expect(list.phase == .loading)
+        #expect(!list.isEmpty)
+        backend.pages.respond(to: 0, with: .fixture(1...3, next: "a"))
+        await load.value
+        #expect(list.phase == .loaded)
+        #expect(list.articles.map(\.id) == [.fixture(1), .fixture(2), .fixture(3)])
+        #expect(list.hasMore)
+    }
+
+    @Test func `a list without articles is empty, not loading`() async {
+        await loaded(Page(items: []))
+        #expect(list.isEmpty)
+        #expect(!list.hasMore)
+    }
+
+    @Test func `a list that failed loads when the user tries again`() async {
+        let load = Task { await list.load() }
+        await backend.pages.calls(atLeast: 1)
+        backend.pages.fail(0, with: ScreenError.offline)
+        await load.value
+        #expect(list.phase == .failed(.offline))
+        #expect(list.banner == nil, "an empty list shows the error itself")
+        let retry = Task { await list.load() }
+        await backend.pages.calls(atLeast: 2)
+        #expect(list.phase == .loading)
+        backend.pages.respond(to: 1, with: .fixture(1...1))
+        await retry.value
+        #expect(list.phase == .loaded)
+    }
+
+    @Test func `a list that cannot be loaded shows what is stored for the session, with a banner`() async {
+        await backend.cache.store([.fixture(7)], of: .first)
+        let load = Task { await list.load() }
+        await backend.pages.calls(atLeast: 1)
+        #expect(list.articles.map(\.id) == [.fixture(7)])
+        backend.pages.fail(0, with: ScreenError.offline)
+        await load.value
+        #expect(list.articles.map(\.id) == [.fixture(7)])
+        #expect(list.banner == .offline)
+    }
+
+    @Test func `a list never shows what is stored for another session`() async {
+        await backend.cache.store([.fixture(7)], of: .second)
+        backend.pages.standing = .failure(ScreenError.offline)
+        await list.load()
+        #expect(list.articles.isEmpty)
+    }
+
+    @Test func `a list that has loaded is stored, and loses its banner`() async {
+        await backend.cache.store([.fixture(7)], of: .first)
+        backend.pages.standing = .failure(ScreenError.offline)
+        await list.load()
+        backend.pages.standing = .success(.fixture(1...2))
+        await list.refresh()
+        #expect(list.banner == nil)
+        #expect(await backend.cache.articles(of: .first).map(\.id) == [.fixture(1), .fixture(2)])
+    }
+
+    @Test func `a list whose view disappears shows no error, and loads for the next view`() async {
+        let load = Task { await list.load() }
+        await backend.pages.calls(atLeast: 1)
+        let next = Task { await list.load() }
+        load.cancel()
+        await backend.pages.calls(atLeast: 2)
+        backend.pages.respond(to: 1, with: .fixture(1...1))
+        await load.value
+        await next.value
+        #expect(list.phase == .loaded)
+    }
+
+    @Test func `a list whose load is cancelled is as before`() async {
+        let load = Task { await list.load() }
+        await backend.pages.calls(atLeast: 1)
+        load.cancel()
+        await load.value
+        #expect(list.phase == .idle)
+    }
+
+    @Test func `two loads of a list make one call`() async {
+        let loads = [Task { await list.load() }, Task { await list.load() }]
+        await backend.pages.calls(atLeast: 1)
+        backend.pages.respond(to: 0, with: .fixture(1...1))
+        for load in loads { await load.value }
+        #expect(backend.pages.requests.count == 1)
+    }
+
+    @Test func `two refreshes of a list make one call`() async {
+        await loaded(.fixture(1...1))
+        let refreshes = [Task { await list.refresh() }, Task { await list.refresh() }]
+        await backend.pages.calls(atLeast: 2)
+        backend.pages.respond(to: 1, with: .fixture(2...2))
+        for refresh in refreshes { await refresh.value }
+        #expect(backend.pages.requests.count == 2)
+    }
+
+    @Test func `a page that was requested before a refresh does not come back after it`() async {
+        await loaded(.fixture(1...2, next: "a"))
+        backend.pages.ignoresCancellation = true
+        let more = Task { await list.loadMore() }
+        await backend.pages.calls(atLeast: 2)
+        #expect(list.isLoadingMore)
+        let refresh = Task { await list.refresh() }
+        await backend.pages.calls(atLeast: 3)
+        backend.pages.respond(to: 2, with: .fixture(10...11))
+        await refresh.value
+        backend.pages.respond(to: 1, with: .fixture(3...4))
+        await more.value
+        #expect(list.articles.map(\.id) == [.fixture(10), .fixture(11)])
+        #expect(!list.isLoadingMore)
+    }
+
+    @Test func `a first page that arrives after that of a refresh is dropped`() async {
+        backend.pages.ignoresCancellation = true
+        let load = Task { await list.load() }
+        await backend.pages.calls(atLeast: 1)
+        let refresh = Task { await list.refresh() }
+        await backend.pages.calls(atLeast: 2)
+        backend.pages.respond(to: 1, with: .fixture(5...5))
+        await refresh.value
+        backend.pages.respond(to: 0, with: .fixture(1...1))
+        await load.value
+        #expect(list.articles.map(\.id) == [.fixture(5)])
+        #expect(list.phase == .loaded)
+    }
+
+    @Test func `a list that is closed shows no late page`() async {
+        backend.pages.ignoresCancellation = true
+        let load = Task { await list.load() }
+        await backend.pages.calls(atLeast: 1)
+        list.close()
+        backend.pages.respond(to: 0, with: .fixture(1...1))
+        await load.value
+        #expect(list.articles.isEmpty)
+        #expect(await backend.cache.articles(of: .first).isEmpty)
+    }
+}
+
+/// The pages after the first.
+@MainActor
+@Suite struct ArticleListPagesTests {
+    let backend = Backend()
+    let list: ArticleListModel
+
+    init() {
+        list = ArticleListModel(session: .first, banner: nil, services: backend.services, sessionMayHaveEnded: {})
+    }
+
+    private func load(_ page: Page<Article>) async {
+        backend.pages.standing = .success(page)
+        await list.load()
+        backend.pages.standing = nil
+    }
+
+    @Test func `the next page is added without repetition, until the end of the list`() async {
+        await load(.fixture(1...2, next: "a"))
+        let more = Task { await list.loadMore() }
+        await backend.pages.calls(atLeast: 2)
+        backend.pages.respond(to: 1, with: .fixture(2...3))
+        await more.value
+        #expect(list.articles.map(\.id) == [.fixture(1), .fixture(2), .fixture(3)])
+        #expect(!list.hasMore)
+        await list.loadMore()
+        #expect(backend.pages.requests.count == 2)
+    }
+
+    @Test func `pages without articles are passed over`() async {
+        await load(.fixture(1...1, next: "a"))
+        let more = Task { await list.loadMore() }
+        await backend.pages.calls(atLeast: 2)
+        backend.pages.respond(to: 1, with: Page(items: [], nextCursor: .init(rawValue: "b")))
+        await backend.pages.calls(atLeast: 3)
+        backend.pages.respond(to: 2, with: .fixture(2...2))
+        await more.value
+        #expect(list.articles.count == 2)
+    }
+
+    @Test func `a page that names itself as the next one is the last`() async {
+        await load(.fixture(1...1, next: "a"))
+        backend.pages.standing = .success(.fixture(2...2, next: "a"))
+        await list.loadMore()
+        #expect(!list.hasMore)
+    }
+
+    @Test func `a next page that failed keeps the articles, and can be tried again`() async {
+        await load(.fixture(1...1, next: "a"))
+        backend.pages.standing = .failure(ScreenError.offline)
+        await list.loadMore()
+        #expect(list.moreError == .offline)
+        #expect(list.articles.count == 1)
+        backend.pages.standing = .success(.fixture(2...2))
+        await list.loadMore()
+        #expect(list.moreError == nil)
+        #expect(list.articles.count == 2)
+    }
+
+    @Test func `two requests for the next page make one call`() async {
+        await load(.fixture(1...1, next: "a"))
+        let taps = [Task { await list.loadMore() }, Task { await list.loadMore() }]
+        await backend.pages.calls(atLeast: 2)
+        backend.pages.respond(to: 1, with: .fixture(2...2, next: "b"))
+        for tap in taps { await tap.value }
+        #expect(backend.pages.requests.count == 2)
+    }
+
+    @Test func `the next page can be read after a refresh that failed, and the end of the list asks for it`() async {
+        await load(.fixture(1...1, next: "a"))
+        let revision = list.revision
+        backend.pages.standing = .failure(ScreenError.offline)
+        await list.refresh()
+        #expect(list.banner == .offline)
+        #expect(list.revision != revision)
+        backend.pages.standing = .success(.fixture(2...2))
+        await list.loadMore()
+        #expect(list.articles.count == 2)
+    }
+}

@@ -1,0 +1,99 @@
+import DataAPI
+import Testing
+
+@testable import ArticlesUI
+
+@MainActor
+@Suite struct ArticleModelTests {
+    let backend = Backend()
+
+    private func model(known: Article? = nil) -> ArticleModel {
+        ArticleModel(id: .fixture(1), known: known, articles: backend, sessionMayHaveEnded: {})
+    }
+
+    @Test func `an article that loads shows what the list knows`() async {
+        let model = model(known: .fixture(1, title: "Old"))
+        let load = Task { await model.load() }
+        await backend.reads.calls(atLeast: 1)
+        #expect(model.phase == .loading)
+        #expect(model.article?.title == "Old")
+        backend.reads.respond(to: 0, with: .fixture(1, title: "New"))
+        await load.value
+        #expect(model.article?.title == "New")
+    }
+
+    @Test func `an article that failed loads when the user tries again`() async {
+        let model = model()
+        backend.reads.standing = .failure(ScreenError.offline)
+        await model.load()
+        #expect(model.phase == .failed(.offline))
+        backend.reads.standing = .success(.fixture(1))
+        await model.load()
+        #expect(model.phase == .loaded)
+    }
+
+    @Test func `an article that the server has deleted is not shown from the list`() async {
+        let model = model(known: .fixture(1))
+        backend.reads.standing = .failure(ScreenError("unacceptableStatus", status: 404))
+        await model.load()
+        #expect(model.article == nil)
+        #expect(model.phase.error?.status == 404)
+    }
+
+    @Test func `an article whose view disappears shows no error`() async {
+        let model = model()
+        let load = Task { await model.load() }
+        await backend.reads.calls(atLeast: 1)
+        load.cancel()
+        await load.value
+        #expect(model.phase == .idle)
+    }
+
+    @Test func `an older response never replaces a newer article`() async {
+        let model = model()
+        backend.reads.ignoresCancellation = true
+        let load = Task { await model.load() }
+        await backend.reads.calls(atLeast: 1)
+        let refresh = Task { await model.refresh() }
+        await backend.reads.calls(atLeast: 2)
+        backend.reads.respond(to: 1, with: .fixture(1, title: "Newer"))
+        await refresh.value
+        backend.reads.respond(to: 0, with: .fixture(1, title: "Older"))
+        await load.value
+        #expect(model.article?.title == "Newer")
+    }
+
+    @Test func `an error that arrives after a newer article is dropped`() async {
+        let model = model()
+        backend.reads.ignoresCancellation = true
+        let load = Task { await model.load() }
+        await backend.reads.calls(atLeast: 1)
+        let refresh = Task { await model.refresh() }
+        await backend.reads.calls(atLeast: 2)
+        backend.reads.respond(to: 1, with: .fixture(1))
+        await refresh.value
+        backend.reads.fail(0, with: ScreenError.offline)
+        await load.value
+        #expect(model.phase == .loaded)
+    }
+
+    @Test func `two loads of an article make one call`() async {
+        let model = model()
+        let loads = [Task { await model.load() }, Task { await model.load() }]
+        await backend.reads.calls(atLeast: 1)
+        backend.reads.respond(to: 0, with: .fixture(1))
+        for load in loads { await load.value }
+        #expect(backend.reads.requests.count == 1)
+    }
+
+    @Test func `an article that is closed shows no late response`() async {
+        let model = model(known: .fixture(1))
+        backend.reads.ignoresCancellation = true
+        let load = Task { await model.load() }
+        await backend.reads.calls(atLeast: 1)
+        model.close()
+        backend.reads.respond(to: 0, with: .fixture(1))
+        await load.value
+        #expect(model.article == nil)
+    }
+}

@@ -1,0 +1,108 @@
+import DataAPI
+import Testing
+
+@testable import ArticlesUI
+
+@MainActor
+@Suite struct ComposeModelTests {
+    let backend = Backend()
+    let compose: ComposeModel
+    private let published = Published()
+
+    @MainActor
+    private final class Published {
+        var articles: [Article] = []
+    }
+
+    init() {
+        let published = published
+        compose = ComposeModel(articles: backend, sessionMayHaveEnded: {}) { published.articles.append($0) }
+    }
+
+    private let draft = ArticleDraft(title: "Title", body: "Text")
+
+    @Test func `a draft without a title or a text cannot be published`() async {
+        #expect(!compose.hasDraft)
+        compose.draft = ArticleDraft(title: " ", body: "Text")
+        #expect(!compose.canSubmit)
+        await compose.submit()
+        #expect(backend.creations.requests.isEmpty)
+    }
+
+    @Test func `an article is published, and the draft is empty again`() async {
+        compose.draft = draft
+        let submit = Task { await compose.submit() }
+        await backend.creations.calls(atLeast: 1)
+        #expect(compose.phase == .loading)
+        #expect(!compose.canSubmit)
+        backend.creations.respond(to: 0, with: .fixture(9))
+        await submit.value
+        #expect(published.articles.map(\.id) == [.fixture(9)])
+        #expect(!compose.hasDraft)
+        #expect(compose.phase == .idle)
+    }
+
+    @Test func `a draft stays after a failure, and is sent again with the same key`() async {
+        compose.draft = draft
+        backend.creations.standing = .failure(ScreenError.offline)
+        await compose.submit()
+        #expect(compose.phase == .failed(.offline))
+        #expect(compose.draft == draft)
+        backend.creations.standing = .success(.fixture(9))
+        await compose.submit()
+        #expect(Set(backend.creations.requests.map(\.key)).count == 1)
+        #expect(published.articles.count == 1)
+    }
+
+    @Test func `a draft that was changed after a failure has a key of its own`() async {
+        compose.draft = draft
+        backend.creations.standing = .failure(ScreenError.offline)
+        await compose.submit()
+        compose.draft.title = "Another title"
+        await compose.submit()
+        #expect(Set(backend.creations.requests.map(\.key)).count == 2)
+    }
+
+    @Test func `two taps on publish make one call`() async {
+        compose.draft = draft
+        let taps = [Task { await compose.submit() }, Task { await compose.submit() }]
+        await backend.creations.calls(atLeast: 1)
+        backend.creations.respond(to: 0, with: .fixture(9))
+        for tap in taps { await tap.value }
+        #expect(backend.creations.requests.count == 1)
+        #expect(published.articles.count == 1)
+    }
+
+    @Test func `publishing that the user cancels keeps the draft and shows no error`() async {
+        compose.draft = draft
+        let taps = [Task { await compose.submit() }, Task { await compose.submit() }]
+        await backend.creations.calls(atLeast: 1)
+        compose.cancel()
+        for tap in taps { await tap.value }
+        #expect(compose.phase == .idle)
+        #expect(compose.draft == draft)
+        #expect(backend.creations.requests.count == 1)
+    }
+
+    @Test func `a response that arrives after the user has cancelled changes nothing`() async {
+        compose.draft = draft
+        backend.creations.ignoresCancellation = true
+        let submit = Task { await compose.submit() }
+        await backend.creations.calls(atLeast: 1)
+        compose.cancel()
+        backend.creations.respond(to: 0, with: .fixture(9))
+        await submit.value
+        #expect(compose.draft == draft)
+        #expect(published.articles.isEmpty)
+    }
+
+    @Test func `what is written while an article is published stays as another draft`() async {
+        compose.draft = draft
+        let submit = Task { await compose.submit() }
+        await backend.creations.calls(atLeast: 1)
+        compose.draft.title = "The next one"
+        backend.creations.respond(to: 0, with: .fixture(9))
+        await submit.value
+        #expect(compose.draft.title == "The next one")
+    }
+}

@@ -1,0 +1,248 @@
+import AuthInterface
+import DataAPI
+import Foundation
+import Testing
+
+@testable import ArticlesUI
+
+/// The end of a session while the user works, and what the next login shows.
+@MainActor
+@Suite struct SessionEndTests {
+    let backend = Backend()
+    let app: AppModel
+
+    init() {
+        app = AppModel(services: backend.services)
+        backend.pages.standing = .success(.fixture(1...2))
+        backend.launches.standing = .success(.signedIn(.ada))
+        backend.session.set(.signedIn(.first))
+        backend.photos.standing = .success(Data("photo".utf8))
+        backend.tokens.standing = .success("fixture")
+    }
+
+    private func start() async throws -> (Task<Void, Never>, MainModel) {
+        let run = Task { await app.run() }
+        await until { app.main != nil }
+        let main = try #require(app.main)
+        await main.load()
+        return (run, main)
+    }
+
+    private func signIn(_ user: User, as session: SessionID) async throws {
+        backend.session.set(.signedIn(session))
+        backend.logins.standing = .success(user)
+        try await #require(app.signIn).social.signIn(with: .apple)
+    }
+
+    @Test func `the end of a session shows one alert with its reason, above the login`() async throws {
+        let (run, main) = try await start()
+        let ending = SessionEnding(status: 401, code: "REFRESH_TOKEN_REUSED", requestID: "r-1")
+        backend.session.set(.signedOut(.expired(ending)))
+        await until { app.signIn != nil }
+        guard case .expired(let shown)? = app.alert?.reason else {
+            Issue.record("there is no alert")
+            return
+        }
+        #expect(shown == ending)
+        #expect(main.list.articles.isEmpty)
+        app.dismissAlert()
+        backend.session.set(.signedOut(.expired(ending)))
+        backend.session.set(.signedOut(.expired(ending)))
+        try await signIn(.ada, as: .second)
+        #expect(app.alert == nil)
+        run.cancel()
+    }
+
+    @Test func `many calls that fail because the session ended show one alert`() async throws {
+        let (run, main) = try await start()
+        backend.pages.standing = nil
+        let refresh = Task { await main.list.refresh() }
+        await backend.pages.calls(atLeast: 2)
+        let read = Task { await main.article(.fixture(1)).load() }
+        await backend.reads.calls(atLeast: 1)
+        backend.session.setSilently(.signedOut(.expired()))
+        backend.pages.fail(1, with: ScreenError.ended)
+        backend.reads.fail(0, with: ScreenError.ended)
+        await refresh.value
+        await read.value
+        #expect(app.alert != nil)
+        app.dismissAlert()
+        backend.session.set(.signedOut(.expired()))
+        backend.session.set(.signedIn(.second))
+        await until { app.main != nil }
+        #expect(app.alert == nil)
+        run.cancel()
+    }
+
+    @Test func `a call that fails without the end of the session shows its error and no alert`() async throws {
+        let (run, main) = try await start()
+        backend.pages.standing = .failure(ScreenError.ended)
+        await main.list.refresh()
+        #expect(main.list.banner == .ended)
+        #expect(app.main === main)
+        #expect(app.alert == nil)
+        run.cancel()
+    }
+
+    @Test func `an article whose session ends shows the login, and its error nowhere`() async throws {
+        let (run, main) = try await start()
+        let article = main.article(.fixture(1))
+        let load = Task { await article.load() }
+        await backend.reads.calls(atLeast: 1)
+        backend.session.setSilently(.signedOut(.expired()))
+        backend.reads.fail(0, with: ScreenError.ended)
+        await load.value
+        #expect(app.signIn != nil)
+        #expect(article.phase == .idle)
+        #expect(article.article == nil)
+        run.cancel()
+    }
+
+    @Test func `the same user continues where the session ended, with the draft`() async throws {
+        let (run, main) = try await start()
+        main.path = [.article(.fixture(1)), .compose]
+        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        let submit = Task { await main.compose.submit() }
+        await backend.creations.calls(atLeast: 1)
+        backend.session.setSilently(.signedOut(.expired()))
+        backend.creations.fail(0, with: ScreenError.ended)
+        await submit.value
+        #expect(app.signIn != nil)
+        #expect(!main.compose.hasDraft)
+        try await signIn(.ada, as: .second)
+        let next = try #require(app.main)
+        #expect(next.path == [.article(.fixture(1)), .compose])
+        #expect(next.compose.draft == ArticleDraft(title: "Title", body: "Text"))
+        backend.creations.standing = .success(.fixture(9))
+        await next.compose.submit()
+        #expect(Set(backend.creations.requests.map(\.key)).count == 1)
+        #expect(next.path == [.article(.fixture(1))])
+        #expect(next.list.articles.first?.id == .fixture(9))
+        run.cancel()
+    }
+
+    @Test func `a state that arrives before the login has its user does not open the session without a user`()
+        async throws
+    {
+        let (run, main) = try await start()
+        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        backend.session.set(.signedOut(.expired()))
+        await until { app.signIn != nil }
+        let login = try #require(app.signIn)
+        let tap = Task { await login.social.signIn(with: .apple) }
+        await backend.logins.calls(atLeast: 1)
+        let reads = backend.session.readCount
+        backend.session.set(.signedIn(.second))
+        await backend.session.reads(atLeast: reads + 1)
+        #expect(app.signIn === login)
+        backend.logins.respond(to: 0, with: .ada)
+        await tap.value
+        #expect(app.main?.user == .ada)
+        #expect(app.main?.compose.hasDraft == true)
+        run.cancel()
+    }
+
+    @Test func `another user sees neither place nor draft nor articles of the one before`() async throws {
+        let (run, main) = try await start()
+        main.path = [.compose]
+        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        backend.session.set(.signedOut(.expired()))
+        await until { app.signIn != nil }
+        try await signIn(.grace, as: .second)
+        backend.pages.standing = .failure(ScreenError.offline)
+        let next = try #require(app.main)
+        await next.load()
+        #expect(next.user == .grace)
+        #expect(next.path.isEmpty)
+        #expect(!next.compose.hasDraft)
+        #expect(next.list.articles.isEmpty)
+        run.cancel()
+    }
+
+    @Test func `a user who signed out leaves no draft, for the same user either`() async throws {
+        let (run, main) = try await start()
+        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        await app.signOut()
+        try await signIn(.ada, as: .second)
+        #expect(app.main?.compose.hasDraft == false)
+        run.cancel()
+    }
+
+    @Test func `another account that replaces the session gets screens of its own, and no late response`() async throws
+    {
+        let (run, main) = try await start()
+        backend.pages.standing = nil
+        backend.pages.ignoresCancellation = true
+        let refresh = Task { await main.list.refresh() }
+        await backend.pages.calls(atLeast: 2)
+        backend.session.set(.signedIn(.second))
+        await until { app.main !== main }
+        let next = try #require(app.main)
+        backend.pages.respond(to: 1, with: .fixture(1...2))
+        await refresh.value
+        #expect(main.list.articles.isEmpty)
+        #expect(next.list.articles.isEmpty)
+        #expect(next.user == nil)
+        #expect(main.article(.fixture(1)).article == nil)
+        #expect(await backend.cache.articles(of: .second).isEmpty)
+        run.cancel()
+    }
+
+    @Test func `an article that was read for another account is not shown`() async throws {
+        let (run, main) = try await start()
+        backend.reads.ignoresCancellation = true
+        let article = main.article(.fixture(1))
+        let load = Task { await article.load() }
+        await backend.reads.calls(atLeast: 1)
+        backend.session.set(.signedIn(.second))
+        await until { app.main !== main }
+        backend.reads.respond(to: 0, with: .fixture(1))
+        await load.value
+        #expect(article.article == nil)
+        #expect(app.main?.article(.fixture(1)).article == nil)
+        run.cancel()
+    }
+
+    @Test func `an article that is published for another account is not shown`() async throws {
+        let (run, main) = try await start()
+        backend.creations.ignoresCancellation = true
+        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        let submit = Task { await main.compose.submit() }
+        await backend.creations.calls(atLeast: 1)
+        backend.session.set(.signedIn(.second))
+        await until { app.main !== main }
+        backend.creations.respond(to: 0, with: .fixture(9))
+        await submit.value
+        #expect(app.main?.list.articles.isEmpty == true)
+        #expect(app.main?.compose.hasDraft == false)
+        run.cancel()
+    }
+
+    @Test func `a state that arrives late does not end the session after it`() async throws {
+        let (run, main) = try await start()
+        backend.session.setSilently(.signedOut(.expired()))
+        backend.pages.standing = .failure(ScreenError.ended)
+        await main.list.refresh()
+        backend.session.set(.signedOut(.expired()))
+        try await signIn(.ada, as: .second)
+        let next = try #require(app.main)
+        backend.session.set(.signedIn(.second))
+        await app.signOut()
+        #expect(app.main == nil)
+        #expect(next.session == .second)
+        run.cancel()
+    }
+
+    @Test func `a guest whose session ends at once sees the login`() async throws {
+        let (run, _) = try await start()
+        backend.session.set(.signedOut(.byUser))
+        await until { app.signIn != nil }
+        let login = try #require(app.signIn)
+        login.guest.name = "Ada"
+        await login.guest.pick { Data("photo".utf8) }
+        backend.registrations.standing = .success(.ada)
+        await login.guest.submit()
+        #expect(app.signIn === login)
+        run.cancel()
+    }
+}

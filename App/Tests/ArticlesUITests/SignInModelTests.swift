@@ -1,0 +1,173 @@
+import AuthInterface
+import DataAPI
+import Foundation
+import Testing
+
+@testable import ArticlesUI
+
+@MainActor
+@Suite struct SignInModelTests {
+    let backend = Backend()
+    let login: SignInModel
+    private let finished = Finished()
+
+    @MainActor
+    private final class Finished {
+        var users: [User?] = []
+    }
+
+    init() {
+        let finished = finished
+        login = SignInModel(reason: .never, services: backend.services) { finished.users.append($0) }
+    }
+
+    private var guest: GuestLoginModel { login.guest }
+    private var social: SocialLoginModel { login.social }
+
+    private func fill() async {
+        backend.photos.standing = .success(Data("prepared".utf8))
+        guest.name = " Ada "
+        await guest.pick { Data("picked".utf8) }
+    }
+
+    @Test func `a guest needs a name and a photo`() async {
+        await guest.submit()
+        #expect(!guest.canSubmit)
+        await fill()
+        #expect(guest.canSubmit)
+        guest.name = "  "
+        #expect(!guest.canSubmit)
+        await guest.submit()
+        #expect(backend.registrations.requests.isEmpty)
+    }
+
+    @Test func `a guest login shows the progress of the upload, which never decreases`() async throws {
+        await fill()
+        let submit = Task { await guest.submit() }
+        await backend.registrations.calls(atLeast: 1)
+        #expect(guest.phase == .loading)
+        #expect(guest.uploaded == 0)
+        let request = try #require(backend.registrations.requests.first)
+        #expect(request.name == "Ada")
+        #expect(request.photo == Data("prepared".utf8))
+        request.progress(0.5)
+        await until { guest.uploaded == 0.5 }
+        request.progress(0.25)
+        request.progress(0.75)
+        await until { guest.uploaded == 0.75 }
+        backend.registrations.respond(to: 0, with: .ada)
+        await submit.value
+        #expect(guest.uploaded == nil)
+        #expect(finished.users == [.ada])
+    }
+
+    @Test func `a guest login that failed keeps name and photo for another try`() async {
+        await fill()
+        backend.registrations.standing = .failure(ScreenError.offline)
+        await guest.submit()
+        #expect(guest.phase == .failed(.offline))
+        #expect(guest.canSubmit)
+        #expect(finished.users == [nil])
+        backend.registrations.standing = .success(.ada)
+        await guest.submit()
+        #expect(finished.users == [nil, .ada])
+    }
+
+    @Test func `a guest login that the user cancels shows no error, and its late result does not count`() async {
+        await fill()
+        backend.registrations.ignoresCancellation = true
+        let submit = Task { await guest.submit() }
+        await backend.registrations.calls(atLeast: 1)
+        guest.cancel()
+        #expect(guest.phase == .idle)
+        #expect(guest.uploaded == nil)
+        backend.registrations.respond(to: 0, with: .ada)
+        await submit.value
+        #expect(finished.users == [nil])
+    }
+
+    @Test func `two taps on a login make one call`() async {
+        await fill()
+        let taps = [Task { await guest.submit() }, Task { await guest.submit() }]
+        await backend.registrations.calls(atLeast: 1)
+        let other = Task { await social.signIn(with: .apple) }
+        backend.registrations.respond(to: 0, with: .ada)
+        for tap in taps + [other] { await tap.value }
+        #expect(backend.registrations.requests.count == 1)
+        #expect(backend.tokens.requests.isEmpty)
+        #expect(finished.users == [.ada])
+    }
+
+    @Test func `the photo that was picked last is used, whichever is ready first`() async {
+        backend.photos.ignoresCancellation = true
+        let first = Task { await guest.pick { Data("first".utf8) } }
+        await backend.photos.calls(atLeast: 1)
+        #expect(guest.photo == .preparing)
+        let second = Task { await guest.pick { Data("second".utf8) } }
+        await backend.photos.calls(atLeast: 2)
+        backend.photos.respond(to: 1, with: Data("second prepared".utf8))
+        await second.value
+        backend.photos.respond(to: 0, with: Data("first prepared".utf8))
+        await first.value
+        #expect(guest.photo == .ready(Data("second prepared".utf8)))
+    }
+
+    @Test func `a photo that cannot be used says why, and a picker that is closed changes nothing`() async {
+        await fill()
+        await guest.pick { nil }
+        #expect(guest.photo == .ready(Data("prepared".utf8)))
+        backend.photos.standing = .failure(ScreenError("notAnImage"))
+        await guest.pick { Data("text".utf8) }
+        #expect(guest.photo == .failed(ScreenError("notAnImage")))
+        #expect(!guest.canSubmit)
+    }
+
+    @Test func `a social login obtains the provider's token and signs in`() async {
+        let tap = Task { await social.signIn(with: .kakao) }
+        await backend.tokens.calls(atLeast: 1)
+        #expect(social.phase == .loading)
+        #expect(social.provider == .kakao)
+        backend.tokens.respond(to: 0, with: "fixture")
+        await backend.logins.calls(atLeast: 1)
+        backend.logins.respond(to: 0, with: .grace)
+        await tap.value
+        #expect(finished.users == [.grace])
+        #expect(social.provider == nil)
+    }
+
+    @Test func `a user who closes the provider's sheet sees no error`() async {
+        backend.tokens.standing = .failure(CancellationError())
+        await social.signIn(with: .apple)
+        #expect(social.phase == .idle)
+        #expect(backend.logins.requests.isEmpty)
+    }
+
+    @Test func `a social login that failed can be tried again`() async {
+        backend.tokens.standing = .success("fixture")
+        backend.logins.standing = .failure(ScreenError.offline)
+        await social.signIn(with: .apple)
+        #expect(social.phase == .failed(.offline))
+        backend.logins.standing = .success(.ada)
+        await social.signIn(with: .apple)
+        #expect(finished.users == [nil, .ada])
+    }
+
+    @Test func `two taps on a provider make one call`() async {
+        let taps = [Task { await social.signIn(with: .apple) }, Task { await social.signIn(with: .kakao) }]
+        await backend.tokens.calls(atLeast: 1)
+        backend.tokens.fail(0, with: ScreenError.offline)
+        for tap in taps { await tap.value }
+        #expect(backend.tokens.requests == [.apple])
+    }
+
+    @Test func `a token that arrives after the user has cancelled is not used`() async {
+        backend.tokens.ignoresCancellation = true
+        let tap = Task { await social.signIn(with: .apple) }
+        await backend.tokens.calls(atLeast: 1)
+        social.cancel()
+        backend.tokens.respond(to: 0, with: "fixture")
+        await tap.value
+        #expect(backend.logins.requests.isEmpty)
+        #expect(social.phase == .idle)
+    }
+}

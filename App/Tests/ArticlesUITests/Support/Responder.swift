@@ -1,0 +1,53 @@
+/// The double of a call: each call waits until the test responds to it, in any order.
+@MainActor
+final class Responder<Request: Sendable, Response: Sendable> {
+    /// The requests so far.
+    private(set) var requests: [Request] = []
+
+    /// The response to every call that the test has not responded to by its number.
+    var standing: Result<Response, any Error>?
+
+    /// Whether calls go on after their task was cancelled.
+    var ignoresCancellation = false
+
+    private var waiting: [Int: CheckedContinuation<Response, any Error>] = [:]
+    private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    func call(_ request: Request) async throws -> Response {
+        let index = requests.count
+        requests.append(request)
+        for watcher in watchers where watcher.count <= requests.count { watcher.continuation.resume() }
+        watchers.removeAll { $0.count <= requests.count }
+        if let standing { return try standing.get() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if Task.isCancelled, !ignoresCancellation {
+                    continuation.resume(throwing: CancellationError())
+                } else {
+                    waiting[index] = continuation
+                }
+            }
+        } onCancel: {
+            Task { @MainActor in self.cancel(index) }
+        }
+    }
+
+    /// Waits until a number of calls have arrived.
+    func calls(atLeast count: Int) async {
+        if requests.count >= count { return }
+        await withCheckedContinuation { watchers.append((count, $0)) }
+    }
+
+    /// Responds to a call, the first of which is 0.
+    func respond(to index: Int, with response: Response) {
+        waiting.removeValue(forKey: index)?.resume(returning: response)
+    }
+
+    func fail(_ index: Int, with error: any Error) {
+        waiting.removeValue(forKey: index)?.resume(throwing: error)
+    }
+
+    private func cancel(_ index: Int) {
+        if !ignoresCancellation { fail(index, with: CancellationError()) }
+    }
+}

@@ -1,0 +1,242 @@
+import AuthInterface
+import AuthTesting
+import DataAPI
+import DevBackend
+import Foundation
+import NetworkCore
+import Storage
+import Testing
+import TokenRefresh
+
+/// A client's flow, from login to sign-out, against each dialect of the server.
+@Suite struct DialectTests {
+    private static let photo = Data(
+        [0xFF, 0xD8, 0xFF, 0xC0, 0x00, 0x0B, 0x08, 0x00, 0x10, 0x00, 0x10, 1, 1, 0x11, 0, 0xFF, 0xD9])
+
+    /// The counts of the server that all dialects share after a burst.
+    private func expectOneRefresh(_ app: TestApp, _ count: Int = 20, sourceLocation: SourceLocation = #_sourceLocation)
+        async throws
+    {
+        let before = app.backend.statistics.refreshes
+        let failures = await app.sendAll(count) { _ in .articles() }.compactMap(\.self)
+        let after = app.backend.statistics.refreshes
+        #expect(failures.isEmpty, "\(failures.first.map { "\($0)" } ?? "")", sourceLocation: sourceLocation)
+        #expect(after.received - before.received == 1, sourceLocation: sourceLocation)
+        #expect(after.committed - before.committed == 1, sourceLocation: sourceLocation)
+    }
+
+    @Test func `plain JSON with an absolute expiry: the expiry is stored, and an expired token is never sent`()
+        async throws
+    {
+        let clock = ManualTimeSource()
+        try await TestApp.run({
+            $0.speak(.plainWithExpiry)
+            $0.server.now = { clock.date }
+            $0.clock = clock
+        }) { app in
+            let lifetime = app.backend.configuration.accessTokenLifetime
+            let stored = try #require(try await app.store.load())
+            #expect(stored.expiresAt == clock.date + 900)
+            #expect(await app.send(.articles()) == nil)
+
+            clock.advance(by: lifetime)
+            try await expectOneRefresh(app)
+            #expect(app.backend.statistics.refusedRequests == 0)
+            #expect(try await app.store.load()?.expiresAt == clock.date + 900)
+
+            // Revoked before its expiry: refused, refreshed whatever the clock says, and sent once more.
+            clock.advance(by: .seconds(60))
+            try await app.backend.expireAccessTokens()
+            try await expectOneRefresh(app)
+            #expect(app.backend.statistics.refusedRequests > 0)
+
+            let user = try #require(Int64(try await app.auth.me().id.rawValue))
+            clock.advance(by: .seconds(60))
+            try await app.backend.revokeSessions(ofUser: user)
+            try await app.backend.expireAccessTokens()
+            #expect(await app.send(.articles())?.authentication?.code == .sessionEnded)
+            #expect(app.events.endings.count == 1)
+            #expect(try await app.store.load() == nil)
+        }
+    }
+
+    @Test func `text identifiers: a guest registers, posts title and content, reads, edits and signs out`()
+        async throws
+    {
+        var setup = TestApp.Setup()
+        setup.speak(.textIdentifiers)
+        try await DevBackend.withServer(setup.server) { [setup] backend in
+            let app = TestApp(backend, setup, store: MemoryTokenStore())
+            let user = try await app.auth.registerGuest(name: "Ada", photo: Self.photo)
+            #expect(UUID(uuidString: user.id.rawValue) != nil)
+            let key = try #require(user.profileImageKey)
+            #expect(user.profileURL?.absoluteString == "\(backend.baseURL)/files/\(key)")
+            #expect(try await app.network.send(.file(key)) == Self.photo)
+
+            let articles = ArticleService(network: app.network)
+            let created = try await articles.create(ArticleDraft(title: "Hello", content: "World"))
+            #expect(created.author?.id == user.id && created.content == "World")
+            try await app.backend.expireAccessTokens()
+            try await expectOneRefresh(app)
+            #expect(try await articles.article(created.id) == created)
+            #expect(try await articles.update(created.id, ArticleChanges(content: "All")).content == "All")
+            try await articles.delete(created.id)
+            await #expect(throws: NetworkError.self) { try await articles.article(created.id) }
+            var titles: [String] = []
+            for try await article in articles.all(pageSize: 5) { titles.append(article.title) }
+            #expect(titles.count == 12 && Set(titles).count == 12)
+
+            let bundle = try #require(try await app.store.load())
+            try await app.auth.logout()
+            await app.session.settle(within: .seconds(600))
+            #expect(backend.statistics.logouts == 1)
+            #expect(try await app.store.load() == nil)
+            let old = Endpoint.me.withoutAuthentication().header("Authorization", "Bearer \(bundle.accessToken)")
+            #expect(await app.send(old)?.status == 401)
+        }
+    }
+
+    @Test func `419 means expired: one refresh for a burst and for late refusals, and none for a 401`() async throws {
+        try await TestApp.run({ $0.speak(.timeoutStatus) }) { app in
+            let gate = app.backend.hold("GET", "/articles/*", at: .beforeResponse)
+            try await app.backend.expireAccessTokens()
+            async let late = app.sendAll(5)
+            await gate.arrivals(5)
+            try await expectOneRefresh(app)
+            gate.open()
+            #expect(await late.compactMap(\.self).isEmpty)
+            #expect(app.backend.statistics.refreshes.received == 1)
+            #expect(app.backend.statistics.count("GET", "/articles/{id}", status: 419) == 5)
+
+            app.backend.faults = .refusingAccessTokens(at: "/articles/*")
+            #expect(await app.send(.article(1))?.status == 401)
+            #expect(app.backend.statistics.refreshes.received == 1)
+            #expect(app.events.endings == [])
+        }
+    }
+
+    @Test func `token fields: each request has both tokens, a refresh needs both, and a launch refreshes once`()
+        async throws
+    {
+        try await TestApp.run({ $0.speak(.tokenFields) }) { app in
+            try await app.backend.expireAccessTokens()
+            try await expectOneRefresh(app)
+            let credentials = app.backend.journal.filter { !$0.path.hasSuffix("/login") }.map(\.credentialFields)
+            #expect(credentials.allSatisfy { $0 == ["accesstoken", "refreshtoken"] })
+
+            // A new process over the same store.
+            let launch = TestApp(app.backend, app.setup, store: app.store)
+            let refreshes = app.backend.statistics.refreshes.committed
+            guard case .signedIn(let user) = try await launch.auth.autoLogin() else {
+                Issue.record("not signed in")
+                return
+            }
+            #expect(user.name == "ada")
+            #expect(app.backend.statistics.refreshes.committed == refreshes + 1)
+        }
+    }
+
+    @Test func `token fields: a launch without a server keeps the session, and a rejection leads to the login screen`()
+        async throws
+    {
+        try await TestApp.run({ $0.speak(.tokenFields) }) { app in
+            app.backend.faults = FaultPlan([FaultRule(nil, "/**", .closeBeforeHandler)])
+            let offline = TestApp(app.backend, app.setup, store: app.store)
+            guard case .undetermined = try await offline.auth.autoLogin() else {
+                Issue.record("an unreachable server must decide nothing")
+                return
+            }
+            #expect(try await app.store.load() != nil)
+
+            app.backend.faults = .none
+            _ = try await app.backend.revokeSessions(ofUser: 2)
+            let rejected = TestApp(app.backend, app.setup, store: app.store)
+            guard case .signedOut(.expired) = try await rejected.auth.autoLogin() else {
+                Issue.record("not signed out")
+                return
+            }
+            #expect(try await app.store.load() == nil)
+        }
+    }
+
+    @Test func `token fields: a refresh with the access token of another session is refused and spends nothing`()
+        async throws
+    {
+        try await TestApp.run({ $0.speak(.tokenFields) }) { app in
+            let ada = try #require(try await app.store.load())
+            try await app.signIn("bob")
+            let bob = try #require(try await app.store.load())
+            let refreshToken = try #require(bob.refreshToken)
+            for accessToken in [ada.accessToken, "x", nil] {
+                let call = Endpoint.refresh(refreshToken, accessToken: accessToken)
+                let error = await #expect(throws: NetworkError.self) { try await app.network.send(call) }
+                #expect(error?.status == 400)
+            }
+            #expect(try await app.session.refresh() == .signedIn(bob.session))
+        }
+    }
+
+    @Test func `access tokens only: an expired token is a clear error, and no refresh is sent`() async throws {
+        try await TestApp.run({ $0.speak(.accessTokensOnly) }) { app in
+            #expect(await app.send(.articles()) == nil)
+            #expect(try await app.store.load()?.refreshToken == nil)
+            try await app.backend.expireAccessTokens()
+            let failures = await app.sendAll(20).compactMap(\.self)
+            #expect(failures.count == 20)
+            #expect(failures.allSatisfy { $0.authentication != nil }, "\(failures)")
+            #expect(app.backend.statistics.refreshes.received == 0)
+        }
+    }
+
+    @Test func `an upgraded guest keeps the user, the articles and the session`() async throws {
+        try await DevBackend.withServer { backend in
+            let app = TestApp(backend, TestApp.Setup(), store: MemoryTokenStore())
+            let guest = try await app.auth.registerGuest(name: "Ada", photo: Self.photo)
+            let articles = ArticleService(network: app.network)
+            let article = try await articles.create(ArticleDraft(title: "Hello", content: "World"))
+            let before = try await app.store.load()
+            let provider = backend.configuration.provider
+            let token = try await provider.token(for: "kakao", subject: "ada-7", name: "Ada Lovelace")
+
+            #expect(try await app.auth.upgradeGuest(.kakao, token: token) == guest)
+            #expect(try await app.auth.upgradeGuest(.kakao, token: token) == guest, "the same call again")
+            #expect(try await app.store.load() == before, "the tokens stay")
+            #expect(try await articles.article(article.id).author?.id == guest.id)
+
+            // The account signs in on another device.
+            let other = TestApp(backend, TestApp.Setup(), store: MemoryTokenStore())
+            #expect(try await other.auth.socialLogin(.kakao, token: token).id == guest.id)
+
+            // Another guest cannot take the account, and a full account cannot take a second one.
+            let stranger = TestApp(backend, TestApp.Setup(), store: MemoryTokenStore())
+            try await stranger.auth.registerGuest(name: "Eve", photo: Self.photo)
+            let taken = await #expect(throws: NetworkError.self) {
+                try await stranger.auth.upgradeGuest(.kakao, token: token)
+            }
+            #expect(taken?.status == 409 && taken?.envelope?.code == "ACCOUNT_EXISTS")
+            let second = try await provider.token(for: "apple", subject: "ada-8", name: "Ada")
+            let refused = await #expect(throws: NetworkError.self) {
+                try await app.auth.upgradeGuest(.apple, token: second)
+            }
+            #expect(refused?.status == 409 && refused?.envelope?.code == "NOT_A_GUEST")
+
+            // A 401 that is about the provider's token refreshes nothing.
+            let invalid = await #expect(throws: NetworkError.self) {
+                try await app.auth.upgradeGuest(.kakao, token: "not-a-token")
+            }
+            #expect(invalid?.status == 401 && invalid?.code == .unacceptableStatus)
+            #expect(backend.statistics.refreshes.received == 0)
+            #expect(app.events.endings == [])
+        }
+    }
+
+    @Test func `a sign-out without a server deletes the tokens`() async throws {
+        try await TestApp.run { app in
+            app.backend.faults = FaultPlan([FaultRule(nil, "/**", .closeBeforeHandler)])
+            try await app.auth.logout()
+            #expect(app.session.state == .signedOut(.byUser))
+            #expect(try await app.store.load() == nil)
+            #expect(app.backend.statistics.logouts == 0)
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import AuthInterface
+import DataAPI
+import DevBackend
+import Foundation
+import NetworkCore
+import OAuth2Flows
+import Storage
+import Testing
+import TokenRefresh
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Signs in at the server with a browser and with a device code, refreshes and revokes, from discovery to sign-out.
+@Suite(.timeLimit(.minutes(20))) struct OAuth2SignInTests {
+    /// An application that knows only the issuer.
+    private struct OAuth2App {
+        let backend: DevBackend
+        let server: OAuth2Server
+        let client: OAuth2Client
+        let base: NetworkClient
+        let session: TokenRefreshCoordinator
+        let network: AuthenticatedNetworkClient
+
+        init(_ backend: DevBackend) async throws {
+            self.backend = backend
+            base = NetworkClient(baseURL: backend.baseURL, transport: URLSessionTransport())
+            server = try await OAuth2Server.discover(issuer: backend.serverDescription.issuer, network: base)
+            let registered = backend.configuration.oauth2Client
+            client = registered.secret.map { .basic(id: registered.id, secret: $0) } ?? .public(id: registered.id)
+            session = TokenRefreshCoordinator(
+                store: MemoryTokenStore(),
+                handler: OAuth2TokenRefreshHandler(
+                    tokenEndpoint: server.tokenEndpoint, revocationEndpoint: server.revocationEndpoint,
+                    client: client, network: base)
+            )
+            network = base.authenticated(by: session)
+        }
+
+        func me() async throws -> String { try await network.send(.me).name }
+    }
+
+    private static func withApp(
+        secret: String? = "development-only", _ body: (OAuth2App) async throws -> Void
+    ) async throws {
+        var configuration = DevBackend.Configuration()
+        configuration.oauth2Client = DevBackend.OAuth2Client(id: "latchkey-dev", secret: secret)
+        configuration.devicePollInterval = .seconds(1)
+        try await DevBackend.withServer(configuration) { try await body(OAuth2App($0)) }
+    }
+
+    /// Submits the form of a page as a browser does, and follows the redirect.
+    @discardableResult
+    private static func submit(_ page: URL, _ form: String) async throws -> (status: Int, location: URL?) {
+        var request = URLRequest(url: page)
+        request.httpMethod = "POST"
+        request.httpBody = Data(form.utf8)
+        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+        let (_, response) = try await URLSession.shared.data(for: request)
+        return ((response as? HTTPURLResponse)?.statusCode ?? 0, response.url)
+    }
+
+    @Test(arguments: ["development-only", nil])
+    func `a browser signs in, the session refreshes, and a sign-out revokes it`(_ secret: String?) async throws {
+        try await Self.withApp(secret: secret) { app in
+            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
+            try await signIn.start(
+                app.session,
+                with: LoopbackUserAgent { page in
+                    #expect(!page.absoluteString.contains("verifier"))
+                    let status = try await Self.submit(page, "name=Ada&decision=allow").status
+                    #expect(status == 200)
+                })
+            #expect(try await app.me() == "Ada")
+            try await app.backend.expireAccessTokens()
+            #expect(try await app.me() == "Ada")
+            #expect(app.backend.statistics.refreshes.committed == 1)
+            try await app.session.signOut()
+            await app.session.settle(within: .seconds(600))
+            #expect(app.backend.statistics.logouts == 1)
+        }
+    }
+
+    @Test func `a user who refuses is reported, and an earlier session stays`() async throws {
+        try await Self.withApp { app in
+            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
+            try await signIn.start(app.session, with: LoopbackUserAgent { try await Self.submit($0, "name=Ada") })
+            let error = await #expect(throws: OAuth2SignInError.self) {
+                try await signIn.start(
+                    app.session,
+                    with: LoopbackUserAgent { page in
+                        try await Self.submit(page, "decision=deny")
+                    })
+            }
+            #expect(error?.code == .denied)
+            #expect(try await app.me() == "Ada")
+        }
+    }
+
+    @Test func `requests that are no response to the page do not end the sign-in`() async throws {
+        try await Self.withApp { app in
+            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
+            try await signIn.start(
+                app.session,
+                with: LoopbackUserAgent { page in
+                    let redirect = try #require(
+                        URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems?
+                            .first { $0.name == "redirect_uri" }?.value)
+                    for target in ["/favicon.ico", "?code=stolen&state=guessed", "?code=stolen", "/a?error=b"] {
+                        let url = try #require(URL(string: redirect + target))
+                        let (_, response) = try await URLSession.shared.data(from: url)
+                        #expect((response as? HTTPURLResponse)?.statusCode == 404)
+                    }
+                    try await Self.submit(page, "name=Ada")
+                })
+            #expect(try await app.me() == "Ada")
+        }
+    }
+
+    @Test func `a response of another issuer is refused before its code is sent`() async throws {
+        try await Self.withApp { app in
+            var server = app.server
+            server.issuer = "https://other.example.com"
+            let signIn = OAuth2CodeSignIn(server: server, client: app.client, network: app.base)
+            let error = await #expect(throws: OAuth2SignInError.self) {
+                try await signIn.start(app.session, with: LoopbackUserAgent { try await Self.submit($0, "name=Ada") })
+            }
+            #expect(error?.code == .mismatch)
+            #expect(app.backend.statistics.count("POST", "/oauth2/token") == 0)
+        }
+    }
+
+    @Test func `a server without S256 is refused before a page is shown`() async throws {
+        try await Self.withApp { app in
+            var server = app.server
+            server.codeChallengeMethods = ["plain"]
+            let signIn = OAuth2CodeSignIn(server: server, client: app.client, network: app.base)
+            let error = await #expect(throws: OAuth2SignInError.self) {
+                try await signIn.start(app.session, with: LoopbackUserAgent { _ in Issue.record("shown") })
+            }
+            #expect(error?.code == .unsupported)
+        }
+    }
+
+    @Test func `a sign-in in a browser ends in time, and at once when it is cancelled`() async throws {
+        try await Self.withApp { app in
+            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
+            let late = await #expect(throws: OAuth2SignInError.self) {
+                try await signIn.start(app.session, with: LoopbackUserAgent(timeout: .milliseconds(50)) { _ in })
+            }
+            #expect(late?.code == .expired)
+            let (shown, continuation) = AsyncStream<Void>.makeStream()
+            let task = Task {
+                try await signIn.start(app.session, with: LoopbackUserAgent { _ in continuation.yield() })
+            }
+            for await _ in shown { break }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test func `a code that is exchanged twice ends the session that it has started`() async throws {
+        try await Self.withApp { app in
+            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
+            let (responses, continuation) = AsyncStream<URL>.makeStream()
+            try await signIn.start(
+                app.session,
+                with: LoopbackUserAgent { page in
+                    if let location = try await Self.submit(page, "name=Ada").location { continuation.yield(location) }
+                })
+            let response = try #require(await responses.first { _ in true })
+            let code = try #require(
+                URLComponents(url: response, resolvingAgainstBaseURL: false)?.queryItems?
+                    .first { $0.name == "code" }?.value)
+            let client = app.backend.configuration.oauth2Client
+            let status = try await Self.submit(
+                app.server.tokenEndpoint,
+                "grant_type=authorization_code&code=\(code)&code_verifier=x&client_id=\(client.id)"
+                    + "&client_secret=\(client.secret ?? "")&redirect_uri=x"
+            ).status
+            #expect(status == 400)
+            await #expect(throws: NetworkError.self) { try await app.me() }
+        }
+    }
+
+    @Test func `a device signs in with a code that the user enters elsewhere`() async throws {
+        try await Self.withApp { app in
+            let signIn = OAuth2DeviceSignIn(server: app.server, client: app.client, network: app.base)
+            try await signIn.start(app.session) { code in
+                let entered = code.userCode.lowercased().replacingOccurrences(of: "-", with: "+")
+                let status = try await Self.submit(code.verificationURI, "user_code=\(entered)&name=Ada").status
+                #expect(status == 200)
+                let again = try await Self.submit(code.verificationURI, "user_code=\(entered)&name=Eve").status
+                #expect(again == 400)
+            }
+            #expect(try await app.me() == "Ada")
+            try await app.backend.expireAccessTokens()
+            #expect(try await app.me() == "Ada")
+        }
+    }
+
+    @Test func `a device whose user refuses is not signed in`() async throws {
+        try await Self.withApp { app in
+            let signIn = OAuth2DeviceSignIn(server: app.server, client: app.client, network: app.base)
+            let error = await #expect(throws: OAuth2SignInError.self) {
+                try await signIn.start(app.session) { code in
+                    try await Self.submit(code.verificationURI, "user_code=\(code.userCode)&decision=deny")
+                }
+            }
+            #expect(error?.code == .denied)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// The files of a cache: one for each response, with a random name, mode 0600. A line with a checksum and JSON, then the body.
+struct CacheFolder: Sendable {
+    private static let fileExtension = "response"
+
+    /// The longest first line that is read.
+    private static let longestRecord = 1_024 * 1_024
+
+    private let folder: URL
+
+    init(_ folder: URL) throws {
+        self.folder = folder
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+    }
+
+    /// Reads the records of all files, and deletes files that have none.
+    func records() -> [(URL, CachedResponse.Record)] {
+        let found = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        return found.compactMap { url in
+            let isOwn = [Self.fileExtension, "partial"].contains(url.pathExtension)
+            if url.pathExtension == Self.fileExtension, let (record, _) = read(url) { return (url, record) }
+            if isOwn { delete([url]) }
+            return nil
+        }
+    }
+
+    /// Reads the body of a response. `nil`: the file is gone or damaged.
+    func body(of record: CachedResponse.Record, in url: URL) -> Data? {
+        guard let (found, start) = read(url), found.key == record.key, found.selecting == record.selecting,
+            let content = try? Data(contentsOf: url), content.count - start == found.length
+        else { return nil }
+        let body = Data(content.dropFirst(start))
+        return body.checksum == record.checksum ? body : nil
+    }
+
+    /// Writes a response.
+    ///
+    /// - Returns: Its file. `nil`: it could not be written, and is not kept.
+    func write(_ response: CachedResponse) -> URL? {
+        let url = folder.appendingPathComponent(UUID().uuidString).appendingPathExtension(Self.fileExtension)
+        guard let record = try? JSONEncoder().encode(response.record), let file = try? ReplacementFile(beside: url)
+        else { return nil }
+        do {
+            try file.append(Data("\(record.checksum) ".utf8) + record + Data("\n".utf8))
+            try file.append(response.body)
+            try file.commit(to: url)
+            return url
+        } catch {
+            file.discard()
+            return nil
+        }
+    }
+
+    func delete(_ files: [URL]) {
+        for file in files { try? FileManager.default.removeItem(at: file) }
+    }
+
+    /// Reads the record of a file, and where its body starts.
+    private func read(_ url: URL) -> (CachedResponse.Record, Int)? {
+        guard let file = try? FileHandle(forReadingFrom: url) else { return nil }
+        defer { try? file.close() }
+        var start = Data()
+        while start.count < Self.longestRecord, let piece = try? file.read(upToCount: 16 * 1_024), !piece.isEmpty {
+            start += piece
+            guard let end = start.firstIndex(of: UInt8(ascii: "\n")) else { continue }
+            let parts = start[..<end].split(separator: UInt8(ascii: " "), maxSplits: 1)
+            guard parts.count == 2, String(decoding: parts[0], as: UTF8.self) == "\(parts[1].checksum)"
+            else { return nil }
+            let record = try? JSONDecoder().decode(CachedResponse.Record.self, from: parts[1])
+            return record.map { ($0, end + 1) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,175 @@
+import ConcurrencyPrimitives
+import Foundation
+
+/// Keeps responses and serves them again: a private cache (RFC 9111) around another transport.
+///
+/// ```swift
+/// let cache = ResponseCache()
+/// let client = NetworkClient(baseURL: url, transport: CachingTransport(URLSessionTransport(), cache: cache))
+/// ```
+///
+/// It serves what is fresh, validates what is not (`ETag`, `Last-Modified`), and after an unsafe request forgets the
+/// URL. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are followed, never in place of a 401 or 403, which
+/// remove what is kept.
+///
+/// **Sessions.** The session of the request's token, not the token, decides what is served: see ``ResponseCache``. A
+/// request that carries `Authorization` or `Cookie` without a session passes by.
+///
+/// **Date.** A response that is served without contact to the server has an `Age` and no `Date`, because a date of the
+/// past would set the clock by which tokens expire.
+///
+/// It passes by: methods other than `GET`, ranges, requests that are conditional already. It keeps only responses that
+/// were read to their end.
+public struct CachingTransport: HTTPTransport {
+    let next: any HTTPTransport
+    let cache: ResponseCache
+    private let revalidations = Locked<Set<CachedResponse.Key>>([])
+
+    /// Creates a transport.
+    ///
+    /// - Parameters:
+    ///   - next: The transport of requests that are not served from the cache.
+    ///   - cache: The responses.
+    public init(_ next: any HTTPTransport, cache: ResponseCache = ResponseCache()) {
+        self.next = next
+        self.cache = cache
+    }
+
+    /// Serves a response from the cache, or performs the request.
+    ///
+    /// - Parameter request: The request.
+    /// - Returns: The response. With `only-if-cached` and nothing to serve, its status is 504.
+    /// - Throws: As the transport underneath.
+    public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        let control = CacheControl(request.head.headers)
+        guard request.isCacheable, !control.has("no-store") else { return try await performUnstored(request) }
+        let key = CachedResponse.Key(session: request.context.session, url: request.head.url)
+        guard let kept = cache.response(for: key, to: request.head) else {
+            guard !control.has("only-if-cached") else { return .gatewayTimeout(request) }
+            return try await fetch(request, key)
+        }
+        let freshness = Freshness(of: kept, now: request.context.clock.date, uptime: request.context.clock.uptime)
+        if freshness.serves(control) { return kept.served(to: request, age: freshness.age) }
+        guard !control.has("only-if-cached") else { return .gatewayTimeout(request) }
+        if freshness.servesWhileRevalidating(control) {
+            revalidateLater(kept, request, key)
+            return kept.served(to: request, age: freshness.age)
+        }
+        return try await revalidate(kept, request, key, servesOnError: freshness.servesOnError(control))
+    }
+
+    private func performUnstored(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        let response = try await next.perform(request)
+        if !request.head.method.isSafe, (200..<400).contains(response.head.status) {
+            cache.invalidate(request.head.url)
+            for name in ["Location", "Content-Location"] {
+                guard let text = response.head.headers.values(of: name).first,
+                    let url = URL(string: text, relativeTo: request.head.url)?.absoluteURL,
+                    let origin = Origin(url), origin == Origin(request.head.url)
+                else { continue }
+                cache.invalidate(url)
+            }
+        }
+        return response
+    }
+
+    private func fetch(_ request: HTTPTransportRequest, _ key: CachedResponse.Key) async throws -> HTTPTransportResponse
+    {
+        let (epoch, requestedAt) = (cache.epoch, request.context.clock.date)
+        let response = try await next.perform(request)
+        if [401, 403].contains(response.head.status) { cache.remove(key) }
+        return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
+    }
+
+    /// Asks the server whether a kept response is still valid.
+    private func revalidate(
+        _ kept: CachedResponse, _ request: HTTPTransportRequest, _ key: CachedResponse.Key, servesOnError: Bool
+    ) async throws -> HTTPTransportResponse {
+        let (epoch, clock) = (cache.epoch, request.context.clock)
+        let requestedAt = clock.date
+        let response: HTTPTransportResponse
+        do {
+            response = try await next.perform(kept.conditional(request))
+        } catch let error as HTTPTransportError where servesOnError {
+            try Task.checkCancellation()
+            guard [.connectionFailed, .timedOut, .transportFailed].contains(error.code) else { throw error }
+            return kept.served(to: request, age: kept.age(clock))
+        }
+        switch response.head.status {
+        case 304:
+            var kept = kept
+            kept.update(by: response.head, requestedAt: requestedAt, receivedAt: clock.date, uptime: clock.uptime)
+            cache.store(kept, epoch: epoch)
+            return kept.validated(request)
+        case let status where servesOnError && [500, 502, 503, 504].contains(status):
+            return kept.served(to: request, age: kept.age(clock))
+        default:
+            if [401, 403].contains(response.head.status) { cache.remove(key) }
+            return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
+        }
+    }
+
+    /// Revalidates behind the response that was served, once at a time.
+    private func revalidateLater(_ kept: CachedResponse, _ request: HTTPTransportRequest, _ key: CachedResponse.Key) {
+        guard revalidations.withLock({ $0.insert(key).inserted }) else { return }
+        var quiet = request
+        quiet.onEvent = nil
+        Task { [quiet] in
+            defer { revalidations.withLock { _ = $0.remove(key) } }
+            guard let response = try? await revalidate(kept, quiet, key, servesOnError: true) else { return }
+            _ = try? await response.body.collect(upTo: cache.maximumEntrySize)
+        }
+    }
+
+    /// The response, which is stored when its body has been read to its end.
+    private func keeping(
+        _ response: HTTPTransportResponse,
+        of request: HTTPTransportRequest,
+        _ key: CachedResponse.Key,
+        epoch: Int,
+        requestedAt: Date
+    ) -> HTTPTransportResponse {
+        let (clock, head) = (request.context.clock, response.head)
+        guard head.isStorable, let selecting = CachedResponse.selecting(head.headers, of: request.head),
+            (response.body.length ?? 0) <= cache.maximumEntrySize
+        else { return response }
+        let (receivedAt, receivedUptime) = (clock.date, clock.uptime)
+        let reader = KeepingReader(response.body, limit: cache.maximumEntrySize) { [cache] body in
+            let length = head.headers.values(of: "Content-Length").first.flatMap { Int($0) }
+            guard length == nil || length == body.count || head.headers["Content-Encoding"] != nil else { return }
+            let record = CachedResponse.Record(
+                key: key, selecting: selecting, status: head.status, fields: CachedResponse.stored(head.headers),
+                requestedAt: requestedAt, receivedAt: receivedAt, length: body.count,
+                checksum: body.checksum)
+            cache.store(CachedResponse(record: record, body: body, receivedUptime: receivedUptime), epoch: epoch)
+        }
+        var copy = response
+        copy.body = HTTPBody(length: response.body.length, pull: reader.next)
+        return copy
+    }
+}
+
+/// Passes the pieces of a body on, and its whole content at its end.
+private final class KeepingReader: @unchecked Sendable {  // one reader calls `next`, one call at a time
+    private var pieces: HTTPBody.AsyncIterator
+    private var content: Data? = Data()
+    private let limit: Int
+    private let finish: @Sendable (Data) -> Void
+
+    init(_ body: HTTPBody, limit: Int, finish: @escaping @Sendable (Data) -> Void) {
+        pieces = body.makeAsyncIterator()
+        self.limit = limit
+        self.finish = finish
+    }
+
+    @Sendable func next() async throws -> Data? {
+        guard let piece = try await pieces.next() else {
+            if let content { finish(content) }
+            content = nil
+            return nil
+        }
+        content?.append(piece)
+        if let content, content.count > limit { self.content = nil }
+        return piece
+    }
+}

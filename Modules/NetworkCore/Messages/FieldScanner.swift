@@ -1,0 +1,85 @@
+/// Reads the parts of a structured field value: tokens, quoted strings, separators (RFC 9110 §5.6).
+///
+/// Optional white space before a part is skipped.
+///
+/// - Complexity: Each byte is read once: O(*n*) in the length of the value.
+struct FieldScanner {
+    private var rest: Substring.UTF8View
+
+    init(_ value: String) {
+        rest = value[...].utf8
+    }
+
+    /// Whether everything has been read.
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// Skips white space and one separator.
+    ///
+    /// - Returns: Whether it was there.
+    mutating func skip(_ separator: UInt8) -> Bool {
+        skipWhiteSpace()
+        guard rest.first == separator else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// Reads a token.
+    ///
+    /// - Returns: The token. `nil`: there is none here.
+    mutating func token() -> String? {
+        skipWhiteSpace()
+        let token = rest.prefix { $0.isTokenByte }
+        guard !token.isEmpty else { return nil }
+        rest = rest[token.endIndex...]
+        return String(Substring(token))
+    }
+
+    /// Reads a quoted string, or what comes before the next separator.
+    ///
+    /// Servers write file names without quotation marks, so that more than a token is read.
+    ///
+    /// - Returns: The value, without quotation marks. `nil`: a quoted string does not end.
+    mutating func tokenOrQuotedString() -> String? {
+        guard skip(UInt8(ascii: "\"")) else {
+            let value = rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+            rest = rest[value.endIndex...]
+            return String(Substring(value)).withoutSurroundingWhiteSpace
+        }
+        var value: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: value, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                guard let escaped = rest.popFirst() else { return nil }
+                value.append(escaped)
+            default: value.append(byte)
+            }
+        }
+        return nil
+    }
+
+    /// Reads up to a byte, and skips it.
+    ///
+    /// - Returns: What is before it. `nil`: the byte does not occur; everything has been read then.
+    mutating func text(before end: UInt8) -> String? {
+        let text = rest.prefix { $0 != end }
+        rest = rest[text.endIndex...]
+        return rest.popFirst() == nil ? nil : String(Substring(text))
+    }
+
+    /// Skips to the next item of a list: after the next comma outside a quoted string.
+    mutating func skipItem() {
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: ",") { return }
+            if byte == UInt8(ascii: "\"") {
+                while let inner = rest.popFirst(), inner != UInt8(ascii: "\"") {
+                    if inner == UInt8(ascii: "\\") { _ = rest.popFirst() }
+                }
+            }
+        }
+    }
+
+    private mutating func skipWhiteSpace() {
+        rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
+    }
+}

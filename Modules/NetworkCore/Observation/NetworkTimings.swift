@@ -1,0 +1,103 @@
+import ConcurrencyPrimitives
+
+/// What the phases of an attempt took. `nil`: the phase has not ended, or the transport cannot see it.
+public struct NetworkTimings: Sendable, Hashable {
+    /// The wait for a token, a refresh included. `nil` also where the call needs none.
+    public internal(set) var token: Duration?
+
+    /// The wait for a connection: in the queue, and until a new one is made.
+    public internal(set) var connection: Duration?
+
+    /// From the request to the head of its response, the wait for a connection included.
+    public internal(set) var firstByte: Duration?
+
+    /// From the head to the end of the body and of its decoding. `nil` also for a stream.
+    public internal(set) var body: Duration?
+
+    /// Creates timings.
+    ///
+    /// - Parameters:
+    ///   - token: The wait for a token.
+    ///   - connection: The wait for a connection.
+    ///   - firstByte: From the request to the head of its response.
+    ///   - body: From the head to the end of the body.
+    public init(
+        token: Duration? = nil,
+        connection: Duration? = nil,
+        firstByte: Duration? = nil,
+        body: Duration? = nil
+    ) {
+        self.token = token
+        self.connection = connection
+        self.firstByte = firstByte
+        self.body = body
+    }
+}
+
+extension NetworkTimings: CustomStringConvertible {
+    /// The phases that have ended: `token 3 ms, first byte 30 ms, body 8 ms`.
+    public var description: String {
+        let phases = [
+            ("token", token), ("connection", connection), ("first byte", firstByte), ("body", body),
+        ]
+        return phases.compactMap { name, duration in duration.map { "\(name) \($0.inWords)" } }.joined(separator: ", ")
+    }
+}
+
+/// Times the phases of a call's last attempt. It exists where there is an observer only.
+final class CallPhases: Sendable {
+    private struct State {
+        var timings = NetworkTimings()
+        var sentAt: Duration?
+        var headAt: Duration?
+    }
+
+    private let clock: any TimeSource
+    private let state = Locked(State())
+
+    init(clock: any TimeSource) {
+        self.clock = clock
+    }
+
+    var timings: NetworkTimings { state.withLock { $0.timings } }
+
+    func startAttempt() {
+        state.withLock { $0 = State() }
+    }
+
+    func noteToken(_ wait: Duration) {
+        state.withLock { $0.timings.token = wait }
+    }
+
+    /// A redirect is sent again: the last exchange counts.
+    func noteSent() {
+        let now = clock.uptime
+        state.withLock { state in
+            state.sentAt = now
+            (state.timings.connection, state.timings.firstByte) = (nil, nil)
+        }
+    }
+
+    func noteConnection() {
+        let now = clock.uptime
+        state.withLock { state in state.timings.connection = state.sentAt.map { now - $0 } }
+    }
+
+    /// A transport that does not see connections knows how long the request waited for its turn.
+    func noteConnection(after wait: Duration) {
+        state.withLock { state in state.timings.connection = state.timings.connection ?? wait }
+    }
+
+    func noteHead() {
+        let now = clock.uptime
+        state.withLock { state in
+            state.headAt = now
+            state.timings.firstByte = state.sentAt.map { now - $0 }
+        }
+    }
+
+    func noteEnd() {
+        let now = clock.uptime
+        state.withLock { state in state.timings.body = state.headAt.map { now - $0 } }
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+
+/// What has been received of a file, and what is needed to request the rest.
+struct PartialFile {
+    /// What is known about the bytes, in a file beside them.
+    struct Record: Codable, Equatable {
+        /// The endpoint.
+        var key: String
+        /// A strong `ETag`, or else a `Last-Modified` that counts as strong.
+        var validator: String?
+        var total: Int64?
+        /// The bytes that the disk has.
+        var length: Int64 = 0
+        var session: String?
+    }
+
+    /// The bytes after which the record is written again.
+    private static let recordInterval: Int64 = 8 * 1_024 * 1_024
+
+    private let file: ReplacementFile
+    private let recordURL: URL?
+    private(set) var record: Record
+    private(set) var length: Int64
+
+    /// Opens what an earlier call left, or creates an empty file.
+    ///
+    /// - Parameters:
+    ///   - target: Where the whole file goes.
+    ///   - key: The endpoint.
+    ///   - keepsFile: Whether a later call may continue the file.
+    /// - Throws: ``NetworkError`` with code `fileFailed`.
+    init(of target: URL, key: String, keepsFile: Bool) throws {
+        record = Record(key: key)
+        length = 0
+        guard keepsFile, let (file, recordURL) = Self.kept(of: target) else {
+            file = try ReplacementFile(beside: target)
+            recordURL = nil
+            return
+        }
+        self.file = file
+        self.recordURL = recordURL
+        let found = (try? Data(contentsOf: recordURL)).flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
+        if let found, found.key == key, found.validator != nil, found.length > 0, found.length <= file.length {
+            record = found
+            length = found.length
+        }
+        try file.cut(to: length)
+    }
+
+    /// `nil`: another call has the file; this one then uses a file of its own.
+    private static func kept(of target: URL) -> (ReplacementFile, URL)? {
+        let name = String(decoding: target.lastPathComponent.utf8.prefix(200), as: UTF8.self)
+        let url = target.deletingLastPathComponent().appendingPathComponent(".\(name).partial")
+        guard let file = try? ReplacementFile(url, keeping: true) else { return nil }
+        return (file, url.appendingPathExtension("json"))
+    }
+
+    /// Whether the rest can be requested.
+    var canResume: Bool { length > 0 && record.validator != nil }
+
+    /// Starts again with an empty file.
+    mutating func restart(validator: String?, total: Int64?, session: String?) throws {
+        try file.cut(to: 0)
+        length = 0
+        record = Record(key: record.key, validator: validator, total: total, session: session)
+        try? removeRecord()
+    }
+
+    mutating func append(_ piece: Data) throws {
+        try file.append(piece)
+        length += Int64(piece.count)
+        if recordURL != nil, length - record.length >= Self.recordInterval { try writeRecord() }
+    }
+
+    /// Puts the whole file in its place.
+    func commit(to target: URL) throws {
+        try file.commit(to: target)
+        try? removeRecord()
+    }
+
+    /// Ends without the whole file.
+    ///
+    /// - Parameter keeps: Whether a later call may continue, if the rules allow it.
+    mutating func abandon(keeping keeps: Bool) {
+        if keeps, recordURL != nil, canResume, (try? writeRecord()) != nil { return }
+        file.discard()
+        try? removeRecord()
+    }
+
+    /// The bytes are on the disk before the record says so.
+    private mutating func writeRecord() throws {
+        guard let recordURL, record.validator != nil else { return }
+        try file.synchronize()
+        record.length = length
+        let copy = try ReplacementFile(beside: recordURL)
+        do {
+            try copy.append(try JSONEncoder().encode(record))
+            try copy.commit(to: recordURL)
+        } catch {
+            copy.discard()
+            throw error
+        }
+    }
+
+    private func removeRecord() throws {
+        if let recordURL { try FileManager.default.removeItem(at: recordURL) }
+    }
+}
+
+extension HTTPResponseHead {
+    /// What proves later that the bytes belong to the same representation: a strong `ETag`, or a `Last-Modified` at
+    /// least one second older than the response (RFC 9110 §8.8). `nil`: neither.
+    var strongValidator: String? {
+        if let tag = headers["ETag"] { return tag.hasPrefix("\"") ? tag : nil }
+        guard let text = headers["Last-Modified"], let modified = HTTPDate(text)?.date, let serverDate,
+            serverDate.timeIntervalSince(modified) >= 1
+        else { return nil }
+        return text
+    }
+}
+
+/// The `Content-Range` of a part: `bytes 5-9/10` (RFC 9110 §14.4).
+struct ContentRange: Equatable {
+    let first: Int64
+    let last: Int64
+    /// `nil`: not known.
+    let total: Int64?
+
+    /// Reads a field's value. Fails for one that is invalid, or names no part (`bytes */10`).
+    init?(_ field: String) {
+        var scanner = FieldScanner(field)
+        guard scanner.token()?.lowercased() == "bytes",
+            let range = scanner.text(before: UInt8(ascii: "/")).map({ $0.withoutSurroundingWhiteSpace })
+        else { return nil }
+        let ends = range.split(separator: "-", omittingEmptySubsequences: false)
+        let size = field.split(separator: "/").last.map { String($0).withoutSurroundingWhiteSpace } ?? ""
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last else {
+            return nil
+        }
+        if size == "*" {
+            total = nil
+        } else {
+            guard let number = Self.number(size[...]), number > last else { return nil }
+            total = number
+        }
+        (self.first, self.last) = (first, last)
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int64(text) : nil
+    }
+}

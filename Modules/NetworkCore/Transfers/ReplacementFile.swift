@@ -1,0 +1,136 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+/// A file that is written beside its target and takes the target's place when it is whole.
+///
+/// Its mode is 0600. Until ``commit(to:)`` the target is as it was; after it the target is the whole new file, also
+/// after a loss of power.
+final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` is called by `deinit` only
+    let url: URL
+    private let descriptor: Int32
+
+    /// Creates or opens a file.
+    ///
+    /// - Parameters:
+    ///   - url: Where.
+    ///   - keeping: Whether a file that is there is opened, and locked against other processes and tasks.
+    /// - Throws: ``NetworkError`` with code `fileFailed`.
+    init(_ url: URL, keeping: Bool = false) throws(NetworkError) {
+        self.url = url
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (keeping ? 0 : O_EXCL)
+        descriptor = open(url.path, flags, 0o600)
+        guard descriptor >= 0 else { throw NetworkError(.fileFailed, writing: "created") }
+        guard keeping else { return }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw NetworkError(.fileFailed, reason: "another download writes the file")
+        }
+        fchmod(descriptor, 0o600)
+    }
+
+    /// Creates a file with a random name in the folder of a target.
+    ///
+    /// - Throws: ``NetworkError`` with code `fileFailed`.
+    convenience init(beside target: URL) throws(NetworkError) {
+        let folder = target.deletingLastPathComponent()
+        try self.init(folder.appendingPathComponent(".\(UUID().uuidString).partial"))
+    }
+
+    deinit { close(descriptor) }
+
+    /// The number of bytes.
+    var length: Int64 { Int64(max(0, lseek(descriptor, 0, SEEK_END))) }
+
+    /// Writes bytes at the end.
+    ///
+    /// - Throws: ``NetworkError`` with code `fileFailed`.
+    func append(_ data: Data) throws(NetworkError) {
+        let isWritten = data.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                written += count
+            }
+            return true
+        }
+        guard isWritten else { throw NetworkError(.fileFailed, writing: "written") }
+    }
+
+    /// Cuts the file, and goes on at its end.
+    ///
+    /// - Throws: ``NetworkError`` with code `fileFailed`.
+    func cut(to length: Int64) throws(NetworkError) {
+        guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
+            throw NetworkError(.fileFailed, writing: "cut")
+        }
+    }
+
+    /// Waits until the disk has the bytes.
+    ///
+    /// - Throws: ``NetworkError`` with code `fileFailed`.
+    func synchronize() throws(NetworkError) {
+        guard fsync(descriptor) == 0 else { throw NetworkError(.fileFailed, writing: "written") }
+    }
+
+    /// Replaces the target with this file.
+    ///
+    /// - Throws: ``NetworkError`` with code `fileFailed`; the target is unchanged.
+    func commit(to target: URL) throws(NetworkError) {
+        try synchronize()
+        guard rename(url.path, target.path) == 0 else { throw NetworkError(.fileFailed, writing: "put in its place") }
+        let folder = open(target.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    /// Removes the file. The target is unchanged.
+    func discard() {
+        unlink(url.path)
+    }
+
+    /// Reserves a name in a folder that no other file has, by an empty file: `report.pdf`, `report 2.pdf`.
+    ///
+    /// - Throws: ``NetworkError`` with code `fileFailed`.
+    static func reserve(_ name: String, in folder: URL) throws(NetworkError) -> URL {
+        let stem = name.lastIndex(of: ".").map { name[..<$0] } ?? name[...]
+        let suffix = name[stem.endIndex...]
+        for number in 1...mostNames {
+            let mark = number == 1 ? "" : " \(number)"
+            let room = ContentDisposition.maximumFileNameLength - mark.utf8.count - suffix.utf8.count
+            let kept = String(decoding: stem.utf8.prefix(max(1, room)), as: UTF8.self)
+                .trimmingCharacters(in: ["\u{FFFD}"])
+            let url = folder.appendingPathComponent(kept + mark + suffix)
+            let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            if descriptor >= 0 {
+                close(descriptor)
+                return url
+            }
+            guard errno == EEXIST else { throw NetworkError(.fileFailed, writing: "created") }
+        }
+        throw NetworkError(.fileFailed, reason: "the folder has \(mostNames) files of that name")
+    }
+
+    /// The most files of one name in a folder.
+    private static let mostNames = 1_000
+}
+
+extension NetworkError.Code {
+    /// A file for a response cannot be created, written or put in its place.
+    public static let fileFailed = Self(rawValue: "fileFailed")
+}
+
+extension NetworkError {
+    /// The file cannot be written, by `errno`. It names no path.
+    fileprivate init(_ code: Code, writing what: String) {
+        self.init(code, reason: "the file cannot be \(what): \(String(cString: strerror(errno)))")
+    }
+}

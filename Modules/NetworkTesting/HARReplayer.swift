@@ -1,0 +1,115 @@
+import ConcurrencyPrimitives
+public import Foundation
+public import NetworkCore
+public import Testing
+
+/// A transport that serves the responses of a HAR file, recorded by a browser or by `HARRecorder`.
+///
+/// ```swift
+/// let client = NetworkClient(baseURL: url, transport: try HARReplayer(contentsOf: file))
+/// ```
+///
+/// A request is served by the first entry of its method, path and query that has not been used; when all have been, by
+/// the last of them. Scheme and host are not compared, nor the values of query items that were redacted. A request
+/// without an entry is recorded as an issue of the test.
+public final class HARReplayer: HTTPTransport {
+    private struct Key: Hashable {
+        let method: String
+        let path: String
+
+        init(_ method: String, _ url: String) {
+            self.method = method
+            path = URLComponents(string: url)?.percentEncodedPath ?? url
+        }
+    }
+
+    private struct State {
+        var unused: [Key: [HTTPArchive.Entry]]
+        var used: [Key: [HTTPArchive.Entry]] = [:]
+        var requests: [SentRequest] = []
+    }
+
+    private let state: Locked<State>
+    private let sourceLocation: SourceLocation
+
+    /// Creates a transport.
+    ///
+    /// - Parameters:
+    ///   - archive: The exchanges. Those without a response are errors of the transport.
+    ///   - sourceLocation: Where unexpected requests are recorded.
+    public init(_ archive: HTTPArchive, sourceLocation: SourceLocation = #_sourceLocation) {
+        state = Locked(
+            State(unused: Dictionary(grouping: archive.log.entries) { Key($0.request.method, $0.request.url) }))
+        self.sourceLocation = sourceLocation
+    }
+
+    /// Creates a transport from a HAR file.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - sourceLocation: Where unexpected requests are recorded.
+    /// - Throws: The error of reading or decoding the file.
+    public convenience init(contentsOf file: URL, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        self.init(try HTTPArchive(Data(contentsOf: file)), sourceLocation: sourceLocation)
+    }
+
+    /// The requests so far, in order, unexpected ones included.
+    public var requests: [SentRequest] { state.withLock { $0.requests } }
+
+    /// The entries that no request has used.
+    public var leftoverCount: Int { state.withLock { $0.unused.values.reduce(0) { $0 + $1.count } } }
+
+    /// Responds with the recorded response.
+    ///
+    /// - Parameter request: The request.
+    /// - Returns: The response.
+    /// - Throws: ``HTTPTransportError`` with code `unstubbed` when there is no entry, with code `connectionFailed` when
+    ///   the entry has no response; `CancellationError` when the task is cancelled.
+    public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        try Task.checkCancellation()
+        let sent = try await SentRequest(request)
+        guard let entry = entry(for: sent, request.head.url) else {
+            let reason = "the archive has no entry for \(sent)"
+            Issue.record("\(reason)", sourceLocation: sourceLocation)
+            throw HTTPTransportError(.unstubbed, reason: reason)
+        }
+        guard entry.response.status > 0 else {
+            throw HTTPTransportError(.connectionFailed, reason: "the recorded exchange has no response")
+        }
+        // The body is recorded after its coding was removed.
+        let framing: Set = ["content-length", "content-encoding", "transfer-encoding"]
+        let fields = entry.response.headers.filter {
+            !framing.contains($0.name.lowercased()) && !$0.name.hasPrefix(":")
+        }
+        let head = HTTPResponseHead(
+            status: entry.response.status, headers: HTTPHeaders(fields.map { ($0.name, $0.value) }),
+            url: request.head.url)
+        return HTTPTransportResponse(head: head, body: HTTPBody(entry.response.content.data ?? Data()))
+    }
+
+    private func entry(for sent: SentRequest, _ url: URL) -> HTTPArchive.Entry? {
+        let key = Key(sent.method.rawValue, url.absoluteString)
+        let query = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+        return state.withLock { state in
+            state.requests.append(sent)
+            if let index = state.unused[key]?.firstIndex(where: { $0.serves(query) }),
+                let entry = state.unused[key]?.remove(at: index)
+            {
+                state.used[key, default: []].append(entry)
+                return entry
+            }
+            return state.used[key]?.last { $0.serves(query) }
+        }
+    }
+}
+
+extension HTTPArchive.Entry {
+    fileprivate func serves(_ query: [URLQueryItem]) -> Bool {
+        let recorded = URLComponents(string: request.url)?.queryItems ?? []
+        return recorded.count == query.count
+            && zip(recorded, query).allSatisfy { recorded, item in
+                recorded.name == item.name
+                    && (recorded.value == item.value || recorded.value == Redaction.placeholder)
+            }
+    }
+}

@@ -1,0 +1,168 @@
+#if canImport(CryptoKit) || Crypto
+import ConcurrencyPrimitives
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A socket on 127.0.0.1 that reads the first line of HTTP requests.
+///
+/// A browser opens connections that it does not use, and another program may open one: all are read at once, and none
+/// keeps the others waiting.
+final class LoopbackListener: Sendable {
+    /// The most bytes of a request line.
+    private static let maximumLineLength = 16 * 1024
+    private static let maximumConnections = 32
+    /// How often a waiting listener looks whether it is cancelled.
+    private static let slice: Int32 = 100
+
+    /// The port that the system has chosen.
+    let port: UInt16
+
+    private let descriptor: Int32
+    private let isCancelled = Locked(false)
+
+    /// Listens.
+    ///
+    /// - Throws: ``OAuth2SignInError`` with code `userAgentFailed`.
+    init() throws(OAuth2SignInError) {
+        #if canImport(Glibc)
+        let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        let descriptor = socket(AF_INET, kind, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                descriptor >= 0 && fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+                    && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 && bind(descriptor, pointer, length) == 0
+                    && listen(descriptor, Int32(Self.maximumConnections)) == 0
+                    && getsockname(descriptor, pointer, &length) == 0
+            }
+        }
+        guard isListening else {
+            if descriptor >= 0 { close(descriptor) }
+            throw OAuth2SignInError(.userAgentFailed, reason: "cannot listen on 127.0.0.1")
+        }
+        self.descriptor = descriptor
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Waits for a request that is accepted, and responds to every request.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest time to wait.
+    ///   - accept: Makes the result of the target of a request, such as `/callback?code=…`; `nil` refuses it.
+    /// - Returns: The result.
+    /// - Throws: ``OAuth2SignInError`` with code `expired`; `CancellationError`.
+    func firstRequest<Result: Sendable>(
+        within limit: Duration,
+        accept: @escaping @Sendable (String) -> Result?
+    ) async throws -> Result {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                // A thread of its own: poll blocks.
+                Thread.detachNewThread { [self] in
+                    continuation.resume(with: Swift.Result { try wait(within: limit, accept) })
+                }
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
+    }
+
+    private func wait<Result>(within limit: Duration, _ accept: (String) -> Result?) throws -> Result {
+        var connections: [Int32: [UInt8]] = [:]
+        defer { connections.keys.forEach { _ = close($0) } }
+        let deadline = ContinuousClock.now + limit
+        while ContinuousClock.now < deadline {
+            if isCancelled.withLock({ $0 }) { throw CancellationError() }
+            var polled = ([descriptor] + connections.keys).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&polled, nfds_t(polled.count), Self.slice) > 0 else { continue }
+            for ready in polled where ready.revents != 0 {
+                if ready.fd == descriptor {
+                    acceptConnection(&connections)
+                } else if let line = readLine(ready.fd, &connections) {
+                    connections[ready.fd] = nil
+                    let result = Self.target(of: line).flatMap(accept)
+                    respond(to: ready.fd, isAccepted: result != nil)
+                    if let result { return result }
+                }
+            }
+        }
+        throw OAuth2SignInError(.expired, reason: "the user did not sign in in time")
+    }
+
+    private func acceptConnection(_ connections: inout [Int32: [UInt8]]) {
+        let connection = accept(descriptor, nil, nil)
+        guard connection >= 0 else { return }
+        guard connections.count < Self.maximumConnections, fcntl(connection, F_SETFL, O_NONBLOCK) == 0 else {
+            close(connection)
+            return
+        }
+        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+        connections[connection] = []
+    }
+
+    /// Reads what has arrived.
+    ///
+    /// - Returns: The first line once it is complete. The connection is closed at its end, or if the line is too long.
+    private func readLine(_ connection: Int32, _ connections: inout [Int32: [UInt8]]) -> String? {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = read(connection, &bytes, bytes.count)
+        if count < 0, errno == EAGAIN || errno == EINTR { return nil }
+        var line = connections[connection] ?? []
+        guard count > 0, line.count + count <= Self.maximumLineLength else {
+            connections[connection] = nil
+            close(connection)
+            return nil
+        }
+        line += bytes[..<count]
+        connections[connection] = line
+        guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        return String(decoding: line[..<end], as: UTF8.self)
+    }
+
+    /// The target of a request line: `GET /callback?code=… HTTP/1.1`.
+    private static func target(of line: String) -> String? {
+        let words = line.trimmingCharacters(in: .whitespacesAndNewlines).split(separator: " ")
+        guard words.count == 3, words[0] == "GET", words[1].hasPrefix("/"), words[2].hasPrefix("HTTP/1.") else {
+            return nil
+        }
+        return String(words[1])
+    }
+
+    private func respond(to connection: Int32, isAccepted: Bool) {
+        let text = isAccepted ? "You can close this window." : "This page is not part of a sign-in."
+        let response =
+            "HTTP/1.1 \(isAccepted ? "200 OK" : "404 Not Found")\r\nContent-Type: text/plain; charset=utf-8\r\n"
+            + "Content-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
+            + "Connection: close\r\n\r\n\(text)"
+        #if os(Linux)
+        let flags = Int32(MSG_NOSIGNAL)
+        #else
+        var isQuiet: Int32 = 1
+        setsockopt(connection, SOL_SOCKET, SO_NOSIGPIPE, &isQuiet, socklen_t(MemoryLayout<Int32>.size))
+        let flags: Int32 = 0
+        #endif
+        // A browser that has closed the connection needs no response.
+        _ = send(connection, response, response.utf8.count, flags)
+        shutdown(connection, Int32(SHUT_WR))
+        // Closing a socket with unread bytes resets the connection, and the browser would lose the response.
+        var rest = [UInt8](repeating: 0, count: Self.maximumLineLength)
+        _ = read(connection, &rest, rest.count)
+        close(connection)
+    }
+}
+#endif

@@ -1,0 +1,65 @@
+#if canImport(CryptoKit) || Crypto
+public import Foundation
+
+/// A browser, and a server on loopback that receives the redirect (RFC 8252 §7.3).
+///
+/// The server listens on 127.0.0.1, on a port that the system chooses, until the response has arrived. It ignores every
+/// request that is not the response to the page.
+public struct LoopbackUserAgent: OAuth2UserAgent {
+    /// The default limit of a sign-in.
+    public static let defaultTimeout = Duration.seconds(10 * 60)
+
+    private let path: String
+    private let timeout: Duration
+    private let open: @Sendable (URL) async throws -> Void
+
+    /// Creates a user agent.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the redirect URI, as it is registered at the server. The server must accept any port.
+    ///   - timeout: How long the user may take.
+    ///   - open: Opens the sign-in page in a browser.
+    public init(
+        path: String = "/callback",
+        timeout: Duration = defaultTimeout,
+        open: @escaping @Sendable (URL) async throws -> Void
+    ) {
+        self.path = path
+        self.timeout = timeout
+        self.open = open
+    }
+
+    /// Opens a page, and waits for the redirect that is its response.
+    ///
+    /// - Parameter page: The page.
+    /// - Returns: The URL of the redirect, and the redirect URI.
+    /// - Throws: ``OAuth2SignInError`` with code `userAgentFailed` when there is no free port, or `expired`; the errors
+    ///   of opening the page; `CancellationError`.
+    public func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
+        let listener = try LoopbackListener()
+        guard let redirectURI = URL(string: "http://127.0.0.1:\(listener.port)\(path)") else {
+            throw OAuth2SignInError(.userAgentFailed, reason: "the path of the redirect URI is invalid")
+        }
+        let path = redirectURI.path
+        return try await withThrowingTaskGroup(of: URL?.self) { group in
+            group.addTask {
+                try await listener.firstRequest(within: timeout) { target in
+                    guard let url = URL(string: "http://127.0.0.1:\(listener.port)\(target)"), url.path == path,
+                        page.isResponse(url)
+                    else { return nil }
+                    return url
+                }
+            }
+            group.addTask {
+                try await open(page.url(redirectingTo: redirectURI))
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let response = try await group.next() {
+                if let response { return (response, redirectURI) }
+            }
+            throw OAuth2SignInError(.expired, reason: "the user did not sign in in time")
+        }
+    }
+}
+#endif

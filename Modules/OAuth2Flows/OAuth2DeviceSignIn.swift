@@ -1,0 +1,182 @@
+public import AuthInterface
+public import ConcurrencyPrimitives
+public import Foundation
+public import NetworkCore
+
+/// Signs in on a device without a browser, such as a terminal: the user enters a code on another device (RFC 8628).
+///
+/// ```swift
+/// let signIn = OAuth2DeviceSignIn(server: server, client: .public(id: "cli"), network: client)
+/// try await signIn.start(session) { code in print("Open \(code.verificationURI) and enter \(code.userCode)") }
+/// ```
+public struct OAuth2DeviceSignIn: Sendable {
+    /// The longest sign-in, whatever the server allows.
+    public static let maximumDuration = Duration.seconds(30 * 60)
+
+    /// The pause between two calls if the server names none (RFC 8628 §3.2).
+    public static let defaultInterval = Duration.seconds(5)
+
+    /// The bounds of the pause between two calls.
+    static let intervals = Duration.seconds(1)...Duration.seconds(120)
+
+    private let server: OAuth2Server
+    private let client: OAuth2Client
+    private let network: any UnauthenticatedNetworkService
+    private let scope: String?
+    private let clock: any TimeSource
+
+    /// Creates a sign-in.
+    ///
+    /// - Parameters:
+    ///   - server: The server. It must have a device authorization endpoint.
+    ///   - client: How the client authenticates.
+    ///   - network: Sends the calls, without tokens.
+    ///   - scope: The scope to ask for, separated by spaces.
+    ///   - clock: The clock for pauses and the deadline.
+    public init(
+        server: OAuth2Server,
+        client: OAuth2Client,
+        network: any UnauthenticatedNetworkService,
+        scope: String? = nil,
+        clock: any TimeSource = SystemTimeSource()
+    ) {
+        self.server = server
+        self.client = client
+        self.network = network
+        self.scope = scope
+        self.clock = clock
+    }
+
+    /// Asks for a code, shows it, and waits until the user has decided. Cancel the task to give up.
+    ///
+    /// - Parameters:
+    ///   - session: The session to start.
+    ///   - show: Shows the code and its URL to the user.
+    /// - Throws: ``OAuth2SignInError``; the errors of the session's `signIn` and of `show`; `CancellationError`. An
+    ///   earlier session stays.
+    public func start(
+        _ session: any AuthSession,
+        show: @Sendable (OAuth2DeviceCode) async throws -> Void
+    ) async throws {
+        guard let endpoint = server.deviceAuthorizationEndpoint else {
+            throw OAuth2SignInError(.unsupported, reason: "the server has no device authorization endpoint")
+        }
+        let started = clock.uptime
+        let call: Endpoint<OAuth2DeviceCode> = client.call(["scope": scope]) { .post(.url(endpoint), body: $0) }
+        let code: OAuth2DeviceCode
+        do {
+            code = try await network.send(call)
+        } catch let error as NetworkError {
+            throw OAuth2SignInError(error, without: client.secrets)
+        }
+        try await show(code)
+        let tokens = try await tokens(for: code, until: started + min(code.lifetime, Self.maximumDuration))
+        try await session.signIn(tokens)
+    }
+
+    /// Polls the token endpoint as RFC 8628 §3.4 and §3.5 define it.
+    private func tokens(for code: OAuth2DeviceCode, until deadline: Duration) async throws -> TokenRefreshResult {
+        var interval = min(max(code.interval, Self.intervals.lowerBound), Self.intervals.upperBound)
+        var pause = interval
+        while true {
+            guard clock.uptime + pause < deadline else {
+                try await clock.sleep(until: deadline)
+                throw OAuth2SignInError(.expired, reason: "the user did not enter the code in time")
+            }
+            try await clock.sleep(until: clock.uptime + pause)
+            do {
+                return try await poll(code)
+            } catch let error as NetworkError {
+                switch error.envelope?.code {
+                case "authorization_pending":
+                    pause = interval
+                case "slow_down":
+                    interval = min(interval + .seconds(5), Self.intervals.upperBound)
+                    pause = interval
+                default:
+                    let failure = OAuth2SignInError(error, without: [code.deviceCode] + client.secrets)
+                    guard failure.code == .unavailable else { throw failure }
+                    // RFC 8628 §3.5: exponential backoff while the server cannot be reached.
+                    pause = min(max(pause * 2, error.retryAfter ?? .zero), Self.intervals.upperBound)
+                }
+            }
+        }
+    }
+
+    private func poll(_ code: OAuth2DeviceCode) async throws -> TokenRefreshResult {
+        let parameters: QueryItems = [
+            "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
+        ]
+        let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) {
+            .post(.url(server.tokenEndpoint), body: $0)
+        }
+        let call = plain.map { response, head in response.issued(at: head.serverDate) }
+        return try await network.send(call).tokensOfSignIn()
+    }
+}
+
+/// What the user of a device sign-in is shown (RFC 8628 §3.2).
+public struct OAuth2DeviceCode: Sendable {
+    /// The code that the user enters.
+    public let userCode: String
+
+    /// The URL that the user opens on another device.
+    public let verificationURI: URL
+
+    /// The URL with the code in it, for a QR code; `nil` if the server has none.
+    public let completeVerificationURI: URL?
+
+    /// How long the code is valid.
+    public let lifetime: Duration
+
+    /// The pause between two calls.
+    let interval: Duration
+
+    /// The secret that the device exchanges for tokens.
+    let deviceCode: String
+}
+
+extension OAuth2DeviceCode: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case interval
+        case userCode = "user_code"
+        case deviceCode = "device_code"
+        case verificationURI = "verification_uri"
+        /// The name in drafts of RFC 8628, which some servers keep.
+        case verificationURL = "verification_url"
+        case completeVerificationURI = "verification_uri_complete"
+        case expiresIn = "expires_in"
+    }
+
+    /// Reads a response of a device authorization endpoint.
+    ///
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` when a required member is missing or empty, or a URL is not `https`.
+    public init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        func required(_ key: CodingKeys) throws -> String {
+            let text = try object.decode(String.self, forKey: key)
+            guard !text.isEmpty, !text.unicodeScalars.contains(where: CharacterSet.controlCharacters.contains) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: object, debugDescription: "empty, or with control characters")
+            }
+            return text
+        }
+        let key = object.contains(.verificationURI) ? CodingKeys.verificationURI : .verificationURL
+        guard let url = URL(string: try required(key)), url.isSafeEndpoint else {
+            throw DecodingError.dataCorruptedError(forKey: key, in: object, debugDescription: "not an https URL")
+        }
+        userCode = try required(.userCode)
+        deviceCode = try required(.deviceCode)
+        verificationURI = url
+        completeVerificationURI = object.decodeTextIfPresent(forKey: .completeVerificationURI)
+            .flatMap { URL(string: $0) }.flatMap { $0.isSafeEndpoint ? $0 : nil }
+        lifetime = object.decodeLifetimeIfPresent(forKey: .expiresIn) ?? OAuth2DeviceSignIn.maximumDuration
+        interval = object.decodeLifetimeIfPresent(forKey: .interval) ?? OAuth2DeviceSignIn.defaultInterval
+    }
+}
+
+extension OAuth2DeviceCode: RedactedDescription {
+    /// What the user is shown; never the device code (G17).
+    public var description: String { "OAuth2DeviceCode(\(verificationURI), \(userCode))" }
+}

@@ -1,0 +1,89 @@
+public import AuthInterface
+import NetworkCore
+
+/// Why a sign-in at an OAuth 2.0 server failed. Descriptions contain no code, token or verifier (G17).
+public struct OAuth2SignInError: Error, Sendable {
+    /// What went wrong.
+    public typealias Code = ErrorCode<OAuth2SignInError>
+
+    /// What went wrong.
+    public let code: Code
+
+    /// What happened, for a developer, without a secret.
+    public let reason: String
+
+    /// The server's error code, such as `invalid_scope`; `nil` if there is none.
+    public let serverCode: String?
+
+    /// The error underneath: a `NetworkError`; `nil` if there is none.
+    public let cause: (any Error)?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: What went wrong.
+    ///   - reason: What happened, for a developer, without a secret.
+    ///   - serverCode: The server's error code.
+    ///   - cause: The error underneath.
+    public init(_ code: Code, reason: String, serverCode: String? = nil, cause: (any Error)? = nil) {
+        self.code = code
+        self.reason = reason
+        self.serverCode = serverCode
+        self.cause = cause
+    }
+}
+
+extension ErrorCode<OAuth2SignInError> {
+    /// The user refused.
+    public static let denied = Self(rawValue: "denied")
+
+    /// The time for the sign-in has passed. Start it again.
+    public static let expired = Self(rawValue: "expired")
+
+    /// The server does not support the flow, or its description is invalid.
+    public static let unsupported = Self(rawValue: "unsupported")
+
+    /// The response belongs to another sign-in or another server: it can be an attack. Nothing was exchanged.
+    public static let mismatch = Self(rawValue: "mismatch")
+
+    /// The server refused the client or the request.
+    public static let refused = Self(rawValue: "refused")
+
+    /// The server's response cannot be used.
+    public static let invalidResponse = Self(rawValue: "invalidResponse")
+
+    /// The server cannot be reached.
+    public static let unavailable = Self(rawValue: "unavailable")
+
+    /// This device cannot show the sign-in page, or cannot receive its response.
+    public static let userAgentFailed = Self(rawValue: "userAgentFailed")
+}
+
+extension OAuth2SignInError: CustomStringConvertible {
+    /// The code and the reason.
+    public var description: String {
+        "\(code): \(reason)\(serverCode.map { " (\($0))" } ?? "")"
+    }
+}
+
+extension OAuth2SignInError {
+    /// Creates the error of a failed call.
+    ///
+    /// - Parameters:
+    ///   - error: Why the call failed.
+    ///   - secrets: The secrets of the call, which servers quote.
+    init(_ error: NetworkError, without secrets: [String?]) {
+        let error = error.withoutQuoting(secrets)
+        let code: Code
+        switch error.envelope?.code {
+        case _ where error.statusOfWholeResponse == nil: code = .unavailable
+        case "access_denied": code = .denied
+        case "expired_token": code = .expired
+        case _ where (error.status ?? 0) >= 500 || error.status == 429: code = .unavailable
+        case _ where error.code == .decodingFailed: code = .invalidResponse
+        default: code = .refused
+        }
+        let serverCode = error.envelope?.code?.asIdentifier(withoutQuoting: secrets)
+        self.init(code, reason: error.description, serverCode: serverCode, cause: error)
+    }
+}

@@ -1,0 +1,100 @@
+#if canImport(CryptoKit) || Crypto
+public import AuthInterface
+public import Foundation
+import NetworkCore
+
+/// The sign-in page of one sign-in.
+public struct OAuth2SignInPage: Sendable {
+    let endpoint: URL
+    let clientID: String
+    let scope: String?
+    let state: String
+    let challenge: String
+
+    /// The URL to open in a browser.
+    ///
+    /// - Parameter redirectURI: Where the server sends the response.
+    /// - Returns: The URL. It holds no secret: the verifier and the tokens never are in a URL.
+    public func url(redirectingTo redirectURI: URL) -> URL {
+        var components = URLComponents(url: endpoint, resolvingAgainstBaseURL: false) ?? URLComponents()
+        let parameters: [(String, String?)] = [
+            ("response_type", "code"), ("client_id", clientID), ("redirect_uri", redirectURI.absoluteString),
+            ("scope", scope), ("state", state), ("code_challenge", challenge), ("code_challenge_method", "S256"),
+        ]
+        let query = parameters.compactMap { name, value in
+            value.map { "\(name)=\($0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? "")" }
+        }
+        components.percentEncodedQuery = ([components.percentEncodedQuery] + query).compactMap(\.self)
+            .joined(separator: "&")
+        return components.url ?? endpoint
+    }
+
+    /// Whether a URL is a response to this page. A user agent ignores requests that are not, so that another program
+    /// cannot end the sign-in.
+    ///
+    /// - Parameter response: The URL of a redirect.
+    /// - Returns: `true` if its `state` is that of the page.
+    public func isResponse(_ response: URL) -> Bool {
+        Self.values("state", in: response) == [state]
+    }
+
+    /// The code in a response, after all checks.
+    func code(in response: URL, redirectURI: URL, of server: OAuth2Server) throws(OAuth2SignInError) -> String {
+        guard isResponse(response), Self.isSame(response, redirectURI) else {
+            throw OAuth2SignInError(.mismatch, reason: "the response belongs to another sign-in")
+        }
+        // RFC 9207 §2.4: the issuer prevents that a code is sent to another server than the one that issued it.
+        let issuers = Self.values("iss", in: response)
+        guard issuers == [server.issuer] || issuers.isEmpty && !server.namesIssuerInResponses else {
+            throw OAuth2SignInError(.mismatch, reason: "the response names another issuer, or none")
+        }
+        if let error = Self.values("error", in: response).first {
+            throw OAuth2SignInError(
+                error == "access_denied" ? .denied : .refused, reason: "the server did not sign the user in",
+                serverCode: error.asIdentifier(withoutQuoting: [state]))
+        }
+        let codes = Self.values("code", in: response)
+        guard codes.count == 1, let code = codes.first, !code.isEmpty else {
+            throw OAuth2SignInError(.invalidResponse, reason: "the response has no code, or several")
+        }
+        return code
+    }
+
+    private static func isSame(_ response: URL, _ redirectURI: URL) -> Bool {
+        response.scheme == redirectURI.scheme && response.host == redirectURI.host
+            && response.port == redirectURI.port && response.path == redirectURI.path
+    }
+
+    private static func values(_ name: String, in url: URL) -> [String] {
+        let query = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedQuery ?? ""
+        return query.split(separator: "&").compactMap { pair in
+            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard halves.first?.removingPercentEncoding == name else { return nil }
+            let value = halves.count > 1 ? halves[1].replacingOccurrences(of: "+", with: " ") : ""
+            return value.removingPercentEncoding ?? ""
+        }
+    }
+}
+
+/// Shows a sign-in page to the user, and receives the response: a browser with a loopback server
+/// (``LoopbackUserAgent``), or the system's sign-in sheet.
+public protocol OAuth2UserAgent: Sendable {
+    /// Shows a page, and waits for the redirect that is its response.
+    ///
+    /// - Parameter page: The page. Its URL depends on the redirect URI.
+    /// - Returns: The URL of the redirect, and the redirect URI that the page was shown with.
+    /// - Throws: ``OAuth2SignInError``; `CancellationError` when the task is cancelled.
+    func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL)
+}
+
+extension OAuth2SignInPage: RedactedDescription {
+    /// The endpoint and the client (G17).
+    public var description: String { "OAuth2SignInPage(\(endpoint.host ?? ""), \(clientID))" }
+}
+
+extension CharacterSet {
+    /// RFC 3986 §2.3.
+    fileprivate static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}
+#endif

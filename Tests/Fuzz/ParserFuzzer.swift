@@ -1,0 +1,44 @@
+import Foundation
+
+@testable import NetworkCore
+
+/// What libFuzzer calls with each input. The environment names the parser.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzParser(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let data = start.map { Data(UnsafeBufferPointer(start: $0, count: count)) } ?? Data()
+    try? parser(data)
+    return 0
+}
+
+private let parser: @Sendable (Data) throws -> Void = {
+    let name = ProcessInfo.processInfo.environment["PARSER"] ?? ""
+    guard let parser = parsers[name] else { fatalError("no such parser: \(name)") }
+    return parser
+}()
+
+private let parsers: [String: @Sendable (Data) throws -> Void] = [
+    "events": { data in
+        var parser = ServerSentEventParser(limit: 10_000)
+        let cut = Int(data.first ?? 0) % max(1, data.count)
+        for piece in [data.prefix(cut), data.dropFirst(cut)] { _ = try parser.read(Data(piece)) }
+    },
+    "link": { data in
+        let head = HTTPResponseHead(status: 200, headers: HTTPHeaders([("Link", text(data))]))
+        _ = (head.links, head.link("next"))
+    },
+    "disposition": { data in
+        guard let name = ContentDisposition(text(data))?.fileName else { return }
+        precondition(!name.contains("/") && !name.hasPrefix(".") && name.utf8.count <= 255)
+    },
+    "cache": { data in
+        let control = CacheControl(HTTPHeaders([("Cache-Control", text(data))]))
+        precondition(control.seconds("max-age") ?? 0 >= 0)
+    },
+    "har": { data in _ = try HTTPArchive(data) },
+    "redaction": { data in
+        precondition(!Redaction(secrets: ["very-secret"]).text(text(data)).contains("very-secret"))
+    },
+    "dates": { data in _ = HTTPDate(text(data)) },
+]
+
+private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }

@@ -1,0 +1,271 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import Testing
+
+/// The session in a request's context.
+private let alice = SessionID(rawValue: "session-a")
+private let bob = SessionID(rawValue: "session-b")
+
+@Suite("CachingTransport", .timeLimit(.minutes(10)))
+struct CachingTransportTests {
+    typealias Action = LoopbackServer.Action
+
+    let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
+    let cache = ResponseCache(maximumBytes: 100_000, maximumEntries: 20, maximumEntrySize: 20_000)
+
+    /// What is sent, and what comes back.
+    struct Exchange {
+        let transport: CachingTransport
+        let url: URL
+        let clock: ManualTimeSource
+
+        func callAsFunction(
+            _ path: String = "x", method: HTTPMethod = .get, session: SessionID? = nil, headers: HTTPHeaders = [:]
+        ) async throws -> HTTPResponse {
+            let head = HTTPRequestHead(method: method, url: url.appendingPathComponent(path), headers: headers)
+            let context = RequestContext(method: method, session: session, clock: clock)
+            let request = HTTPTransportRequest(head: head, isIdempotent: true, context: context)
+            let response = try await transport.perform(request)
+            return HTTPResponse(head: response.head, body: try await response.body.collect(upTo: 1_000_000))
+        }
+    }
+
+    func run(
+        cache: ResponseCache? = nil,
+        _ script: @escaping @Sendable (LoopbackServer.Request, Int) -> Action,
+        _ body: (Exchange, LoopbackServer) async throws -> Void
+    ) async throws {
+        let number = Locked(0)
+        let server = try LoopbackServer { request in
+            script(
+                request,
+                number.withLock { number in
+                    number += 1
+                    return number
+                })
+        }
+        defer { server.stop() }
+        let transport = CachingTransport(URLSessionTransport(), cache: cache ?? self.cache)
+        try await body(Exchange(transport: transport, url: server.url, clock: clock), server)
+    }
+
+    /// A response whose body is the number of the request.
+    static func numbered(_ headers: [String: String]) -> @Sendable (LoopbackServer.Request, Int) -> Action {
+        { _, number in .respond(200, headers: headers, body: Data("\(number)".utf8)) }
+    }
+
+    @Test(arguments: [
+        (["Cache-Control": "max-age=60"], true), (["Cache-Control": "max-age=60, no-store"], false),
+        (["Cache-Control": "max-age=0"], false), (["Cache-Control": "no-cache, max-age=60"], false),
+        (["Cache-Control": "max-age=\"60\""], true), (["Cache-Control": "max-age=6x"], false),
+        (["Cache-Control": "max-age=60, max-age=0"], false), (["Cache-Control": "private, MAX-AGE=60"], true),
+        (["Cache-Control": "s-maxage=60"], false), (["Cache-Control": "max-age=60", "Age": "60"], false),
+        (["Cache-Control": "max-age=60", "Vary": "*"], false), ([:], false), (["ETag": "\"1\""], false),
+        (["Expires": "Fri, 15 Jan 2027 08:01:00 GMT", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"], true),
+        (["Expires": "0", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"], false),
+        (["Last-Modified": "Tue, 05 Jan 2027 08:00:00 GMT", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"], true),
+        (["Cache-Control": "max-age=99999999999999999999999"], true),
+    ])
+    func `what is fresh is served without a request`(headers: [String: String], isServed: Bool) async throws {
+        try await run(Self.numbered(headers)) { get, server in
+            _ = try await get()
+            clock.advance(by: .seconds(10))
+            let second = try await get()
+            #expect((server.requests.count == 1) == isServed)
+            #expect((second.headers["Age"].flatMap { Int($0) } == 10) == isServed)
+        }
+    }
+
+    @Test func `a response is fresh for its lifetime, and a clock set back makes it stale`() async throws {
+        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, server in
+            _ = try await get()
+            clock.advance(by: .seconds(59))
+            _ = try await get()
+            #expect(server.requests.count == 1)
+            clock.setDate(Date(timeIntervalSince1970: 0))
+            _ = try await get()
+            #expect(server.requests.count == 1, "while the process runs, its uptime counts")
+            clock.advance(by: .seconds(2))
+            _ = try await get()
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func `a session never sees the response of another one, nor of its end`() async throws {
+        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, server in
+            let first = try await get(session: alice, headers: ["Authorization": "Bearer 1"])
+            #expect(try await get(session: bob, headers: ["Authorization": "Bearer 1"]).body != first.body)
+            #expect(try await get(session: nil).body != first.body)
+            #expect(try await get(session: alice, headers: ["Authorization": "Bearer 2"]).body == first.body)
+            cache.deleteResponses(of: alice)
+            #expect(try await get(session: alice).body != first.body)
+            #expect(server.requests.count == 4)
+            cache.deleteResponsesOfSessions()
+            #expect(cache.count == 1)
+        }
+    }
+
+    @Test func `a credential without a session passes by`() async throws {
+        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, server in
+            for fields in [["Authorization": "Basic x"], ["Cookie": "x"], ["Range": "bytes=0-"]] as [HTTPHeaders] {
+                _ = try await get(headers: fields)
+                _ = try await get(headers: fields)
+            }
+            #expect(server.requests.count == 6 && cache.count == 0)
+        }
+    }
+
+    @Test func `a response under way at a session's end is not stored`() async throws {
+        let deleting = Locked<ResponseCache?>(cache)
+        try await run { _, number in
+            if number == 1 { deleting.withLock { $0 }?.deleteResponses(of: alice) }
+            return .respond(200, headers: ["Cache-Control": "max-age=60"])
+        } _: { get, _ in
+            _ = try await get(session: alice)
+            #expect(cache.count == 0)
+        }
+    }
+
+    @Test func `Vary selects by the request's fields, Authorization by the session`() async throws {
+        let headers = ["Cache-Control": "max-age=60", "Vary": "Accept-Language, Authorization"]
+        try await run(Self.numbered(headers)) { get, server in
+            let german = try await get(session: alice, headers: ["Accept-Language": "de", "Authorization": "1"])
+            let english = try await get(session: alice, headers: ["Accept-Language": "en", "Authorization": "1"])
+            #expect(german.body != english.body)
+            #expect(
+                try await get(session: alice, headers: ["Accept-Language": "de", "Authorization": "2"]).body
+                    == german.body)
+            #expect(try await get(session: alice, headers: ["Accept-Language": "en"]).body == english.body)
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func `what is stale is validated, and a 304 makes it fresh with its new fields`() async throws {
+        try await run { request, number in
+            let fields = ["ETag": "\"v1\"", "Cache-Control": "max-age=60", "X-Number": "\(number)"]
+            return request["If-None-Match"] == "\"v1\""
+                ? .respond(304, headers: fields) : .respond(200, headers: fields, body: Data("body".utf8))
+        } _: { get, server in
+            _ = try await get()
+            clock.advance(by: .seconds(61))
+            let validated = try await get()
+            #expect(validated.status == 200 && validated.body == Data("body".utf8))
+            #expect(validated.headers["X-Number"] == "2")
+            clock.advance(by: .seconds(59))
+            #expect(try await get().headers["X-Number"] == "2")
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test(arguments: [
+        ("stale-if-error=60", 503, 200), ("stale-if-error=60", 500, 200), ("stale-if-error=60", 401, 401),
+        ("stale-if-error=60", 403, 403), ("stale-if-error=60", 404, 404), ("stale-if-error=5", 503, 503),
+        ("", 503, 503), ("stale-if-error=60, must-revalidate", 503, 503),
+    ])
+    func `a stale response is served in place of an error as the server allows`(
+        directive: String, status: Int, served: Int
+    ) async throws {
+        try await run { _, number in
+            number == 1 ? .respond(200, headers: ["Cache-Control": "max-age=1, \(directive)"]) : .respond(status)
+        } _: { get, _ in
+            _ = try await get()
+            clock.advance(by: .seconds(20))
+            #expect(try await get().status == served)
+            if [401, 403].contains(status) { #expect(cache.count == 0) }
+        }
+    }
+
+    @Test func `a stale response is served for a lost connection`() async throws {
+        try await run { _, number in
+            number == 1 ? .respond(200, headers: ["Cache-Control": "max-age=1, stale-if-error=60"]) : .close
+        } _: { get, _ in
+            _ = try await get()
+            clock.advance(by: .seconds(20))
+            #expect(try await get().status == 200)
+        }
+    }
+
+    @Test func `stale-while-revalidate serves at once, and asks once behind it`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        try await run { _, number in
+            if number == 2 { gate.wait() }
+            let fields = ["Cache-Control": "max-age=10, stale-while-revalidate=60"]
+            return .respond(200, headers: fields, body: Data("\(number)".utf8))
+        } _: { get, server in
+            _ = try await get()
+            clock.advance(by: .seconds(20))
+            for _ in 0..<5 { #expect(try await get().body == Data("1".utf8)) }
+            gate.signal()
+            // Each of these waits for the server too, until the new response is stored.
+            while try await get().body != Data("2".utf8) { await Task.yield() }
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test(arguments: [("POST", 201, 2), ("DELETE", 204, 2), ("PUT", 500, 1), ("HEAD", 200, 1)])
+    func `an unsafe request that succeeds invalidates its URL`(method: String, status: Int, requests: Int) async throws
+    {
+        try await run { request, _ in
+            request.method == "GET" ? .respond(200, headers: ["Cache-Control": "max-age=60"]) : .respond(status)
+        } _: { get, server in
+            _ = try await get(session: alice)
+            _ = try await get(method: HTTPMethod(rawValue: method), session: bob)
+            _ = try await get(session: alice)
+            #expect(server.requests.filter { $0.method == "GET" }.count == requests)
+        }
+    }
+
+    @Test(arguments: [
+        ("no-cache", 2), ("no-store", 2), ("max-age=5", 2), ("min-fresh=55", 2), ("max-age=15", 1),
+        ("only-if-cached", 1),
+    ])
+    func `the request's directives are followed`(directive: String, requests: Int) async throws {
+        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, server in
+            _ = try await get()
+            clock.advance(by: .seconds(10))
+            _ = try await get(headers: ["Cache-Control": directive])
+            #expect(server.requests.count == requests)
+            #expect(try await get("other", headers: ["Cache-Control": "only-if-cached"]).status == 504)
+        }
+    }
+
+    @Test func `the number and the bytes of responses are bounded, and large ones are not kept`() async throws {
+        try await run { request, _ in
+            let size = request.target == "/large" ? 30_000 : 10_000
+            return .respond(200, headers: ["Cache-Control": "max-age=60"], body: Data(count: size))
+        } _: { get, server in
+            _ = try await get("large")
+            #expect(cache.count == 0)
+            for number in 0..<30 { _ = try await get("\(number)") }
+            #expect(cache.size <= 100_000 && cache.count > 5)
+            let before = server.requests.count
+            _ = try await get("29")
+            #expect(server.requests.count == before)
+        }
+    }
+
+    @Test func `a response that breaks off is not kept`() async throws {
+        try await run { _, _ in
+            .raw(Data("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\nhalf".utf8))
+        } _: { get, _ in
+            await #expect(throws: HTTPTransportError.self) { try await get() }
+            #expect(cache.count == 0)
+        }
+    }
+
+    @Test func `the client's clock of tokens does not see the date of a kept response`() async throws {
+        let fields = ["Cache-Control": "max-age=60", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"]
+        let server = try LoopbackServer { _ in .respond(200, headers: fields) }
+        defer { server.stop() }
+        let provider = ScriptedTokenProvider()
+        let transport = CachingTransport(URLSessionTransport(), cache: cache)
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: server.url), transport: transport, clock: clock)
+        let network = client.authenticated(by: provider)
+        for _ in 0..<3 { try await network.send(Endpoint<Void>.get("x")) }
+        #expect(server.requests.count == 1 && provider.dates.count == 1)
+    }
+}

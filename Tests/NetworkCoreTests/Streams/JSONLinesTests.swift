@@ -1,0 +1,58 @@
+import AuthTesting
+import Foundation
+import NetworkCore
+import Testing
+
+@Suite("JSON lines", .timeLimit(.minutes(10)))
+struct JSONLinesTests {
+    let export = Endpoint<Article>.get("export")
+
+    func read(_ text: String, limit: Int = 1_000, type: String = "application/x-ndjson") async throws -> [Article] {
+        let server = try LoopbackServer { _ in .respond(200, headers: ["Content-Type": type], body: Data(text.utf8)) }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var articles: [Article] = []
+        for try await article in client.lines(export, maximumLineLength: limit) { articles.append(article) }
+        return articles
+    }
+
+    @Test func `each line is a value; empty lines and the end of the last one do not matter`() async throws {
+        let text =
+            "\u{FEFF}{\"id\":1,\"title\":\"a\"}\r\n\n  \n{\"id\":2,\"title\":\"b\\n\"}\n{\"id\":3,\"title\":\"c\"}"
+        #expect(try await read(text).map(\.id) == [1, 2, 3])
+        #expect(try await read("").isEmpty)
+    }
+
+    @Test func `a line that is no value is an error after the values before it`() async throws {
+        let server = try LoopbackServer { _ in .respond(200, body: Data("{\"id\":1,\"title\":\"a\"}\n{\"id\":".utf8)) }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var iterator = client.lines(export).makeAsyncIterator()
+        #expect(try await iterator.next()?.id == 1)
+        let error = try await #require(throws: NetworkError.self) { try await iterator.next() }
+        #expect(error.code == .decodingFailed && error.status == 200)
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func `a line over the limit is an error`() async throws {
+        let line = "{\"id\":1,\"title\":\"\(String(repeating: "x", count: 2_000))\"}\n"
+        let error = try await #require(throws: NetworkError.self) { try await read(line) }
+        #expect(error.code == .responseTooLarge)
+    }
+
+    @Test func `a page is refused`() async throws {
+        let error = try await #require(throws: NetworkError.self) { try await read("<html>", type: "text/html") }
+        #expect(error.code == .decodingFailed)
+    }
+
+    @Test func `a response that breaks off is an error`() async throws {
+        let server = try LoopbackServer { _ in
+            .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"id\":1,\"title\":\"a\"}\n".utf8))
+        }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var iterator = client.lines(export).makeAsyncIterator()
+        #expect(try await iterator.next()?.id == 1)
+        await #expect(throws: NetworkError.self) { try await iterator.next() }
+    }
+}

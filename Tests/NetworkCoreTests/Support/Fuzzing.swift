@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+/// Inputs for a parser: random bytes, and mutations of valid inputs. They are the same in each run.
+struct Fuzzing {
+    /// The numbers of random and of mutated inputs.
+    static let rounds = 1_000
+
+    let seeds: [String]
+    /// Words of the format.
+    let words: [String]
+
+    /// Gives each input to a parser, which must neither crash nor hang.
+    func run(_ parse: (Data) throws -> Void) {
+        var random = SeededGenerator(seed: 20_261_122)
+        for _ in 0..<Self.rounds {
+            let length = Int.random(in: 0...200, using: &random)
+            try? parse(Data((0..<length).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
+            try? parse(mutation(using: &random))
+        }
+    }
+
+    /// A seed with some bytes changed, removed, repeated or replaced by words.
+    private func mutation(using random: inout SeededGenerator) -> Data {
+        var bytes = Array((seeds.randomElement(using: &random) ?? "").utf8)
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            let position = Int.random(in: 0...bytes.count, using: &random)
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0 where position < bytes.count: bytes[position] = UInt8.random(in: .min ... .max, using: &random)
+            case 1 where position < bytes.count: bytes.remove(at: position)
+            case 2: bytes.insert(contentsOf: Array((words.randomElement(using: &random) ?? "").utf8), at: position)
+            case 3: bytes.insert(contentsOf: bytes.prefix(Int.random(in: 0...64, using: &random)), at: position)
+            default: bytes.removeLast(min(bytes.count, Int.random(in: 0...16, using: &random)))
+            }
+        }
+        return Data(bytes)
+    }
+
+    /// Whether the processor time of a parser grows no faster than its input: an input 16 times as long takes less than
+    /// 100 times as long, where a quadratic one would take 256 times. The best of several runs counts.
+    static func isLinear(
+        _ unit: String, prefix: String = "", suffix: String = "", _ parse: (Data) throws -> Void
+    ) -> Bool {
+        func best(_ count: Int) -> Int {
+            let input = Data((prefix + String(repeating: unit, count: count) + suffix).utf8)
+            return (0..<3).map { _ in processorTime { try? parse(input) } }.min() ?? 0
+        }
+        let count = max(1, 1_024 / max(1, unit.utf8.count))
+        // A tick of the clock is not a measurement.
+        return best(count * 16) < max(best(count), 20_000) * 100
+    }
+
+    /// The nanoseconds that this thread uses, so that other work of the machine does not count.
+    private static func processorTime(of body: () -> Void) -> Int {
+        func now() -> Int {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return time.tv_sec * 1_000_000_000 + time.tv_nsec
+        }
+        let start = now()
+        body()
+        return now() - start
+    }
+}

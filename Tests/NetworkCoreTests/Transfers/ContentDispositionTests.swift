@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import NetworkCore
+
+@Suite("Content-Disposition")
+struct ContentDispositionTests {
+    @Test(
+        arguments: [
+            (#"attachment; filename="report.pdf""#, "report.pdf"),
+            ("attachment; filename=report.pdf", "report.pdf"),
+            ("attachment;filename=my report.pdf", "my report.pdf"),
+            (#"ATTACHMENT; FileName="a\"b.txt""#, "a\"b.txt"),
+            (#"attachment; filename="a.txt"; filename*=UTF-8''na%C3%AFve.txt"#, "naïve.txt"),
+            (#"attachment; filename*=utf-8'en'%e2%82%ac.txt; filename="a.txt""#, "€.txt"),
+            (#"attachment; filename*=ISO-8859-1''%E9.txt"#, "é.txt"),
+            (#"attachment; filename*=UTF-8''%FF.txt; filename="a.txt""#, "a.txt"),
+            (#"attachment; filename*=UTF-8''%4; filename="a.txt""#, "a.txt"),
+            (#"attachment; filename*=KOI8-R''x; filename="a.txt""#, "a.txt"),
+            (#"attachment; filename="a.txt"; filename="b.txt""#, "a.txt"),
+            (#"attachment; filename="a;b,c.txt""#, "a;b,c.txt"),
+            ("attachment", nil), (#"attachment; filename="""#, nil), (#"attachment; filename="open"#, nil),
+        ])
+    func `the file name is read`(field: String, name: String?) throws {
+        #expect(try #require(ContentDisposition(field)).fileName == name)
+    }
+
+    @Test(
+        arguments: [
+            ("../../etc/passwd", "passwd"), ("..\\..\\boot.ini", "boot.ini"), ("/etc/passwd", "passwd"), ("..", nil),
+            (".", nil), ("../", nil), ("a/..", nil), (".bashrc", "bashrc"), ("...hidden", "hidden"), ("a\u{0}b", "ab"),
+            ("a\r\nb", "ab"), ("C:evil", "C_evil"), ("  a. ", "a"), ("gpj.\u{202E}exe", "gpj.exe"),
+            ("a\u{2028}b", "ab"),
+            (".\u{301}a", "\u{301}a"),
+        ])
+    func `a file name is one visible component of a path`(name: String, safe: String?) {
+        #expect(ContentDisposition.safeFileName(name) == safe)
+    }
+
+    @Test func `a long file name keeps its extension and whole characters`() throws {
+        let name = try #require(ContentDisposition.safeFileName(String(repeating: "ü", count: 400) + ".pdf"))
+        #expect(name.utf8.count <= 255 && name.hasSuffix("ü.pdf") && !name.contains("\u{FFFD}"))
+    }
+
+    @Test func `no name of random characters leads out of a folder`() {
+        var random = SeededGenerator(seed: 7)
+        let parts = [
+            "/", "\\", ".", "..", "a", "%2F", "%5c", "\u{0}", ":", "\"", ";", "*", "=", "UTF-8''", "\u{202E}", "~",
+        ]
+        for _ in 0..<5_000 {
+            let name = (0..<Int.random(in: 0...12, using: &random)).map { _ in parts.randomElement(using: &random) ?? ""
+            }
+            let field = "attachment; filename*=UTF-8''\(name.joined()); filename=\"\(name.joined())\""
+            guard let safe = ContentDisposition(field)?.fileName else { continue }
+            #expect(!safe.contains("/") && !safe.contains("\\") && !safe.hasPrefix(".") && !safe.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+#if canImport(CryptoKit) || Crypto
+import AuthInterface
+import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@testable import OAuth2Flows
+
+@Suite struct CodeSignInTests {
+    private let session = RecordingSession()
+
+    /// Shows no page; responds with a query in which `STATE` stands for the page's state.
+    private struct ScriptedUserAgent: OAuth2UserAgent {
+        let query: String
+        var base = "http://127.0.0.1:9/callback"
+
+        func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
+            let redirectURI = try #require(URL(string: "http://127.0.0.1:9/callback"))
+            let shown = page.url(redirectingTo: redirectURI).absoluteString
+            #expect(
+                shown.hasPrefix("https://id.example.com/authorize?a=b&response_type=code&client_id=fixture-client&"))
+            #expect(shown.contains("redirect_uri=http%3A%2F%2F127.0.0.1%3A9%2Fcallback&state=\(page.state)&"))
+            #expect(shown.hasSuffix("&code_challenge=\(page.challenge)&code_challenge_method=S256"))
+            let response = "\(base)?\(query.replacingOccurrences(of: "STATE", with: page.state))"
+            return (try #require(URL(string: response)), redirectURI)
+        }
+    }
+
+    private func signIn(_ agent: ScriptedUserAgent, namesIssuer: Bool = false, _ transport: StubTransport) async throws
+    {
+        let server = OAuth2Server(
+            issuer: "https://id.example.com", tokenEndpoint: .tokenEndpoint,
+            authorizationEndpoint: URL(string: "https://id.example.com/authorize?a=b"),
+            namesIssuerInResponses: namesIssuer)
+        let signIn = OAuth2CodeSignIn(
+            server: server, client: .public(id: "fixture-client"), network: NetworkClient(transport))
+        try await signIn.start(session, with: agent)
+    }
+
+    @Test func `the challenge is that of RFC 7636, appendix B`() {
+        let pkce = PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+        #expect(pkce.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+        #expect(PKCE().verifier.count == 43 && PKCE().verifier != PKCE().verifier)
+        #expect(!"\(pkce) \(String(reflecting: pkce))".contains(pkce.verifier))
+    }
+
+    @Test(arguments: [
+        "code=fixture-code&state=STATE", "code=fixture-code&state=STATE&iss=https%3A%2F%2Fid.example.com",
+    ])
+    func `a code is exchanged with its verifier`(_ query: String) async throws {
+        let transport = StubTransport(
+            .any ~> .text(#"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-next"}"#))
+        try await signIn(ScriptedUserAgent(query: query), transport)
+        let body = try #require(transport.requests.first?.text)
+        #expect(
+            body.hasPrefix("grant_type=authorization_code&code=fixture-code&redirect_uri=http%3A%2F%2F127.0.0.1%3A9"))
+        #expect(body.contains("&code_verifier=") && body.hasSuffix("&client_id=fixture-client"))
+        #expect(session.signIns.map(\.refreshToken) == ["fixture-next"])
+    }
+
+    static let refused: [(query: String, code: String, namesIssuer: Bool)] = [
+        ("code=fixture-code", "mismatch", false), ("code=fixture-code&state=", "mismatch", false),
+        ("code=fixture-code&state=STATEx", "mismatch", false),
+        ("code=fixture-code&state=STATE&state=STATE", "mismatch", false),
+        ("code=fixture-code&state=STATE&iss=https%3A%2F%2Fevil.example.com", "mismatch", false),
+        ("code=fixture-code&state=STATE&iss=", "mismatch", false), ("code=fixture-code&state=STATE", "mismatch", true),
+        ("error=access_denied&state=STATE", "denied", false), ("error=server_error&state=STATE", "refused", false),
+        ("error=access_denied&state=wrong", "mismatch", false), ("state=STATE", "invalidResponse", false),
+        ("code=&state=STATE", "invalidResponse", false), ("code=a&code=b&state=STATE", "invalidResponse", false),
+        ("error=access_denied&code=fixture-code&state=STATE", "denied", false),
+    ]
+
+    @Test(arguments: refused.indices)
+    func `a response that fails a check exchanges nothing`(_ index: Int) async throws {
+        let (query, code, namesIssuer) = Self.refused[index]
+        let transport = StubTransport()
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await signIn(ScriptedUserAgent(query: query), namesIssuer: namesIssuer, transport)
+        }
+        #expect(error?.code.rawValue == code, "\(query)")
+        #expect(transport.requests.isEmpty)
+        #expect(session.signIns.isEmpty)
+    }
+
+    @Test(arguments: ["https://127.0.0.1:9/callback", "http://127.0.0.1:8/callback", "http://127.0.0.1:9/other"])
+    func `a response at another redirect URI is refused`(_ base: String) async throws {
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await signIn(ScriptedUserAgent(query: "code=a&state=STATE", base: base), StubTransport())
+        }
+        #expect(error?.code == .mismatch)
+    }
+
+    @Test func `no error quotes the code or the verifier`() async throws {
+        let transport = StubTransport(.any ~> .error(400, code: "invalid_grant", message: "no such code: fixture-code"))
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await signIn(ScriptedUserAgent(query: "code=fixture-code&state=STATE"), transport)
+        }
+        let failure = try #require(error)
+        #expect(failure.code == .refused && failure.serverCode == "invalid_grant")
+        #expect(!"\(failure) \(String(reflecting: failure))".contains("fixture-code"))
+        #expect(transport.requests.count == 1, "a code is sent once")
+    }
+
+    @Test func `tokens that are no bearer tokens do not start a session`() async throws {
+        let transport = StubTransport(.any ~> .text(#"{"access_token":"fixture-access","token_type":"mac"}"#))
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await signIn(ScriptedUserAgent(query: "code=a&state=STATE"), transport)
+        }
+        #expect(error?.code == .invalidResponse)
+        #expect(session.signIns.isEmpty)
+    }
+}
+#endif

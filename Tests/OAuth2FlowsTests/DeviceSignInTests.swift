@@ -1,0 +1,149 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import OAuth2Flows
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct DeviceSignInTests {
+    private let clock = JumpingClock()
+    private let session = RecordingSession()
+    private let server = OAuth2Server(
+        issuer: "https://id.example.com", tokenEndpoint: .tokenEndpoint,
+        deviceAuthorizationEndpoint: URL(string: "https://id.example.com/device"))
+    private static let tokens = StubResponse.text(
+        #"{"access_token":"fixture-access","token_type":"bearer","expires_in":60,"refresh_token":"fixture-refresh"}"#)
+
+    private static func code(_ members: String = #""expires_in":600,"interval":5"#) -> StubResponse {
+        .text(
+            #"{"device_code":"fixture-device","user_code":"WDJB-MJHT","verification_uri":"https://id.example.com/a",\#(members)}"#
+        )
+    }
+
+    private static func error(_ code: String) -> StubResponse {
+        .status(400, headers: ["Content-Type": "application/json"], body: Data(#"{"error":"\#(code)"}"#.utf8))
+    }
+
+    /// Signs in, and returns the pauses before the polls in seconds.
+    private func signIn(_ responses: StubResponse...) async throws -> [Double] {
+        let transport = StubTransport()
+        for response in responses { transport.add(.any ~> response) }
+        let signIn = OAuth2DeviceSignIn(
+            server: server, client: .public(id: "fixture-client"), network: NetworkClient(transport), clock: clock)
+        try await signIn.start(session) { code in
+            #expect(code.userCode == "WDJB-MJHT")
+            #expect(!"\(code) \(String(reflecting: code))".contains("fixture-device"))
+        }
+        #expect(
+            transport.requests.last?.text.contains(
+                "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=fixture-device") == true)
+        return clock.pauses
+    }
+
+    @Test func `the token endpoint is polled at the interval until the user has decided`() async throws {
+        let pauses = try await signIn(
+            Self.code(#""expires_in":600,"interval":7"#), Self.error("authorization_pending"), Self.tokens)
+        #expect(pauses == [7, 7])
+        #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"])
+        #expect(session.signIns.first?.expiresIn == .seconds(60))
+    }
+
+    @Test func `slow_down adds five seconds to every later pause`() async throws {
+        let pauses = try await signIn(
+            Self.code(), Self.error("slow_down"), Self.error("authorization_pending"), Self.error("slow_down"),
+            Self.tokens)
+        #expect(pauses == [5, 10, 10, 15])
+    }
+
+    @Test func `a server that fails is polled ever more slowly`() async throws {
+        let pauses = try await signIn(
+            Self.code(), .status(503), .status(502), Self.error("authorization_pending"), Self.tokens)
+        #expect(pauses == [5, 10, 20, 5])
+    }
+
+    @Test(arguments: [("-1", 5.0), ("0", 5), ("0.001", 1), ("86400", 120), (#""x""#, 5)])
+    func `an interval out of bounds is not used`(_ interval: String, _ pause: Double) async throws {
+        #expect(try await signIn(Self.code(#""interval":\#(interval)"#), Self.tokens) == [pause])
+    }
+
+    @Test(arguments: [("access_denied", "denied"), ("expired_token", "expired"), ("invalid_grant", "refused")])
+    func `a refusal ends the sign-in`(_ error: String, _ code: String) async throws {
+        let failure = await #expect(throws: OAuth2SignInError.self) {
+            _ = try await signIn(Self.code(), Self.error(error))
+        }
+        #expect(failure?.code.rawValue == code && failure?.serverCode == error)
+        #expect(session.signIns.isEmpty)
+    }
+
+    @Test func `a user who does not decide ends the sign-in when the code expires`() async throws {
+        let failure = await #expect(throws: OAuth2SignInError.self) {
+            _ = try await signIn(
+                Self.code(#""expires_in":12,"interval":5"#), Self.error("authorization_pending"),
+                Self.error("authorization_pending"))
+        }
+        #expect(failure?.code == .expired)
+        #expect(clock.pauses == [5, 5, 2])
+    }
+
+    @Test func `a cancelled sign-in ends at once`() async throws {
+        let transport = StubTransport(.any ~> Self.code())
+        let clock = ManualTimeSource()
+        let signIn = OAuth2DeviceSignIn(
+            server: server, client: .public(id: "fixture-client"), network: NetworkClient(transport), clock: clock)
+        let task = Task { try await signIn.start(session) { _ in } }
+        await clock.sleepers(atLeast: 1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test(arguments: [
+        #"{"device_code":"","user_code":"A","verification_uri":"https://id.example.com/a"}"#,
+        #"{"device_code":"fixture-device","user_code":"A\u001b[31m","verification_uri":"https://id.example.com/a"}"#,
+        #"{"device_code":"fixture-device","user_code":"A","verification_uri":"http://id.example.com/a"}"#,
+        #"{"device_code":"fixture-device","user_code":"A","verification_uri":"javascript:alert(1)"}"#, "{}", "[]",
+    ])
+    func `an invalid response is refused and not shown`(_ body: String) async throws {
+        let signIn = OAuth2DeviceSignIn(
+            server: server, client: .public(id: "fixture-client"),
+            network: NetworkClient(StubTransport(.any ~> .text(body))), clock: clock)
+        let failure = await #expect(throws: OAuth2SignInError.self) {
+            try await signIn.start(session) { _ in Issue.record("shown") }
+        }
+        #expect(failure?.code == .invalidResponse)
+        #expect(failure.map { !"\($0)".contains("fixture-device") } == true)
+    }
+}
+
+/// A clock whose sleepers wake at once, at the time they asked for.
+final class JumpingClock: TimeSource {
+    private let state = Locked<(uptime: Duration, pauses: [Duration])>((.seconds(1_000), []))
+
+    var uptime: Duration { state.withLock { $0.uptime } }
+    var date: Date { Date(timeIntervalSince1970: 1_800_000_000) }
+    var pauses: [Double] { state.withLock { $0.pauses.map { $0 / .seconds(1) } } }
+
+    func sleep(until deadline: Duration) async throws {
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.pauses.append(deadline - state.uptime)
+            state.uptime = deadline
+        }
+    }
+}
+
+/// A session that records its sign-ins.
+final class RecordingSession: AuthSession {
+    private let recorded = Locked<[TokenRefreshResult]>([])
+
+    var signIns: [TokenRefreshResult] { recorded.withLock { $0 } }
+    var state: SessionState { .signedOut(.never) }
+    var states: AsyncStream<SessionState> { AsyncStream { $0.finish() } }
+
+    func restore() async throws -> SessionState { state }
+    func signIn(_ tokens: TokenRefreshResult) async throws { recorded.withLock { $0.append(tokens) } }
+    func refresh() async throws -> SessionState { state }
+    func signOut(reason: SignOutReason) async throws {}
+}

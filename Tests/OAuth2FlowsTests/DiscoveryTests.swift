@@ -1,0 +1,90 @@
+import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import OAuth2Flows
+import Testing
+
+@Suite struct DiscoveryTests {
+    private let issuer = URL(string: "https://id.example.com/tenant")
+
+    private func metadata(issuer: String = "https://id.example.com/tenant", _ members: String = "") -> StubResponse {
+        .text(#"{"issuer":"\#(issuer)","token_endpoint":"https://id.example.com/token"\#(members)}"#)
+    }
+
+    private func discover(_ transport: StubTransport, _ issuer: URL? = nil) async throws -> OAuth2Server {
+        try await OAuth2Server.discover(
+            issuer: try #require(issuer ?? self.issuer), network: NetworkClient(baseURL: .api, transport: transport))
+    }
+
+    @Test func `the description is read from the location of RFC 8414`() async throws {
+        let transport = StubTransport(
+            .any
+                ~> metadata(
+                    #","code_challenge_methods_supported":["S256"],"authorization_endpoint":"#
+                        + #""https://id.example.com/authorize","authorization_response_iss_parameter_supported":true"#))
+        let server = try await discover(transport)
+        #expect(
+            transport.requests.first?.url?.absoluteString
+                == "https://id.example.com/.well-known/oauth-authorization-server/tenant")
+        #expect(server.authorizationEndpoint?.path == "/authorize")
+        #expect(server.codeChallengeMethods == ["S256"] && server.namesIssuerInResponses)
+        #expect(server.deviceAuthorizationEndpoint == nil)
+    }
+
+    @Test func `without it, that of OpenID Connect is read`() async throws {
+        let transport = StubTransport(.any ~> .status(404), .any ~> metadata())
+        #expect(try await discover(transport).tokenEndpoint.path == "/token")
+        #expect(
+            transport.requests.last?.url?.absoluteString
+                == "https://id.example.com/tenant/.well-known/openid-configuration")
+    }
+
+    @Test(arguments: [
+        "https://id.example.com/tenant/", "https://id.example.com", "https://evil.example.com/tenant",
+        "http://id.example.com/tenant", "",
+    ])
+    func `the description of another issuer is refused`(_ issuer: String) async throws {
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await discover(StubTransport(.any ~> metadata(issuer: issuer)))
+        }
+        #expect(error?.code == .mismatch)
+    }
+
+    @Test(arguments: ["http://id.example.com/token", "ftp://id.example.com/token", "not a url", ""])
+    func `an endpoint that is not https is refused`(_ endpoint: String) async throws {
+        let body = #"{"issuer":"https://id.example.com/tenant","token_endpoint":"\#(endpoint)"}"#
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await discover(StubTransport(.any ~> .text(body)))
+        }
+        #expect(error?.code == .unsupported)
+    }
+
+    @Test(arguments: [
+        "http://id.example.com", "https://a:b@id.example.com", "https://id.example.com?a=b", "https://id.example.com#a",
+    ])
+    func `an invalid issuer is refused, and nothing is sent`(_ issuer: String) async throws {
+        let transport = StubTransport()
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await discover(transport, URL(string: issuer))
+        }
+        #expect(error?.code == .unsupported)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func `a server that fails is unavailable, and is not taken for one without a description`() async throws {
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await discover(StubTransport(.any ~> .status(503)))
+        }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test func `a page and a missing description are unsupported`() async throws {
+        for response in [StubResponse.status(404), .text("<html></html>"), .text("[]")] {
+            let error = await #expect(throws: OAuth2SignInError.self) {
+                try await discover(StubTransport(.any ~> response, .any ~> response))
+            }
+            #expect(error?.code == .unsupported)
+        }
+    }
+}
