@@ -82,7 +82,7 @@ import Testing
             .post("articles") ~> .envelope(ArticleBody(id: 9)))
         let services = try services(transport)
         _ = try await services.social.signIn(.apple, token: "fixture-identity")
-        let draft = ArticleDraft(title: "Title", body: "Text")
+        let draft = ArticleDraft(title: "Title", content: "Text")
         await #expect(throws: ScreenError("unacceptableStatus", status: 422, detail: "The title is too long.")) {
             try await services.articles.create(draft, key: "fixture-key")
         }
