@@ -34,7 +34,7 @@ import Testing
 
         let id: Int
         let title = "Title"
-        let body = "Text"
+        let content = "Text"
         let author = Author()
         let createdAt = "2026-01-01T00:00:00Z"
         let updatedAt = "2026-01-01T00:00:00Z"
