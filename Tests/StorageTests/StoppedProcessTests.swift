@@ -42,7 +42,7 @@ struct StoppedProcessTests {
         let tokens = TokenFile(folder: .test(folder.path), name: "default.json", writeLimit: .milliseconds(20))
         let error = #expect(throws: TokenStoreError.self) { try tokens.update { _ in .empty } }
         #expect(error?.code == .busy)
-        #expect(error?.reason.contains("it may be stopped; continue or end it") == true)
+        #expect(error?.reason.contains("it may be suspended: resume or end it") == true)
         #expect(try await store.load() == bundle)
         process.kill(SIGCONT)
         try process.finishInput()
