@@ -31,8 +31,7 @@ package actor FileArticleCache: ArticleCache {
         }
 
         var article: Article {
-            Article(
-                id: id, title: title, content: content, author: author, createdAt: createdAt, updatedAt: updatedAt)
+            Article(id: id, title: title, content: content, author: author, createdAt: createdAt, updatedAt: updatedAt)
         }
     }
 
