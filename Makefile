@@ -17,6 +17,7 @@ TRAITS_Imaging := TurboJPEG
 TRAITS_NetworkCombine := OpenCombine
 TRAITS_OAuth2Flows := Crypto
 endif
+TRAITS_NetworkAsyncHTTPClient := AsyncHTTPClient
 
 SOURCES := Package.swift Modules Tests App/Package.swift App/Sources App/Tests
 ARGS ?= demo

@@ -23,6 +23,23 @@ let modules: [Target] = [
         dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
         path: "Modules/NetworkCore"
     ),
+    // Empty unless the trait is on.
+    .target(
+        name: "NetworkAsyncHTTPClient",
+        dependencies: [
+            "NetworkCore", "ConcurrencyPrimitives",
+            .product(
+                name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(
+                name: "NIOHTTPCompression", package: "swift-nio-extras",
+                condition: .when(traits: ["AsyncHTTPClient"])),
+        ],
+        path: "Modules/NetworkAsyncHTTPClient"
+    ),
     .target(
         name: "DataAPI",
         dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
@@ -73,7 +90,10 @@ let modules: [Target] = [
         path: "Modules/AuthTesting"
     ),
     .target(
-        name: "NetworkTesting", dependencies: ["NetworkCore", "ConcurrencyPrimitives"], path: "Modules/NetworkTesting"),
+        name: "NetworkTesting",
+        dependencies: ["NetworkCore", "AuthTesting", "ConcurrencyPrimitives"],
+        path: "Modules/NetworkTesting"
+    ),
 ]
 
 /// C libraries of the system. Their headers are needed only when the trait is on.
@@ -125,6 +145,20 @@ let tests: [Target] = [
         name: "NetworkCoreTests",
         dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
         path: "Tests/NetworkCoreTests"
+    ),
+    .testTarget(
+        name: "NetworkAsyncHTTPClientTests",
+        dependencies: [
+            "NetworkAsyncHTTPClient", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "NetworkTesting",
+            .product(
+                name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+        ],
+        path: "Tests/NetworkAsyncHTTPClientTests"
     ),
     // Cases and fixtures for the tests of refresh handlers.
     .target(
@@ -218,6 +252,7 @@ let package = Package(
         .library(name: $0.name, targets: [$0.name])
     },
     traits: [
+        .trait(name: "AsyncHTTPClient", description: "NetworkAsyncHTTPClient: the transport for servers and Linux."),
         .trait(name: "OpenCombine", description: "NetworkCombine on Linux, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
         .trait(name: "Crypto", description: "Sign-in with a browser on Linux: SHA-256 for OAuth2Flows."),
@@ -225,6 +260,11 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        // Dependencies of async-http-client, named because NetworkAsyncHTTPClient imports them too.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     ],
     targets: targets,

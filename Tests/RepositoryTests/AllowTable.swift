@@ -7,6 +7,7 @@
 ///    TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
 ///                      │      ┌──────┴───┬─────────────┬──────────────┐
 ///       PostgreSQLStorage  DataAPI  OAuth2Flows  NetworkCombine  NetworkTesting
+///                                    NetworkAsyncHTTPClient      (and AuthTesting)
 ///
 ///     Composition imports them all; articles imports Composition, the interfaces and the services.
 ///     ArticlesUI imports AuthInterface and DataAPI: its screens know neither the network nor the stores. ArticlesApp
@@ -21,6 +22,7 @@ enum AllowTable {
         "AuthInterface": ["ConcurrencyPrimitives"],
         "TokenRefresh": ["ConcurrencyPrimitives", "AuthInterface"],
         "NetworkCore": ["ConcurrencyPrimitives", "AuthInterface"],
+        "NetworkAsyncHTTPClient": ["ConcurrencyPrimitives", "NetworkCore"],
         "DataAPI": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
         "OAuth2Flows": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
         "Storage": ["ConcurrencyPrimitives", "AuthInterface"],
@@ -28,7 +30,7 @@ enum AllowTable {
         "Imaging": ["CTurboJPEG", "CPNG"],
         "NetworkCombine": ["NetworkCore", "AuthInterface"],
         "AuthTesting": ["ConcurrencyPrimitives", "AuthInterface"],
-        "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore"],
+        "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore", "AuthTesting"],
         "DevBackend": [],
         "Composition": [
             "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows", "Storage", "Imaging",
@@ -48,6 +50,9 @@ enum AllowTable {
         "AuthInterface": ["Foundation"],
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "FoundationNetworking", "os", "Darwin", "Glibc", "Musl"],
+        "NetworkAsyncHTTPClient": [
+            "Foundation", "AsyncHTTPClient", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "NIOHTTPCompression",
+        ],
         "DataAPI": ["Foundation"],
         "OAuth2Flows": ["Foundation", "Darwin", "Glibc", "Musl", "CryptoKit", "Crypto", "AuthenticationServices"],
         "Storage": ["Foundation", "Dispatch", "Security", "notify", "Darwin", "Glibc", "Musl"],

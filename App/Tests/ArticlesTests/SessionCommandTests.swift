@@ -43,8 +43,39 @@ import Testing
             #expect(shown.output.hasPrefix("Hello\n") && shown.output.hasSuffix("World\n"))
             let listed = try await articles(backend, "list", "--limit", "2", "--json")
             #expect((try listed.object()["articles"] as? [Any])?.count == 2)
+            let cursor = try #require(try listed.object()["nextCursor"] as? String)
+            let more = try await articles(backend, "list", "--limit", "3", "--cursor", cursor)
+            #expect(more.output.split(separator: "\n").count == 3)
+            #expect(more.errors.hasPrefix("3 articles, and more follow: use --all"))
+            let all = try await articles(backend, "list", "--all")
+            #expect(all.output.split(separator: "\n").count == 13 && all.errors.isEmpty)
+
+            let edited = try await articles(backend, "edit", id, "--title", "Goodbye")
+            #expect(edited.output.hasPrefix("Goodbye\n") && edited.output.hasSuffix("World\n"))
+            #expect(try await articles(backend, "delete", id).output == "deleted article \(id)\n")
+            #expect(try await articles(backend, "show", id).status == 1)
             #expect(backend.statistics.registrations == 1)
         }
+    }
+
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+        arguments: [["list"], ["list", "--json"], ["--version"], ["list", "--help"]]
+    )
+    func `output that cannot be written is a failure`(_ arguments: [String]) async throws {
+        try await DevBackend.withServer { backend in
+            _ = try await signIn(backend)
+            let base = arguments == ["list"] || arguments.last == "--json" ? ["--base-url", "\(backend.baseURL)"] : []
+            let run = try await home.runOnFullDisk(arguments + base)
+            #expect(run.status == 73)
+            #expect(run.errors.hasSuffix("articles: the output cannot be written; check that the disk is not full\n"))
+        }
+    }
+
+    @Test func `without a command the help is printed`() async throws {
+        let run = try await home.run([])
+        #expect(run.status == 0)
+        #expect(run.output.contains("SUBCOMMANDS"))
     }
 
     @Test func `an expired token is refreshed once and stored`() async throws {

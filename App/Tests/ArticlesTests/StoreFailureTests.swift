@@ -46,7 +46,7 @@ import Testing
             try FileHandle(forWritingTo: file).write(contentsOf: broken)
             for command in ["list", "status"] {
                 let run = try await home.run([command] + base)
-                #expect(run.errorLine?.contains("is not a valid token file") == true)
+                #expect(run.errorLine?.contains("is not a token file") == true)
                 #expect(run.status == 74)
             }
             #expect(try Data(contentsOf: file) == broken)
@@ -91,7 +91,7 @@ import Testing
             #expect(object["state"] as? String == "unknown")
             let failure = try #require(object["storeFailure"] as? [String: Any])
             #expect(failure["code"] as? String == "corrupt")
-            #expect((failure["reason"] as? String)?.contains("is not a valid token file") == true)
+            #expect((failure["reason"] as? String)?.contains("is not a token file") == true)
             #expect(try await home.run(["status"] + base).output.contains("problem  \(file.path)"))
         }
     }

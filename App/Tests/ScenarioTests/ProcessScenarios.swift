@@ -146,7 +146,7 @@ extension Scenarios {
                 let requests = sandbox.backend.statistics.requests
                 let run = try await sandbox.run("status")
                 #expect(run.status == 74)
-                #expect(run.errors.contains("is not a valid token file"), "\(run.errors)")
+                #expect(run.errors.contains("is not a token file"), "\(run.errors)")
                 #expect(sandbox.backend.statistics.requests == requests)
 
                 try whole.write(to: file)

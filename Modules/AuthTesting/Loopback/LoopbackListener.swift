@@ -9,11 +9,11 @@ import Musl
 #endif
 
 /// A listening socket on a free port of 127.0.0.1.
-struct LoopbackListener {
-    let port: UInt16
+package struct LoopbackListener: Sendable {
+    package let port: UInt16
     private let descriptor: Int32
 
-    init() throws {
+    package init() throws {
         let descriptor = try makeSocket()
         var address = sockaddr_in.loopback(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -30,7 +30,7 @@ struct LoopbackListener {
     }
 
     /// Waits for a connection. Returns `nil` when the system has no descriptor left.
-    func accept() -> LoopbackConnection? {
+    package func accept() -> LoopbackConnection? {
         var accepted: Int32
         repeat { accepted = acceptSocket(descriptor) } while accepted < 0 && errno == EINTR
         return accepted < 0 ? nil : LoopbackConnection(descriptor: accepted)
@@ -38,60 +38,14 @@ struct LoopbackListener {
 
     /// Makes ``accept()`` return, with a connection that sends nothing. Shutting the socket down would not do it on
     /// Apple's systems.
-    func wake() {
+    package func wake() {
         guard let descriptor = try? makeSocket() else { return }
         var address = sockaddr_in.loopback(port: port)
         _ = address.withSocketAddress { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         closeSocket(descriptor)
     }
 
-    func close() { closeSocket(descriptor) }
-}
-
-/// An accepted connection, read and written by one thread.
-struct LoopbackConnection {
-    private let descriptor: Int32
-
-    fileprivate init(descriptor: Int32) {
-        self.descriptor = descriptor
-        #if canImport(Darwin)
-        var isOn: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        #endif
-    }
-
-    /// Waits for bytes. Returns none at the end of the connection.
-    func read() -> Data {
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = recv(descriptor, &buffer, buffer.count, 0)
-        return count > 0 ? Data(buffer[..<count]) : Data()
-    }
-
-    /// Writes all bytes.
-    ///
-    /// - Returns: `false` when the client has closed the connection.
-    @discardableResult
-    func write(_ data: Data) -> Bool {
-        #if canImport(Darwin)
-        let flags: Int32 = 0
-        #else
-        let flags = Int32(MSG_NOSIGNAL)
-        #endif
-        return data.withUnsafeBytes { bytes in
-            var sent = 0
-            while sent < bytes.count {
-                let count = send(descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, flags)
-                if count <= 0 { return false }
-                sent += count
-            }
-            return true
-        }
-    }
-
-    /// Ends ``read()``, from any thread.
-    func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
-
-    func close() { closeSocket(descriptor) }
+    package func close() { closeSocket(descriptor) }
 }
 
 private func makeSocket() throws -> Int32 {
@@ -107,7 +61,7 @@ private func makeSocket() throws -> Int32 {
 
 private func acceptSocket(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
 
-private func closeSocket(_ descriptor: Int32) { _ = close(descriptor) }
+func closeSocket(_ descriptor: Int32) { _ = close(descriptor) }
 
 extension sockaddr_in {
     fileprivate static func loopback(port: UInt16) -> sockaddr_in {

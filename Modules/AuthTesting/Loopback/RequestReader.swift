@@ -1,18 +1,19 @@
-import Foundation
+package import Foundation
 
 /// Reads the requests of one connection (RFC 9112).
-struct RequestReader {
+package struct RequestReader {
     let connection: LoopbackConnection
     let number: Int
     private var buffer = Data()
 
-    init(connection: LoopbackConnection, number: Int) {
+    /// Creates a reader.
+    package init(connection: LoopbackConnection, number: Int) {
         self.connection = connection
         self.number = number
     }
 
     /// Reads a request without its body. Returns `nil` at the end of the connection.
-    mutating func readHead() -> LoopbackServer.Request? {
+    package mutating func readHead() -> LoopbackServer.Request? {
         guard let text = readUntil("\r\n\r\n") else { return nil }
         var lines = text.components(separatedBy: "\r\n")
         let start = lines.removeFirst().components(separatedBy: " ")
@@ -26,7 +27,7 @@ struct RequestReader {
     }
 
     /// Adds the body. Returns `nil` when the connection ends first.
-    mutating func readBody(of head: LoopbackServer.Request) -> LoopbackServer.Request? {
+    package mutating func readBody(of head: LoopbackServer.Request) -> LoopbackServer.Request? {
         var request = head
         let isChunked = head["Transfer-Encoding"]?.lowercased() == "chunked"
         let length = head["Content-Length"].flatMap { Int($0) } ?? 0
@@ -48,7 +49,7 @@ struct RequestReader {
         return nil
     }
 
-    private mutating func readBytes(_ count: Int) -> Data? {
+    package mutating func readBytes(_ count: Int) -> Data? {
         while buffer.count < count {
             let piece = connection.read()
             if piece.isEmpty { return nil }
@@ -58,7 +59,7 @@ struct RequestReader {
         return buffer.prefix(count)
     }
 
-    private mutating func readUntil(_ end: String) -> String? {
+    package mutating func readUntil(_ end: String) -> String? {
         let end = Data(end.utf8)
         while true {
             if let range = buffer.range(of: end) {

@@ -65,9 +65,8 @@ extension PrivateFolder {
         guard ContinuousClock.now < deadline else {
             throw TokenStoreError(
                 .busy,
-                reason:
-                    "another process has held the lock on \(path) for \(limit.inWords); it may be suspended: resume or "
-                    + "end it"
+                reason: "another process has held the lock on \(path) for \(limit.inWords); it may be suspended: "
+                    + "resume or end it"
             )
         }
         usleep(500)

@@ -115,8 +115,7 @@ struct TokenFile: Sendable {
             do {
                 return try envelope.decode(data)
             } catch {
-                throw error.code == .corrupt
-                    ? corrupt("is not a valid token file: \(error.reason)") : newer(error.reason)
+                throw error.code == .corrupt ? corrupt("is not a token file: \(error.reason)") : newer(error.reason)
             }
         }
     }

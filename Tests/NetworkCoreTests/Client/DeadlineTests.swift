@@ -112,7 +112,7 @@ import Testing
         #expect(elapsed >= .seconds(6))
     }
 
-    /// A server that sends the head and then a byte from time to time, for ever.
+    /// A server that sends the head and then a byte from time to time, indefinitely.
     static func drip(_ clock: ManualTimeSource) -> StubResponse {
         StubResponse { _ in
             HTTPTransportResponse(

@@ -10,20 +10,27 @@ struct ArticlesCommand: AsyncParsableCommand {
             $XDG_CONFIG_HOME/articles/config.json.
 
             Exit status: 0 success; 1 refused by the server, or a claim of the demo does not hold; 64 usage error; \
-            65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 74 the \
-            token store failed; 75 try again later; 77 not signed in; 78 configuration error.
+            65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 73 the \
+            output cannot be written; 74 the token store failed; 75 try again later; 77 not signed in; 78 configuration error.
             """,
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, ServeCommand.self, LoginCommand.self, ListCommand.self, ShowCommand.self,
-            CreateCommand.self, StatusCommand.self, LogoutCommand.self,
-        ],
-        defaultSubcommand: DemoCommand.self
+            CreateCommand.self, EditCommand.self, DeleteCommand.self, StatusCommand.self, LogoutCommand.self,
+        ]
     )
 
     /// Parses the arguments and runs their command. A failure is printed as one line on standard error.
     static func run(_ arguments: [String]) async -> ExitStatus {
         let console = Console(isJSON: arguments.contains("--json"))
+        let status = await perform(arguments, console)
+        guard status == .success, Console.outputHasFailed else { return status }
+        let failure = Failure("the output cannot be written; check that the disk is not full", .output)
+        console.printError(failure)
+        return failure.status
+    }
+
+    private static func perform(_ arguments: [String], _ console: Console) async -> ExitStatus {
         do {
             var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {

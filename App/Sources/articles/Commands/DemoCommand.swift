@@ -4,7 +4,7 @@ import DevBackend
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show against a real server that one refresh serves all concurrent requests (the default command)."
+        abstract: "Show against a real server that one refresh serves all concurrent requests."
     )
 
     @Option(help: "The number of concurrent requests, from 1 to 5000.")

@@ -100,6 +100,7 @@ struct ExitStatus: Error, Hashable {
     static let missingInput = ExitStatus(rawValue: 66)
     static let unreachable = ExitStatus(rawValue: 69)
     static let internalError = ExitStatus(rawValue: 70)
+    static let output = ExitStatus(rawValue: 73)
     static let store = ExitStatus(rawValue: 74)
     static let tryLater = ExitStatus(rawValue: 75)
     static let notSignedIn = ExitStatus(rawValue: 77)

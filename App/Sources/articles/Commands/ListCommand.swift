@@ -11,6 +11,9 @@ struct ListCommand: AsyncParsableCommand {
     @Flag(help: "List all articles.")
     var all = false
 
+    @Option(help: "Start where an earlier list has ended.")
+    var cursor: String?
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
@@ -23,15 +26,31 @@ struct ListCommand: AsyncParsableCommand {
             let console = output.console
             let wanted = all ? Int.max : limit
             var articles: [Article] = []
-            // The page size avoids a request for articles beyond the limit.
-            for try await article in graph.articles.all(pageSize: min(wanted, 50)) {
-                articles.append(article)
-                let author = article.author.map { "  (\($0.name))" } ?? ""
-                console.print("\(article.id.description.leftPadded(to: 6))  \(article.title)\(author)")
-                if articles.count == wanted { break }
-            }
+            var next = cursor.map { Article.Cursor(rawValue: $0) }
+            repeat {
+                // The page size avoids a request for articles beyond the limit.
+                let page = try await graph.articles.page(after: next, limit: min(wanted - articles.count, 50))
+                for article in page.items { console.print(Self.line(article)) }
+                articles += page.items
+                guard page.nextCursor == nil || page.nextCursor != next else { break }
+                next = page.nextCursor
+            } while next != nil && articles.count < wanted
             if articles.isEmpty { console.print("no articles; create one with 'articles create'") }
-            try console.printObject(["articles": articles.map(ArticleObject.init)])
+            if let next {
+                console.note("\(articles.count) articles, and more follow: use --all, --limit, or --cursor \(next)")
+            }
+            try console.printObject(ListObject(articles: articles.map(ArticleObject.init), nextCursor: next?.rawValue))
         }
+    }
+
+    private static func line(_ article: Article) -> String {
+        let author = article.author.map { "  (\($0.name))" } ?? ""
+        return "\(article.id.description.leftPadded(to: 6))  \(article.title)\(author)"
+    }
+
+    /// A list as `--json` prints one. Without a cursor it is complete.
+    private struct ListObject: Encodable {
+        let articles: [ArticleObject]
+        let nextCursor: String?
     }
 }

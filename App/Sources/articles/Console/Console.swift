@@ -14,6 +14,11 @@ final class Console: Sendable {
         self.terminal = terminal
     }
 
+    /// Whether output of this process could not be written, for the exit status: a full disk must not look like success.
+    static var outputHasFailed: Bool { failure.withLockedValue { $0 } }
+
+    private static let failure = NIOLockedValueBox(false)
+
     /// The output so far, of both streams.
     var transcript: String { printed.withLockedValue { $0 } }
 
@@ -21,6 +26,12 @@ final class Console: Sendable {
     func print(_ line: String = "") {
         guard !isJSON else { return }
         write(line)
+    }
+
+    /// Prints a remark for people on standard error, so that it is no part of the output.
+    func note(_ line: String) {
+        guard !isJSON else { return }
+        put("\(line)\n", to: .standardError)
     }
 
     /// Draws a line again, on an interactive terminal. ``print(_:)`` continues below the last drawing.
@@ -80,8 +91,11 @@ final class Console: Sendable {
     private func put(_ text: String, to stream: FileHandle) {
         printed.withLockedValue { printed in
             printed += text
-            // If the reader has closed the stream, there is nowhere to report it.
-            try? stream.write(contentsOf: Data(text.utf8))
+            do {
+                try stream.write(contentsOf: Data(text.utf8))
+            } catch {
+                Self.failure.withLockedValue { $0 = true }
+            }
         }
     }
 }

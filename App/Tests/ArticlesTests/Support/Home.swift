@@ -55,6 +55,13 @@ final class Home: Sendable {
         await (try start(arguments, environment)).result
     }
 
+    /// Runs the program with its standard output on a full disk.
+    func runOnFullDisk(_ arguments: [String]) async throws -> SpawnedProgram.Result {
+        let program = SpawnedProgram.executable("articles").path
+        let script = ["-c", #"exec "$0" "$@" > /dev/full"#, program]
+        return await (try start(script + arguments, [:], URL(fileURLWithPath: "/bin/sh"))).result
+    }
+
     /// Runs the program and interrupts it after its first line.
     func interruptAfterFirstLine(_ arguments: [String]) async throws -> SpawnedProgram.Result {
         let program = try start(arguments, [:])
@@ -63,9 +70,11 @@ final class Home: Sendable {
         return await program.result
     }
 
-    private func start(_ arguments: [String], _ environment: [String: String]) throws -> SpawnedProgram {
+    private func start(
+        _ arguments: [String], _ environment: [String: String], _ program: URL? = nil
+    ) throws -> SpawnedProgram {
         try SpawnedProgram(
-            SpawnedProgram.executable("articles"),
+            program ?? SpawnedProgram.executable("articles"),
             arguments,
             environment: environment.merging([
                 "HOME": folder.url.path, "XDG_STATE_HOME": path("state").path,

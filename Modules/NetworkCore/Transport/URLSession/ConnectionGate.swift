@@ -3,7 +3,7 @@ import ConcurrencyPrimitives
 /// Lets a limited number in at a time, first come, first served.
 ///
 /// - Complexity: Every operation is O(1), amortised.
-final class ConnectionGate: Sendable {
+package final class ConnectionGate: Sendable {
     private struct State {
         var free: Int
         var turns: [ObjectIdentifier: @Sendable () -> Void] = [:]
@@ -13,7 +13,7 @@ final class ConnectionGate: Sendable {
 
     private let state: Locked<State>
 
-    init(limit: Int) {
+    package init(limit: Int) {
         state = Locked(State(free: limit))
     }
 
@@ -24,7 +24,7 @@ final class ConnectionGate: Sendable {
     ///   - turn: Is called outside the lock, by this call or by another visitor that leaves.
     /// - Returns: Whether there was room.
     @discardableResult
-    func enter(_ visitor: AnyObject, turn: @escaping @Sendable () -> Void) -> Bool {
+    package func enter(_ visitor: AnyObject, turn: @escaping @Sendable () -> Void) -> Bool {
         let id = ObjectIdentifier(visitor)
         let hasRoom = state.withLock { state in
             guard state.free == 0 else {
@@ -40,12 +40,12 @@ final class ConnectionGate: Sendable {
     }
 
     /// Gives up a turn that has not come.
-    func withdraw(_ visitor: AnyObject) {
+    package func withdraw(_ visitor: AnyObject) {
         state.withLock { _ = $0.turns.removeValue(forKey: ObjectIdentifier(visitor)) }
     }
 
     /// Lets the next one in.
-    func leave() {
+    package func leave() {
         let turn = state.withLock { state -> (@Sendable () -> Void)? in
             while let id = state.order.popFirst() {
                 if let turn = state.turns.removeValue(forKey: id) { return turn }

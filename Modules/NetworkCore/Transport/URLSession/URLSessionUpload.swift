@@ -100,7 +100,7 @@ enum URLSessionUpload: Sendable {
 
 extension HTTPTransportError {
     /// A body that cannot be sent. The error of a sequence is not kept: its text is not ours to vouch for.
-    init(sending error: any Error) {
+    package init(sending error: any Error) {
         switch error {
         case let error as HTTPTransportError: self = error
         case let error as HTTPBodyError where error.code == .alreadyRead:

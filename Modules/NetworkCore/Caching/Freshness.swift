@@ -1,7 +1,52 @@
 import ConcurrencyPrimitives
 import Foundation
 
-// The rules of RFC 9111 and RFC 5861.
+/// How fresh a response is (RFC 9111 §4.2).
+struct Freshness {
+    /// The longest time for which a response without a time of its own counts as fresh.
+    static let longestGuess: TimeInterval = 24 * 60 * 60
+
+    let age: TimeInterval
+    let lifetime: TimeInterval
+    let control: CacheControl
+
+    init(of response: CachedResponse, now: Date, uptime: Duration) {
+        let (headers, record) = (response.headers, response.record)
+        control = CacheControl(headers)
+        let date = headers["Date"].flatMap(HTTPDate.init)?.date ?? record.receivedAt
+        let announced = headers["Age"].flatMap { TimeInterval($0) }.map { max(0, $0) } ?? 0
+        let delay = max(0, record.receivedAt.timeIntervalSince(record.requestedAt))
+        let atReceipt = max(max(0, record.receivedAt.timeIntervalSince(date)), announced + delay)
+        let kept =
+            response.receivedUptime.map { (uptime - $0) / .seconds(1) } ?? now.timeIntervalSince(record.receivedAt)
+        // A wall clock that was set back says nothing about the age.
+        age = kept < 0 ? .infinity : atReceipt + kept
+        lifetime = Self.lifetime(headers, control, status: record.status, date: date)
+    }
+
+    /// How long the response may be served after it became stale; negative while it is fresh.
+    var staleness: TimeInterval { age - lifetime }
+
+    var isFresh: Bool { age < lifetime }
+
+    private static func lifetime(
+        _ headers: HTTPHeaders, _ control: CacheControl, status: Int, date: Date
+    ) -> TimeInterval {
+        if let maxAge = control.seconds("max-age") { return maxAge }
+        if let expires = headers["Expires"] {
+            return HTTPDate(expires).map { max(0, $0.date.timeIntervalSince(date)) } ?? 0
+        }
+        guard isCacheableByDefault(status), let modified = headers["Last-Modified"].flatMap(HTTPDate.init)?.date else {
+            return 0
+        }
+        return min(max(0, date.timeIntervalSince(modified) / 10), longestGuess)
+    }
+
+    /// Whether a status may be stored without a time (RFC 9110 §15.1), but for 206, which is a part.
+    static func isCacheableByDefault(_ status: Int) -> Bool {
+        [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+    }
+}
 
 extension HTTPTransportRequest {
     /// Whether a response may be kept, or served from what is kept.

@@ -1,0 +1,106 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import ConcurrencyPrimitives
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NetworkCore
+
+// What AsyncHTTPClient reports.
+extension AsyncHTTPClientExchange: HTTPClientResponseDelegate {
+    typealias Response = Void
+
+    func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPRequestHead) {
+        let now = clock.uptime
+        state.withLock { $0.lastActivity = now }
+        request.onEvent?(HTTPTransportEvent(.connected))
+    }
+
+    func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
+        let now = clock.uptime
+        let sent = state.withLock { state in
+            state.lastActivity = now
+            state.metrics.bytesSent += Int64(part.readableBytes)
+            return state.metrics.bytesSent
+        }
+        guard let onEvent = request.onEvent else { return }
+        onEvent(HTTPTransportEvent(.sent, progress: TransferProgress(completed: sent, total: request.body.length)))
+    }
+
+    func didVisitURL(task: HTTPClient.Task<Void>, _: HTTPClient.Request, _ head: NIOHTTP1.HTTPResponseHead) {
+        guard client.log == nil, (300..<400).contains(head.status.code), head.status != .notModified else { return }
+        // The application's client may follow redirects, with all fields of the request. The head is the response.
+        receive(head)
+        finish(nil, keepsPieces: true)
+        task.cancel()
+    }
+
+    func didReceiveHead(
+        task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPResponseHead
+    ) -> EventLoopFuture<Void> {
+        receive(head)
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    private func receive(_ head: NIOHTTP1.HTTPResponseHead) {
+        let now = clock.uptime
+        var fields = head.headers
+        let entry = client.log?.take(from: &fields)
+        let waiter = state.withLock { state in
+            state.lastActivity = now
+            state.metrics.toHead = now - startedAt
+            state.metrics.protocolName = head.version.major == 2 ? "h2" : "http/1.\(head.version.minor)"
+            state.metrics.isConnectionReused = entry?.isConnectionReused
+            (state.hasHead, state.entry) = (true, entry)
+            defer { state.headWaiter = nil }
+            return state.headWaiter
+        }
+        guard let waiter else { return }
+        request.onEvent?(HTTPTransportEvent(.received, progress: TransferProgress(completed: 0, total: nil)))
+        waiter.resume(
+            returning: NetworkCore.HTTPResponseHead(
+                status: Int(head.status.code),
+                headers: NetworkCore.HTTPHeaders(fields.map { ($0.name, $0.value) }),
+                url: request.head.url
+            ))
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        let now = clock.uptime
+        let data = Data(buffer.readableBytesView)
+        guard !data.isEmpty else { return task.eventLoop.makeSucceededVoidFuture() }
+        var received: Int64 = 0
+        var demand: EventLoopPromise<Void>?
+        let waiter = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
+            guard state.end == nil else { return nil }
+            state.lastActivity = now
+            state.metrics.bytesReceived += Int64(data.count)
+            received = state.metrics.bytesReceived
+            if let waiter = state.pieceWaiter {
+                state.pieceWaiter = nil
+                return waiter
+            }
+            state.pieces.append(data)
+            state.unreadBytes += data.count
+            guard state.unreadBytes >= unreadLimit else { return nil }
+            demand = task.eventLoop.makePromise()
+            state.demand = demand
+            return nil
+        }
+        if received > 0, let onEvent = request.onEvent {
+            onEvent(HTTPTransportEvent(.received, progress: TransferProgress(completed: received, total: nil)))
+        }
+        waiter?.resume(returning: data)
+        return demand?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) {
+        let isSent = state.withLock { $0.hasHead }
+        finish(HTTPTransportError(reportedBy: error, hasHead: isSent), keepsPieces: true)
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Void>) throws {
+        finish(nil, keepsPieces: true)
+    }
+}
+#endif

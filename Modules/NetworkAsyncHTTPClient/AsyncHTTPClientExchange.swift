@@ -1,0 +1,261 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import ConcurrencyPrimitives
+import Foundation
+import NIOCore
+import NetworkCore
+
+/// One exchange under way: whether it is its turn, what has arrived, and what waits for it.
+final class AsyncHTTPClientExchange: Sendable {
+    struct State {
+        /// Where the exchange has entered, or waits to enter.
+        var gate: ConnectionGate?
+        /// When its turn came. Until then nothing can be sent, so the idle timeout does not count.
+        var turnAt: Duration?
+        var task: HTTPClient.Task<Void>?
+        var upload: Upload?
+        var lastActivity: Duration
+        var metrics = HTTPTransportMetrics()
+
+        var headWaiter: CheckedContinuation<NetworkCore.HTTPResponseHead, any Error>?
+        var hasHead = false
+        var entry: ResponseLog.Entry?
+        var pieces = CircularBuffer<Data>()
+        var unreadBytes = 0
+        /// Fulfilled when the server may send more.
+        var demand: EventLoopPromise<Void>?
+        var pieceWaiter: CheckedContinuation<Data?, any Error>?
+        var endWaiters: [Int: CheckedContinuation<HTTPTransportCompletion, any Error>] = [:]
+        var endWaiterCount = 0
+        /// How the exchange ended: `.some(nil)` well. What has arrived by then is still read.
+        var end: (any Error)??
+        var trailers: NetworkCore.HTTPHeaders = [:]
+    }
+
+    /// The sender of a body: its task, and what tells AsyncHTTPClient that the body has ended.
+    struct Upload {
+        let task: Task<Void, Never>
+        let end: EventLoopPromise<Void>
+    }
+
+    let request: HTTPTransportRequest
+    /// Kept, so that its connections are not closed before the exchange has ended.
+    let client: PooledHTTPClient
+    let clock: any TimeSource
+    let unreadLimit: Int
+    let startedAt: Duration
+    let state: Locked<State>
+    private let watch: ExchangeWatch
+
+    init(
+        _ request: HTTPTransportRequest,
+        over client: PooledHTTPClient,
+        watch: ExchangeWatch,
+        clock: any TimeSource,
+        unreadLimit: Int
+    ) {
+        self.request = request
+        self.client = client
+        self.watch = watch
+        self.clock = clock
+        self.unreadLimit = unreadLimit
+        startedAt = clock.uptime
+        state = Locked(State(lastActivity: startedAt))
+    }
+
+    /// Waits for a turn, sends the request, and waits for the head of the response.
+    func start(through gate: ConnectionGate) async throws -> NetworkCore.HTTPResponseHead {
+        let prepared = try httpRequest()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard state.end == nil else { return true }
+                    (state.gate, state.headWaiter) = (gate, continuation)
+                    return false
+                }
+                guard !isOver else { return continuation.resume(throwing: CancellationError()) }
+                let isQueued = !gate.enter(self) { self.takeTurn(prepared, at: gate) }
+                if isQueued {
+                    if let timeToHead = request.timeToHead { watch.add(self, limit: startedAt + timeToHead) }
+                    request.onEvent?(HTTPTransportEvent(.queued))
+                }
+            }
+        } onCancel: {
+            fail(CancellationError())
+        }
+    }
+
+    private func takeTurn(_ prepared: HTTPClient.Request, at gate: ConnectionGate) {
+        let now = clock.uptime
+        let isOver = state.withLock { state in
+            guard state.end == nil else { return true }
+            (state.turnAt, state.lastActivity) = (now, now)
+            state.metrics.queued = now - startedAt
+            return false
+        }
+        guard !isOver else { return gate.leave() }
+        if let limit { watch.add(self, limit: limit.at) }
+        let task = client.client.execute(request: prepared, delegate: self)
+        if client.log == nil {
+            // A client that the application has shut down fails the task without a word to the delegate.
+            task.futureResult.whenFailure { self.didReceiveError(task: task, $0) }
+        }
+        let isEnded = state.withLock { state in
+            state.task = task
+            return state.end != nil
+        }
+        if isEnded {
+            task.cancel()
+            watch.remove(self)
+        }
+    }
+
+    /// Waits for the next piece of the body.
+    ///
+    /// - Throws: ``HTTPTransportError`` when the body broke off; `CancellationError`.
+    func next() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let now = clock.uptime
+                var demand: EventLoopPromise<Void>?
+                let outcome: Result<Data?, any Error>? = state.withLock { state in
+                    if let piece = state.pieces.popFirst() {
+                        state.unreadBytes -= piece.count
+                        if state.unreadBytes < unreadLimit, let waiting = state.demand {
+                            (demand, state.demand, state.lastActivity) = (waiting, nil, now)
+                        }
+                        return .success(piece)
+                    }
+                    switch state.end {
+                    case .some(let error?): return .failure(error)
+                    case .some(nil): return .success(nil)
+                    case nil:
+                        state.pieceWaiter = continuation
+                        return nil
+                    }
+                }
+                if let demand {
+                    watch.add(self, limit: now + request.idleTimeout)
+                    demand.succeed()
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            fail(CancellationError())
+        }
+    }
+
+    /// Waits for the end of the exchange.
+    func completion() async throws -> HTTPTransportCompletion {
+        let id = state.withLock { state in
+            state.endWaiterCount += 1
+            return state.endWaiterCount
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome: Result<HTTPTransportCompletion, any Error>? = state.withLock { state in
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    switch state.end {
+                    case .some(let error?): return .failure(error)
+                    case .some(nil): return .success(state.completion)
+                    case nil:
+                        state.endWaiters[id] = continuation
+                        return nil
+                    }
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            state.withLock { $0.endWaiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Ends the exchange from this side, unless it has ended. What has arrived and was not read is dropped.
+    func fail(_ error: any Error) {
+        finish(error, keepsPieces: false)
+    }
+
+    /// Ends the exchange, unless it has ended.
+    func finish(_ error: (any Error)?, keepsPieces: Bool) {
+        guard state.withLock({ $0.end == nil }) else { return }
+        let now = clock.uptime
+        let trailers = error == nil ? self.trailers() : [:]
+        let before: State? = state.withLock { state in
+            guard state.end == nil else { return nil }
+            state.metrics.total = now - startedAt
+            state.trailers = trailers
+            let before = state
+            state.end = .some(error)
+            (state.headWaiter, state.pieceWaiter, state.task, state.gate, state.demand) = (nil, nil, nil, nil, nil)
+            (state.upload, state.endWaiters) = (nil, [:])
+            if !keepsPieces { state.pieces.removeAll() }
+            return before
+        }
+        guard let before else { return }
+        if before.turnAt == nil { before.gate?.withdraw(self) } else { before.gate?.leave() }
+        watch.remove(self)
+        before.upload?.task.cancel()
+        request.onEvent?(HTTPTransportEvent(.metrics, metrics: before.metrics))
+        let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
+        before.headWaiter?.resume(throwing: error ?? noResponse)
+        before.pieceWaiter?.resume(with: error.map { .failure($0) } ?? .success(nil))
+        for waiter in before.endWaiters.values {
+            waiter.resume(with: error.map { .failure($0) } ?? .success(before.completion))
+        }
+        // Before the body's promise: AsyncHTTPClient must not take that for the reason.
+        if let task = before.task, error != nil { task.cancel() }
+        before.demand?.fail(error ?? CancellationError())
+        before.upload?.end.fail(error ?? CancellationError())
+    }
+
+    private func trailers() -> NetworkCore.HTTPHeaders {
+        let fields = state.withLock { $0.entry }?.trailers.withLock { $0 }
+        return fields.map { NetworkCore.HTTPHeaders($0.map { ($0.name, $0.value) }) } ?? [:]
+    }
+
+    // MARK: Time limits
+
+    /// The first limit to be reached, and what it is a limit of. `nil`: nothing has a limit now.
+    var limit: (at: Duration, reason: String)? {
+        state.withLock { state in
+            guard state.end == nil else { return nil }
+            var limits: [(at: Duration, reason: String)] = []
+            if state.turnAt != nil, state.demand == nil {
+                let reason = "nothing was sent or received for \(request.idleTimeout)"
+                limits.append((state.lastActivity + request.idleTimeout, reason))
+            }
+            if !state.hasHead, let timeToHead = request.timeToHead {
+                let waited = state.turnAt == nil ? "waited for a connection" : "the head of the response did not arrive"
+                limits.append((startedAt + timeToHead, "\(waited) for \(timeToHead)"))
+            }
+            return limits.min { $0.at < $1.at }
+        }
+    }
+
+    func endIfOverdue(at now: Duration) {
+        guard let limit, limit.at <= now else { return }
+        fail(HTTPTransportError(.timedOut, reason: limit.reason))
+    }
+}
+
+extension AsyncHTTPClientExchange.State {
+    var completion: HTTPTransportCompletion { HTTPTransportCompletion(trailers: trailers, metrics: metrics) }
+}
+
+/// The one reader of an exchange's body. When it is released, the exchange ends: nothing would read on.
+final class AsyncHTTPClientBodyReader: Sendable {
+    private let exchange: AsyncHTTPClientExchange
+
+    init(_ exchange: AsyncHTTPClientExchange) {
+        self.exchange = exchange
+    }
+
+    deinit {
+        exchange.fail(CancellationError())
+    }
+
+    @Sendable func next() async throws -> Data? {
+        try await exchange.next()
+    }
+}
+#endif

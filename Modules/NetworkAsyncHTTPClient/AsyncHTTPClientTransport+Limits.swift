@@ -1,0 +1,35 @@
+#if AsyncHTTPClient
+import NetworkCore
+
+extension AsyncHTTPClientTransport {
+    /// The limits of a transport.
+    public struct Limits: Sendable, Hashable {
+        /// The most requests at a time to an `http` origin, each on a connection of its own.
+        public var connectionsPerOrigin = 8
+
+        /// The most requests at a time to an `https` origin, where one HTTP/2 connection carries many.
+        public var multiplexedRequestsPerOrigin = 64
+
+        /// How long a connection without a request is kept.
+        public var connectionIdleTime: Duration = .seconds(60)
+
+        /// The longest time to connect, TLS included.
+        public var connectTimeout: Duration = .seconds(30)
+
+        /// How many bytes of a response may wait to be read before the server has to wait.
+        public var unreadBytes = 64 * 1_024
+
+        /// How many times its size a compressed body may have when it is decoded. A larger one fails with code
+        /// `responseTooLarge`.
+        public var decompressionRatio = 200
+
+        /// Creates the standard limits.
+        public init() {}
+
+        /// The most requests at a time.
+        func requests(to origin: Origin) -> Int {
+            max(1, origin.isCleartext ? connectionsPerOrigin : multiplexedRequestsPerOrigin)
+        }
+    }
+}
+#endif

@@ -1,0 +1,141 @@
+#if AsyncHTTPClient
+public import AsyncHTTPClient
+public import ConcurrencyPrimitives
+import NIOCore
+import NIOHTTP1
+public import NetworkCore
+
+/// Performs exchanges with AsyncHTTPClient: the transport for servers and for Linux.
+///
+/// ```swift
+/// let transport = AsyncHTTPClientTransport()
+/// let client = NetworkClient(baseURL: url, transport: transport)
+/// ```
+///
+/// HTTP/1.1, and HTTP/2 where the server agrees to it in the TLS handshake. A body is sent while it is made, and a
+/// response is read while the request is still being sent. Both directions have back-pressure: a sender waits for the
+/// connection, and a server waits for the reader. The transport follows no redirect and keeps no cookie. It decodes
+/// `gzip` and `deflate`, and fails when such a body is cut short or is larger than ``Limits/decompressionRatio`` allows.
+///
+/// **Connections.** Requests to one origin wait in this transport until one of ``Limits/connectionsPerOrigin`` is free.
+/// A request that carries no token and must not happen twice, as a refresh is, never waits for one of those: it has
+/// connections of its own, each new and used once, so that no server can close it between two requests. An open
+/// stream counts as a request to its origin: give streams a transport of their own where many are open.
+///
+/// **Time.** Idle timeout and time to the head are those of the request. While a reader does not read, and the sender
+/// therefore waits, no idle time counts. One timer serves all requests of a transport.
+///
+/// **Trailers** of a response arrive in its completion. AsyncHTTPClient cannot send trailers with a request. It does not
+/// show responses with a status of 1xx.
+///
+/// **End.** A transport that is released closes its connections when its last exchange has ended. ``shutdown()`` does
+/// it at once. A program that ends lets the token engine settle first and shuts the transport down then: a refresh
+/// that is under way needs it.
+public final class AsyncHTTPClientTransport: HTTPTransport {
+    private let clients: HTTPClientSet
+    private let limits: Limits
+    private let watch: ExchangeWatch
+    private let clock: any TimeSource
+    private let gates = Locked<[GateKey: ConnectionGate]>([:])
+
+    private struct GateKey: Hashable {
+        let origin: Origin
+        let use: ConnectionUse
+    }
+
+    /// Creates a transport with connections of its own, on the threads that all clients of the process share.
+    ///
+    /// - Parameters:
+    ///   - limits: The limits of connections and of bodies.
+    ///   - pins: The public keys that hosts must have. A host without pins needs a valid certificate only.
+    ///   - clock: The clock of the time limits.
+    ///   - configure: Changes the configuration of the HTTP client before it is used: TLS, a proxy, the versions of
+    ///     HTTP. Redirects, timeouts, connections and decompression are set by the transport afterwards.
+    public convenience init(
+        limits: Limits = Limits(),
+        pins: PublicKeyPins = PublicKeyPins(),
+        clock: any TimeSource = SystemTimeSource(),
+        configure: (inout HTTPClient.Configuration) -> Void = { _ in }
+    ) {
+        var configuration = HTTPClient.Configuration()
+        configure(&configuration)
+        self.init(HTTPClientSet(configuration, limits: limits, pins: pins), limits: limits, clock: clock)
+    }
+
+    /// Creates a transport over an application's own client, whose connections, TLS options and timeouts then apply.
+    ///
+    /// Such a transport sees no trailers and pins no keys, and all requests share the connections of the client. Of a
+    /// redirect it delivers the head only, whatever the client is configured to do. The application shuts the client
+    /// down, after the last use of the transport.
+    ///
+    /// - Parameters:
+    ///   - client: The application's client.
+    ///   - limits: The limit of requests to one origin; the others are the client's.
+    ///   - clock: The clock of the time limits.
+    public convenience init(
+        sharing client: HTTPClient,
+        limits: Limits = Limits(),
+        clock: any TimeSource = SystemTimeSource()
+    ) {
+        self.init(HTTPClientSet(sharing: client), limits: limits, clock: clock)
+    }
+
+    private init(_ clients: HTTPClientSet, limits: Limits, clock: any TimeSource) {
+        self.clients = clients
+        self.limits = limits
+        self.clock = clock
+        watch = ExchangeWatch(clock: clock)
+    }
+
+    /// Sends one request and returns when the head of the response has arrived.
+    ///
+    /// - Parameter request: The request.
+    /// - Returns: The response, with its trailers in the completion.
+    /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
+    ///   `tlsFailed` for a certificate or a public key that is not accepted, `invalidResponse` for what is not HTTP,
+    ///   `encodingFailed` when the body cannot be read. `CancellationError` at once when the task is cancelled.
+    public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        let use = ConnectionUse(request)
+        guard let origin = Origin(request.head.url), let client = clients.client(for: request.head.url, use: use) else {
+            throw HTTPTransportError(.transportFailed, reason: "the transport was shut down, or the URL has no host")
+        }
+        let exchange = AsyncHTTPClientExchange(
+            request, over: client, watch: watch, clock: clock, unreadLimit: limits.unreadBytes)
+        let head = try await exchange.start(through: gate(for: origin, use: use))
+        let reader = AsyncHTTPClientBodyReader(exchange)
+        return HTTPTransportResponse(
+            head: head, body: HTTPBody(pull: reader.next), completion: { try await exchange.completion() })
+    }
+
+    /// Closes all connections. Exchanges under way fail, and so does every later one.
+    ///
+    /// A client that the application shares stays as it is.
+    ///
+    /// - Throws: What closing the connections throws.
+    public func shutdown() async throws {
+        try await clients.shutdown()
+    }
+
+    private func gate(for origin: Origin, use: ConnectionUse) -> ConnectionGate {
+        gates.withLock { gates in
+            let key = GateKey(origin: origin, use: use)
+            if let gate = gates[key] { return gate }
+            let gate = ConnectionGate(limit: limits.requests(to: origin))
+            gates[key] = gate
+            return gate
+        }
+    }
+}
+
+/// Which connections a request uses. None of them waits for another.
+enum ConnectionUse: Hashable {
+    /// Most requests. Connections are kept.
+    case requests
+    /// Requests without a token that must not happen twice: sign-in and refresh. Each connection is used once.
+    case refreshes
+
+    init(_ request: HTTPTransportRequest) {
+        self = !request.isIdempotent && request.context.session == nil ? .refreshes : .requests
+    }
+}
+#endif

@@ -1,0 +1,135 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import ConcurrencyPrimitives
+import Foundation
+import NIOCore
+import NIOHTTPCompression
+import NIOPosix
+import NetworkCore
+
+/// The HTTP clients of a transport: one for each use and each host with pins, made when it is first needed.
+///
+/// An initializer of AsyncHTTPClient for new connections is not told their host. So a host with pins has clients of its
+/// own, whose initializer knows the pins.
+final class HTTPClientSet: Sendable {
+    private struct Key: Hashable {
+        let use: ConnectionUse
+        let pinnedHost: String?
+    }
+
+    private struct State {
+        var clients: [Key: PooledHTTPClient] = [:]
+        var isShutDown = false
+    }
+
+    private let make: @Sendable (Key) -> PooledHTTPClient
+    private let pins: PublicKeyPins
+    private let isShared: Bool
+    private let state = Locked(State())
+
+    init(_ configuration: HTTPClient.Configuration, limits: AsyncHTTPClientTransport.Limits, pins: PublicKeyPins) {
+        self.pins = pins
+        isShared = false
+        let base = configuration.applying(limits)
+        make = { key in
+            var configuration = base
+            if key.use == .refreshes { configuration.maximumUsesPerConnection = 1 }
+            let log = ResponseLog()
+            let pins = pins.keys(of: key.pinnedHost)
+            configuration.http1_1ConnectionDebugInitializer = { channel in
+                pins.verify(channel) { try log.attach(to: channel) }
+            }
+            configuration.http2ConnectionDebugInitializer = { channel in pins.verify(channel) {} }
+            configuration.http2StreamChannelDebugInitializer = { channel in
+                channel.eventLoop.submit { try log.attach(to: channel) }
+            }
+            // Not Network.framework's threads: pins need the certificate that NIOSSL has seen.
+            let client = HTTPClient(
+                eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
+            return PooledHTTPClient(client, log: log, isOwned: true)
+        }
+    }
+
+    init(sharing client: HTTPClient) {
+        let shared = PooledHTTPClient(client, log: nil, isOwned: false)
+        (pins, isShared) = (PublicKeyPins(), true)
+        make = { _ in shared }
+    }
+
+    /// The client for a request; `nil` after ``shutdown()``.
+    func client(for url: URL, use: ConnectionUse) -> PooledHTTPClient? {
+        let host = url.host?.lowercased()
+        let key = Key(use: isShared ? .requests : use, pinnedHost: host.flatMap { pins.keys(of: $0) == nil ? nil : $0 })
+        return state.withLock { state in
+            guard !state.isShutDown else { return nil }
+            if let client = state.clients[key] { return client }
+            let client = make(key)
+            state.clients[key] = client
+            return client
+        }
+    }
+
+    func shutdown() async throws {
+        let clients = state.withLock { state in
+            defer { state = State(isShutDown: true) }
+            return Array(state.clients.values)
+        }
+        for client in clients { try await client.shutdown() }
+    }
+}
+
+/// A client that shuts down when its last user releases it.
+final class PooledHTTPClient: Sendable {
+    let client: HTTPClient
+    /// What its connections have seen. `nil`: the client is the application's.
+    let log: ResponseLog?
+    private let isOwned: Locked<Bool>
+
+    init(_ client: HTTPClient, log: ResponseLog?, isOwned: Bool) {
+        self.client = client
+        self.log = log
+        self.isOwned = Locked(isOwned)
+    }
+
+    deinit {
+        guard takeOwnership() else { return }
+        client.shutdown { _ in }
+    }
+
+    func shutdown() async throws {
+        guard takeOwnership() else { return }
+        try await client.shutdown()
+    }
+
+    private func takeOwnership() -> Bool {
+        isOwned.withLock { isOwned in
+            defer { isOwned = false }
+            return isOwned
+        }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// The configuration with what the seam of transports requires.
+    fileprivate func applying(_ limits: AsyncHTTPClientTransport.Limits) -> HTTPClient.Configuration {
+        var copy = self
+        copy.redirectConfiguration = .disallow
+        copy.decompression = .enabled(limit: .ratio(max(1, limits.decompressionRatio)))
+        copy.timeout = Timeout(connect: TimeAmount(limits.connectTimeout))
+        copy.connectionPool.idleTimeout = TimeAmount(limits.connectionIdleTime)
+        // The gates of the transport hold requests back, with the limits of the origin.
+        copy.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(
+            1, limits.connectionsPerOrigin, limits.multiplexedRequestsPerOrigin)
+        // A retry policy belongs to the client.
+        copy.connectionPool.retryConnectionEstablishment = false
+        return copy
+    }
+}
+
+extension TimeAmount {
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self = .seconds(seconds) + .nanoseconds(attoseconds / 1_000_000_000)
+    }
+}
+#endif

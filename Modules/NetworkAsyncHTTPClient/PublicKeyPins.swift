@@ -1,0 +1,79 @@
+#if AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOSSL
+import NetworkCore
+
+/// The public keys that hosts must have, beside a valid certificate (RFC 7469 §2.4).
+///
+/// ```swift
+/// let pins = try PublicKeyPins(["api.example.com": ["r/mIkG3eEpVdm+u/ko/cwxzOMo1bk4TyHIlByibiA5E=", backup]])
+/// ```
+///
+/// A pin is the SHA-256 of the subject public key information of the host's own certificate, in base 64:
+///
+/// ```
+/// openssl x509 -in host.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+/// ```
+///
+/// A connection whose key is not among the pins is closed before a byte of a request is sent, with code `tlsFailed`.
+/// Pin a second key that is not in use yet: with one pin, a lost key locks every installed client out.
+public struct PublicKeyPins: Sendable, Hashable {
+    private let keys: [String: Set<Data>]
+
+    /// No pins.
+    public init() {
+        keys = [:]
+    }
+
+    /// Creates pins.
+    ///
+    /// - Parameter hosts: The pins of each host, in base 64. A host matches itself only, not its subdomains.
+    /// - Throws: ``HTTPTransportError`` with code `tlsFailed` when a pin is not the SHA-256 of a key in base 64, or a
+    ///   host has none.
+    public init(_ hosts: [String: Set<String>]) throws {
+        var keys: [String: Set<Data>] = [:]
+        for (host, pins) in hosts {
+            let decoded = pins.compactMap { Data(base64Encoded: $0) }.filter { $0.count == SHA256.size }
+            guard !decoded.isEmpty, decoded.count == pins.count else {
+                throw HTTPTransportError(.tlsFailed, reason: "a pin is not a SHA-256 in base 64, or a host has no pin")
+            }
+            keys[host.lowercased()] = Set(decoded)
+        }
+        self.keys = keys
+    }
+
+    /// The pins of a host; `nil` where it has none.
+    func keys(of host: String?) -> Set<Data>? {
+        host.flatMap { keys[$0] }
+    }
+}
+
+extension Set<Data>? {
+    /// Compares the key of a new connection with the pins, then calls a closure on its thread. A connection with
+    /// another key is closed.
+    func verify(_ channel: any Channel, then use: @escaping @Sendable () throws -> Void) -> EventLoopFuture<Void> {
+        channel.eventLoop.submit {
+            try verify(channel)
+            try use()
+        }.flatMapError { error in
+            channel.close().transform(throwing: error)
+        }
+    }
+
+    private func verify(_ channel: any Channel) throws {
+        guard let pins = self else { return }
+        let certificate = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
+        guard let key = try certificate?.extractPublicKey().toSPKIBytes(), pins.contains(SHA256.digest(of: key)) else {
+            throw HTTPTransportError(.tlsFailed, reason: "the public key of the host is not one of its pins")
+        }
+    }
+}
+
+extension EventLoopFuture<Void> {
+    /// A future that fails when this one has ended in any way.
+    fileprivate func transform(throwing error: any Error) -> EventLoopFuture<Void> {
+        flatMapErrorThrowing { _ in }.flatMapThrowing { throw error }
+    }
+}
+#endif

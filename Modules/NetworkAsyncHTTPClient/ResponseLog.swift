@@ -1,0 +1,120 @@
+#if AsyncHTTPClient
+import ConcurrencyPrimitives
+import NIOCore
+import NIOHTTP1
+import NIOHTTPCompression
+
+/// What the connections of a client see of responses, and AsyncHTTPClient does not show: their trailers.
+///
+/// A handler on each connection writes a number into a field of the head, by which the exchange finds what was seen.
+/// The field replaces one that the server has sent, and is removed before the head leaves the transport.
+final class ResponseLog: Sendable {
+    private static let field = "latchkey-response"
+
+    /// What is seen of one response.
+    final class Entry: Sendable {
+        let isConnectionReused: Bool
+        let trailers = Locked<NIOHTTP1.HTTPHeaders?>(nil)
+
+        init(isConnectionReused: Bool) {
+            self.isConnectionReused = isConnectionReused
+        }
+    }
+
+    private struct State {
+        var last = 0
+        /// The entries that no exchange has taken.
+        var entries: [Int: Entry] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// Adds a handler to a connection, or to a stream of one, between its HTTP decoder and the decompressor.
+    func attach(to channel: any Channel) throws {
+        let operations = channel.pipeline.syncOperations
+        let decompressor = try operations.handler(type: NIOHTTPResponseDecompressor.self)
+        try operations.addHandler(ResponseLogHandler(self), position: .before(decompressor))
+    }
+
+    /// Takes the number out of a head, and the entry out of the log.
+    func take(from headers: inout NIOHTTP1.HTTPHeaders) -> Entry? {
+        guard let number = headers.first(name: Self.field).flatMap({ Int($0) }) else { return nil }
+        headers.remove(name: Self.field)
+        return remove(number)
+    }
+
+    fileprivate func begin(_ headers: inout NIOHTTP1.HTTPHeaders, isConnectionReused: Bool) -> (Int, Entry) {
+        let entry = Entry(isConnectionReused: isConnectionReused)
+        let number = state.withLock { state in
+            state.last += 1
+            state.entries[state.last] = entry
+            return state.last
+        }
+        headers.replaceOrAdd(name: Self.field, value: "\(number)")
+        return (number, entry)
+    }
+
+    @discardableResult
+    fileprivate func remove(_ number: Int) -> Entry? {
+        state.withLock { $0.entries.removeValue(forKey: number) }
+    }
+
+    /// Whether no exchange has taken an entry.
+    fileprivate func hasEntry(_ number: Int) -> Bool {
+        state.withLock { $0.entries[number] != nil }
+    }
+}
+
+/// Writes the responses of one connection to the log.
+private final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// The exchange of a response takes its entry soon after the head, unless it was cancelled.
+    private static let timeToTake = TimeAmount.seconds(60)
+
+    private let log: ResponseLog
+    private var current: (number: Int, entry: ResponseLog.Entry)?
+    private var hasResponded = false
+    private var isHead = false
+
+    init(_ log: ResponseLog) {
+        self.log = log
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .head(let head) = unwrapOutboundIn(data) { isHead = head.method == .HEAD }
+        context.write(data, promise: promise)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(var head) where head.status.code >= 200:
+            // A response without a body has nothing to decode; the decoder would call it cut short.
+            if isHead || head.status == .noContent || head.status == .notModified {
+                head.headers.remove(name: "Content-Encoding")
+            }
+            forget(in: context)
+            current = log.begin(&head.headers, isConnectionReused: hasResponded)
+            hasResponded = true
+            context.fireChannelRead(wrapInboundOut(.head(head)))
+        case .end(let trailers?):
+            current?.entry.trailers.withLock { $0 = trailers }
+            context.fireChannelRead(data)
+        default:
+            context.fireChannelRead(data)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        forget(in: context)
+    }
+
+    private func forget(in context: ChannelHandlerContext) {
+        guard let number = current?.number, log.hasEntry(number) else { return }
+        context.eventLoop.scheduleTask(in: Self.timeToTake) { [log] in log.remove(number) }
+    }
+}
+#endif

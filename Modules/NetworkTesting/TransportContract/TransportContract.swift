@@ -1,0 +1,87 @@
+import AuthTesting
+public import NetworkCore
+
+/// The rules that every `HTTPTransport` should keep, as a suite to run against yours.
+///
+/// ```swift
+/// @Test func `my transport keeps the contract`() async throws {
+///     try await TransportContract.check { PartnerTransport() }
+/// }
+/// ```
+///
+/// Each rule has a transport of its own, and a server on a loopback port that sends what real servers and broken ones
+/// send: bodies cut short, two lengths, no HTTP at all. A transport that cannot keep a rule declares a ``Deviation``,
+/// with its reason. `Transports` in the documentation of NetworkCore has the table for the transports that ship.
+public enum TransportContract {
+    /// A rule that a transport does not keep.
+    public struct Deviation: Sendable, Hashable {
+        /// The rule, one of ``TransportContract/rules``.
+        public let rule: String
+
+        /// What the transport does instead.
+        public let reason: String
+
+        /// Whether the rule ends the process. Such a rule is not run.
+        public let endsProcess: Bool
+
+        /// Declares a deviation.
+        ///
+        /// - Parameters:
+        ///   - rule: The rule, one of ``TransportContract/rules``.
+        ///   - reason: What the transport does instead.
+        ///   - endsProcess: Whether the rule ends the process. Such a rule is not run.
+        public init(_ rule: String, _ reason: String, endsProcess: Bool = false) {
+            self.rule = rule
+            self.reason = reason
+            self.endsProcess = endsProcess
+        }
+    }
+
+    /// The rules, as sentences, in the order in which they run.
+    public static var rules: [String] { TransportRules.all.map(\.name) }
+
+    /// Checks a transport.
+    ///
+    /// A declared deviation is checked too: a transport that keeps the rule all the same violates the contract, so that
+    /// no declaration outlives its reason.
+    ///
+    /// - Parameters:
+    ///   - deviations: The rules that the transport does not keep.
+    ///   - only: The rules to check. `nil`: all.
+    ///   - timeLimit: The longest time for one rule.
+    ///   - makeTransport: Makes a transport, once for each rule.
+    /// - Throws: ``ContractViolation`` with every rule that is broken, or kept against a declaration; the errors of
+    ///   `makeTransport`.
+    public static func check<Transport: HTTPTransport>(
+        deviations: [Deviation] = [],
+        only: Set<String>? = nil,
+        timeLimit: Duration = .seconds(120),
+        makeTransport: () async throws -> Transport
+    ) async throws {
+        var broken = deviations.filter { deviation in !TransportRules.all.contains { $0.name == deviation.rule } }
+            .map { ContractViolation.BrokenRule(name: $0.rule, observed: "there is no such rule") }
+        let declared = Dictionary(deviations.map { ($0.rule, $0) }) { first, _ in first }
+        for rule in TransportRules.all where only?.contains(rule.name) ?? true {
+            let deviation = declared[rule.name]
+            guard deviation?.endsProcess != true else { continue }
+            let subject = TransportSubject(transport: try await makeTransport())
+            let outcome = await rule.broken(by: subject, timeLimit: timeLimit)
+            switch (outcome, deviation) {
+            case (let outcome?, nil): broken.append(outcome)
+            case (nil, _?):
+                let observed = "the transport keeps it, and declares that it does not"
+                broken.append(ContractViolation.BrokenRule(name: rule.name, observed: observed))
+            default: break
+            }
+        }
+        guard broken.isEmpty else {
+            throw ContractViolation(
+                contract: "TransportContract", subject: "\(Transport.self)", brokenRules: broken)
+        }
+    }
+}
+
+/// All rules of ``TransportContract``.
+enum TransportRules {
+    static let all = messages + bodies + failures + waits + streaming + connections
+}

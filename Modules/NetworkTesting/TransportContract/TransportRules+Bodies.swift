@@ -1,0 +1,153 @@
+import AuthTesting
+import Foundation
+import NetworkCore
+
+// Bodies: whole, or an error.
+extension TransportRules {
+    static let bodies: [ContractRule<TransportSubject>] = sent + received + decoded
+
+    private static let sent: [ContractRule<TransportSubject>] = [
+        ContractRule("a body arrives whole and with its length") { subject in
+            let content = Data.pattern(1_000_000)
+            let peer = try TransportPeer { connection in
+                while let request = connection.readRequest() { connection.respond(body: request.body) }
+            }
+            defer { peer.stop() }
+            for method: HTTPMethod in [.post, .put, .patch, .delete] {
+                let response = try await subject.whole(subject.request(method, peer.url, body: HTTPBody(content)))
+                try expect(response.body == content, otherwise: "\(method): \(response.body.count) bytes came back")
+                let lengths = peer.requests.last?.values(of: "Content-Length") ?? []
+                try expect(lengths == ["1000000"], otherwise: "\(method): the lengths are \(lengths)")
+            }
+        },
+        ContractRule("a sequence arrives whole") { subject in
+            let pieces = (0..<50).map { number in Data(repeating: UInt8(number), count: 1_000 * number) }
+            let peer = try TransportPeer { connection in
+                while let request = connection.readRequest() { connection.respond(body: request.body) }
+            }
+            defer { peer.stop() }
+            let body = HTTPBody { AsyncStream(pieces) }
+            let response = try await subject.whole(subject.request(.post, peer.url, body: body))
+            try expect(response.body == Data(pieces.joined()), otherwise: "\(response.body.count) bytes came back")
+        },
+        ContractRule("a sequence of another length than announced is an error") { subject in
+            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            defer { peer.stop() }
+            for length: Int64 in [3, 5] {
+                let body = HTTPBody(length: length) { AsyncStream([Data("four".utf8)]) }
+                try await subject.expectError([.encodingFailed]) {
+                    try await subject.whole(subject.request(.post, peer.url, body: body))
+                }
+            }
+            try expect(peer.requests.isEmpty, otherwise: "the server took it for a whole body")
+        },
+        ContractRule("a sequence that fails never looks whole to the server") { subject in
+            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            defer { peer.stop() }
+            let body = HTTPBody {
+                AsyncThrowingStream<Data, any Error> { continuation in
+                    continuation.yield(Data("half".utf8))
+                    continuation.finish(throwing: RuleBroken("of the sequence"))
+                }
+            }
+            try await subject.expectError([.encodingFailed]) {
+                try await subject.whole(subject.request(.post, peer.url, body: body))
+            }
+            try expect(peer.requests.isEmpty, otherwise: "the server took it for a whole body")
+        },
+    ]
+
+    private static let received: [ContractRule<TransportSubject>] = [
+        ContractRule("a chunked body arrives whole") { subject in
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            let some = try await subject.response(to: head + "2\r\nab\r\n3;x=y\r\ncde\r\n0\r\n\r\n")
+            try expect(some.body == Data("abcde".utf8), otherwise: "the body has \(some.body.count) bytes")
+            let none = try await subject.response(to: head + "0\r\n\r\n")
+            try expect(none.body.isEmpty, otherwise: "the empty body has \(none.body.count) bytes")
+        },
+        ContractRule("a body without a length ends with the connection") { subject in
+            let response = try await subject.response(to: "HTTP/1.1 200 OK\r\n\r\nabc")
+            try expect(response.body == Data("abc".utf8), otherwise: "the body has \(response.body.count) bytes")
+        },
+        ContractRule("204, 304 and the response to HEAD have no body, whatever length they name") { subject in
+            for (status, method) in [("204 None", HTTPMethod.get), ("304 Same", .get), ("200 OK", .head)] {
+                let peer = try TransportPeer { connection in
+                    while connection.readRequest() != nil {
+                        connection.send("HTTP/1.1 \(status)\r\nContent-Length: 1000\r\n\r\n")
+                    }
+                }
+                defer { peer.stop() }
+                let response = try await subject.whole(subject.request(method, peer.url))
+                try expect(response.body.isEmpty, otherwise: "\(status): \(response.body.count) bytes")
+            }
+        },
+        ContractRule("trailer fields after a body do no harm to it") { subject in
+            let response = try await subject.response(to: Self.withTrailer)
+            try expect(response.body == Data("abc".utf8), otherwise: "the body has \(response.body.count) bytes")
+        },
+        ContractRule("trailer fields are in the completion") { subject in
+            let peer = try TransportPeer(responding: Self.withTrailer)
+            defer { peer.stop() }
+            let response = try await subject.perform(subject.request(.get, peer.url))
+            _ = try await response.body.collect(upTo: .max)
+            let trailers = try await response.completion().trailers
+            try expect(trailers["X-Sum"] == "7", otherwise: "they are \(trailers)")
+        },
+        ContractRule("a second reader of a body gets an error") { subject in
+            let peer = try TransportPeer { connection in
+                while connection.readRequest() != nil { connection.respond(body: Data("body".utf8)) }
+            }
+            defer { peer.stop() }
+            let response = try await subject.perform(subject.request(.get, peer.url))
+            _ = try await response.body.collect(upTo: .max)
+            do {
+                _ = try await response.body.collect(upTo: .max)
+            } catch let error as HTTPBodyError {
+                return try expect(error.code == .alreadyRead, otherwise: "the code is \(error.code)")
+            }
+            throw RuleBroken("it read the body")
+        },
+    ]
+
+    private static let withTrailer =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\n\r\n"
+
+    private static let decoded: [ContractRule<TransportSubject>] = [
+        ContractRule("gzip and deflate are decoded, identity is left as it is") { subject in
+            for (coding, bytes) in [
+                ("gzip", Data.gzipped), ("deflate", Data.deflated), ("identity", Data("hello hello hello".utf8)),
+            ] {
+                let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(bytes.count)\r\n\r\n"
+                let response = try await subject.response(to: Data(head.utf8) + bytes)
+                try expect(response.body == Data("hello hello hello".utf8), otherwise: "\(coding) was not decoded")
+            }
+        },
+        ContractRule("a response without a body may name a coding") { subject in
+            for (status, method) in [("204 None", HTTPMethod.get), ("304 Same", .get), ("200 OK", .head)] {
+                let text = "HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\n\r\n"
+                let response = try await subject.response(to: text, method: method)
+                try expect(response.body.isEmpty, otherwise: "\(status): \(response.body.count) bytes")
+            }
+        },
+        ContractRule("a compressed body that is cut short is an error") { subject in
+            let bytes = Data.gzipped.dropLast(12)
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bytes.count)\r\n\r\n"
+            try await subject.expectError { try await subject.response(to: Data(head.utf8) + bytes) }
+        },
+    ]
+}
+
+extension AsyncStream<Data> {
+    init(_ pieces: [Data]) {
+        self.init { continuation in
+            for piece in pieces { continuation.yield(piece) }
+            continuation.finish()
+        }
+    }
+}
+
+extension Data {
+    /// `hello hello hello`, as gzip and as zlib write it.
+    fileprivate static let gzipped = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==") ?? Data()
+    fileprivate static let deflated = Data(base64Encoded: "eJzLSM3JyVfIQJAAOi4GfQ==") ?? Data()
+}

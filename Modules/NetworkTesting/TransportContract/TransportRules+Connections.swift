@@ -1,0 +1,83 @@
+import AuthTesting
+import Foundation
+import NetworkCore
+
+// Connections that are kept, and those that a server closes.
+extension TransportRules {
+    static let connections: [ContractRule<TransportSubject>] = [
+        ContractRule("requests that follow each other share a connection") { subject in
+            let peer = try TransportPeer { while $0.readRequest() != nil { $0.respond(body: Data("ok".utf8)) } }
+            defer { peer.stop() }
+            for _ in 0..<20 { _ = try await subject.whole(subject.request(.get, peer.url)) }
+            try expect(peer.connectionCount < 4, otherwise: "there were \(peer.connectionCount)")
+        },
+        ContractRule("a POST after the server has closed the kept connection succeeds") { subject in
+            let peer = try TransportPeer { connection in
+                guard connection.readRequest() != nil else { return }
+                connection.respond()
+            }
+            defer { peer.stop() }
+            for _ in 0..<10 {
+                let response = try await subject.whole(
+                    subject.request(.post, peer.url, body: HTTPBody(Data("x".utf8))))
+                try expect(response.status == 200, otherwise: "the status is \(response.status)")
+            }
+            try expect(peer.requests.count == 10, otherwise: "the server saw \(peer.requests.count) requests")
+        },
+        ContractRule("a POST is sent once when the server closes without a response") { subject in
+            let peer = try TransportPeer { connection in
+                while let request = connection.readRequest() {
+                    guard request.method == "GET" else { return }
+                    connection.respond()
+                }
+            }
+            defer { peer.stop() }
+            for body in [HTTPBody.none, HTTPBody(Data("x".utf8))] {
+                _ = try await subject.whole(subject.request(.get, peer.url))
+                try await subject.expectError([.connectionFailed]) {
+                    try await subject.whole(subject.request(.post, peer.url, body: body))
+                }
+            }
+            let count = peer.requests.filter { $0.method == "POST" }.count
+            try expect(count == 2, otherwise: "two requests arrived \(count) times")
+        },
+        ContractRule("a connection on which a response broke off is not used again") { subject in
+            let peer = try TransportPeer { connection in
+                while let request = connection.readRequest() {
+                    guard request.target == "/bad" else {
+                        connection.respond(body: Data("good".utf8))
+                        continue
+                    }
+                    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nX: smuggled\r\n")
+                }
+            }
+            defer { peer.stop() }
+            _ = try? await subject.whole(subject.request(.get, peer.url.appendingPathComponent("bad")))
+            for _ in 0..<3 {
+                let response = try await subject.whole(subject.request(.get, peer.url.appendingPathComponent("good")))
+                let isClean = response.headers["X"] == nil && response.body == Data("good".utf8)
+                try expect(isClean, otherwise: "a later request got what was left over")
+            }
+        },
+        ContractRule("1,000 requests at once get their own responses") { subject in
+            let peer = try TransportPeer { connection in
+                while let request = connection.readRequest() { connection.respond(body: Data(request.target.utf8)) }
+            }
+            defer { peer.stop() }
+            for method: HTTPMethod in [.get, .post] {
+                let right = await withTaskGroup(of: Bool.self) { group in
+                    for number in 0..<1_000 {
+                        group.addTask {
+                            let url = peer.url.appendingPathComponent("\(number)")
+                            let body = method == .post ? HTTPBody(Data("x".utf8)) : .none
+                            let response = try? await subject.whole(subject.request(method, url, body: body))
+                            return response?.body == Data("/\(number)".utf8)
+                        }
+                    }
+                    return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+                try expect(right == 1_000, otherwise: "\(method): \(right) did")
+            }
+        },
+    ]
+}

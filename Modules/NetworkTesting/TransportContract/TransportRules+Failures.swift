@@ -1,0 +1,97 @@
+import AuthTesting
+import Foundation
+import NetworkCore
+
+// Servers that break off, or do not speak HTTP.
+extension TransportRules {
+    static let failures: [ContractRule<TransportSubject>] = [
+        ContractRule("a host that refuses the connection is connectionFailed") { subject in
+            let peer = try TransportPeer { _ in }
+            peer.stop()
+            // The port is closed when the thread that accepts has ended.
+            while (try? await subject.perform(subject.request(.get, peer.url))) != nil {}
+            try await subject.expectError([.connectionFailed]) {
+                try await subject.whole(subject.request(.get, peer.url))
+            }
+        },
+        ContractRule("a name that no host has is connectionFailed") { subject in
+            guard let url = URL(string: "http://no-such-host.invalid/") else { return }
+            try await subject.expectError([.connectionFailed]) { try await subject.whole(subject.request(.get, url)) }
+        },
+        ContractRule("a connection that closes without a response is connectionFailed") { subject in
+            try await subject.expectError([.connectionFailed]) { try await subject.response(to: "") }
+        },
+        ContractRule("a head that is cut short is an error") { subject in
+            try await subject.expectError { try await subject.response(to: "HTTP/1.1 200 OK\r\nContent-Le") }
+        },
+        ContractRule("a body that is cut short is an error") { subject in
+            try await subject.expectError {
+                try await subject.response(to: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+            }
+        },
+        ContractRule("what arrived before a body broke off can be read") { subject in
+            let peer = try TransportPeer { connection in
+                guard connection.readRequest() != nil else { return }
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+            }
+            defer { peer.stop() }
+            var body = Data()
+            do {
+                let response = try await subject.perform(subject.request(.get, peer.url))
+                for try await piece in response.body { body += piece }
+            } catch is HTTPTransportError {
+                return try expect(body == Data("half".utf8), otherwise: "\(body.count) bytes were read")
+            }
+            throw RuleBroken("there was no error")
+        },
+        ContractRule("a chunked body that is cut short is an error") { subject in
+            for end in ["", "3\r\nab", "3\r\nabc\r\n", "3\r\nabc\r\n0\r\n"] {
+                let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                try await subject.expectError { try await subject.response(to: head + end) }
+            }
+        },
+        ContractRule("a chunk whose size is no number is an error") { subject in
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            try await subject.expectError { try await subject.response(to: head + "zz\r\nab\r\n0\r\n\r\n") }
+        },
+        ContractRule("a connection that is reset in the body is an error") { subject in
+            let peer = try TransportPeer { connection in
+                guard connection.readRequest() != nil else { return }
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+                connection.resetWhenClosed()
+            }
+            defer { peer.stop() }
+            try await subject.expectError { try await subject.whole(subject.request(.get, peer.url)) }
+        },
+        ContractRule("two different lengths are an error, or both are in the head") { subject in
+            let text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nabcd"
+            do {
+                let response = try await subject.response(to: text)
+                let lengths = response.headers["Content-Length"] ?? "missing"
+                try expect(lengths == "2, 4", otherwise: "the length is \(lengths)")
+            } catch is HTTPTransportError {
+                return
+            }
+        },
+        ContractRule("what is not HTTP is an error") { subject in
+            for text in [
+                "SSH-2.0-OpenSSH_9.2\r\n", "{\"status\": 200}\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n", "HTTP/1.1\r\n\r\n",
+            ] {
+                try await subject.expectError { try await subject.response(to: text) }
+            }
+        },
+        ContractRule("HTTP/0.9 is an error") { subject in
+            try await subject.expectError { try await subject.response(to: "<html>hello</html>\r\n") }
+        },
+        ContractRule("the name of the protocol in lower case is an error") { subject in
+            try await subject.expectError {
+                try await subject.response(to: "http/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            }
+        },
+        ContractRule("a field without a colon is an error") { subject in
+            try await subject.expectError {
+                try await subject.response(to: "HTTP/1.1 200 OK\r\nno colon here\r\nContent-Length: 0\r\n\r\n")
+            }
+        },
+    ]
+}

@@ -1,0 +1,98 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+
+// Both directions at once, and readers that are slow.
+extension TransportRules {
+    static let streaming: [ContractRule<TransportSubject>] = [
+        ContractRule("a response that arrives before the body was sent is the response") { subject in
+            let peer = try TransportPeer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno")
+                connection.waitForClose()
+            }
+            defer { peer.stop() }
+            let body = HTTPBody(Data(count: 32 * 1_024 * 1_024))
+            let response = try await subject.whole(subject.request(.post, peer.url, body: body))
+            try expect(response.status == 413, otherwise: "the status is \(response.status)")
+            try expect(response.body == Data("no".utf8), otherwise: "the body has \(response.body.count) bytes")
+        },
+        ContractRule("a sequence that has not ended does not hold a response back") { subject in
+            let peer = try TransportPeer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno")
+                connection.waitForClose()
+            }
+            defer { peer.stop() }
+            let pieces = AsyncStream<Data>.makeStream()
+            pieces.continuation.yield(Data("first".utf8))
+            let body = HTTPBody(once: pieces.stream)
+            let response = try await subject.whole(subject.request(.post, peer.url, body: body))
+            try expect(response.status == 413, otherwise: "the status is \(response.status)")
+            pieces.continuation.finish()
+        },
+        ContractRule("a response is read while its request is sent") { subject in
+            let peer = try TransportPeer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                while let chunk = connection.readChunk() {
+                    guard !chunk.isEmpty else { break }
+                    connection.sendChunk(chunk)
+                }
+                connection.send("0\r\n\r\n")
+                connection.waitForClose()
+            }
+            defer { peer.stop() }
+            let pieces = AsyncStream<Data>.makeStream()
+            pieces.continuation.yield(Data("piece 0".utf8))
+            let body = HTTPBody(once: pieces.stream)
+            let response = try await subject.perform(
+                subject.request(.post, peer.url, body: body, idleTimeout: .seconds(20)))
+            var echoed = 0
+            for try await piece in response.body {
+                try expect(piece == Data("piece \(echoed)".utf8), otherwise: "a wrong piece came back")
+                echoed += 1
+                if echoed == 20 { pieces.continuation.finish() }
+                pieces.continuation.yield(Data("piece \(echoed)".utf8))
+            }
+            try expect(echoed == 20, otherwise: "\(echoed) pieces came back")
+        },
+        ContractRule("a server waits for a reader that does not read") { subject in
+            let sent = Locked(0)
+            let total = 256 * 1_024 * 1_024
+            let peer = try TransportPeer { connection in
+                guard connection.readRequest() != nil else { return }
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
+                let piece = Data(count: 1_024 * 1_024)
+                for _ in 0..<(total / piece.count) {
+                    guard connection.send(piece) else { return }
+                    sent.withLock { $0 += piece.count }
+                }
+            }
+            defer { peer.stop() }
+            let response = try await subject.perform(subject.request(.get, peer.url))
+            // As long as the number grows, the server is not waiting yet.
+            var seen = -1
+            while sent.withLock({ $0 }) != seen {
+                seen = sent.withLock { $0 }
+                try await Task.sleep(for: .milliseconds(500))
+            }
+            try expect(
+                seen < total / 2, otherwise: "\(seen) of \(total) bytes were sent to a reader that does not read")
+            _ = response.head
+        },
+        ContractRule("a body that is not read does not keep others waiting") { subject in
+            let peer = try TransportPeer { connection in
+                while connection.readRequest() != nil { connection.respond(body: Data(count: 1_000_000)) }
+            }
+            defer { peer.stop() }
+            for _ in 0..<200 {
+                let response = try await subject.perform(subject.request(.get, peer.url))
+                try expect(response.head.status == 200, otherwise: "the status is \(response.head.status)")
+                var iterator = response.body.makeAsyncIterator()
+                _ = try await iterator.next()
+            }
+        },
+    ]
+}

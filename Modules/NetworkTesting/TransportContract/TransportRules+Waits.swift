@@ -1,0 +1,139 @@
+import AuthTesting
+import Foundation
+import NetworkCore
+
+// Time limits and cancellation.
+extension TransportRules {
+    static let waits: [ContractRule<TransportSubject>] = limits + cancellations
+
+    private static let limits: [ContractRule<TransportSubject>] = [
+        ContractRule("a server that does not respond is timedOut after the idle timeout") { subject in
+            let peer = try TransportPeer { connection in
+                _ = connection.readRequest()
+                connection.waitForClose()
+            }
+            defer { peer.stop() }
+            for method: HTTPMethod in [.get, .post] {
+                try await subject.expectError([.timedOut]) {
+                    try await subject.whole(
+                        subject.request(method, peer.url, idleTimeout: TransportSubject.shortTimeout))
+                }
+            }
+        },
+        ContractRule("a body that stops is timedOut after the idle timeout") { subject in
+            let peer = try TransportPeer { connection in
+                _ = connection.readRequest()
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+                connection.waitForClose()
+            }
+            defer { peer.stop() }
+            try await subject.expectError([.timedOut]) {
+                try await subject.whole(subject.request(.get, peer.url, idleTimeout: TransportSubject.shortTimeout))
+            }
+        },
+        ContractRule("a body that drips for longer than the idle timeout arrives whole") { subject in
+            let peer = try TransportPeer { connection in
+                _ = connection.readRequest()
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
+                for _ in 0..<9 {
+                    connection.wait(.milliseconds(500))
+                    connection.send("x")
+                }
+            }
+            defer { peer.stop() }
+            let response = try await subject.whole(subject.request(.get, peer.url, idleTimeout: .seconds(4)))
+            try expect(response.body.count == 9, otherwise: "\(response.body.count) bytes")
+        },
+        ContractRule("a server that keeps sending without a head is timedOut after the time to the head") { subject in
+            let peer = try TransportPeer { connection in
+                _ = connection.readRequest()
+                connection.send("HTTP/1.1 200 OK\r\n")
+                while connection.send("X-Field: value\r\n") { connection.wait(.milliseconds(20)) }
+            }
+            defer { peer.stop() }
+            try await subject.expectError([.timedOut]) {
+                try await subject.whole(
+                    subject.request(.get, peer.url, timeToHead: TransportSubject.shortTimeout))
+            }
+        },
+    ]
+
+    private static let cancellations: [ContractRule<TransportSubject>] = [
+        ContractRule("a request that is cancelled before it starts is not sent") { subject in
+            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            defer { peer.stop() }
+            let url = peer.url
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await subject.whole(subject.request(.post, url))
+            }
+            try await subject.expectCancelled(task)
+            try expect(peer.requests.isEmpty, otherwise: "it was sent")
+        },
+        ContractRule("a request that is cancelled before its response ends at once") { subject in
+            let arrived = Gate()
+            let closed = Gate()
+            let peer = try TransportPeer { connection in
+                _ = connection.readRequest()
+                arrived.open()
+                connection.waitForClose()
+                closed.open()
+            }
+            defer { peer.stop() }
+            let task = Task { try await subject.whole(subject.request(.get, peer.url)) }
+            await arrived.pass()
+            task.cancel()
+            try await subject.expectCancelled(task)
+            await closed.pass()
+        },
+        ContractRule("a request that is cancelled in its body ends at once") { subject in
+            let arrived = Gate()
+            let closed = Gate()
+            let peer = try TransportPeer { connection in
+                _ = connection.readRequest()
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+                connection.waitForClose()
+                closed.open()
+            }
+            defer { peer.stop() }
+            let task = Task {
+                for try await _ in try await subject.perform(subject.request(.get, peer.url)).body { arrived.open() }
+            }
+            await arrived.pass()
+            task.cancel()
+            try await subject.expectCancelled(task)
+            await closed.pass()
+        },
+        ContractRule("a request that is cancelled while its body is made ends at once") { subject in
+            let peer = try TransportPeer { _ = $0.readRequest() }
+            defer { peer.stop() }
+            let asked = Gate()
+            let never = Gate()
+            let body = HTTPBody {
+                AsyncStream<Data> {
+                    asked.open()
+                    await never.pass()
+                    return nil
+                }
+            }
+            let task = Task { try await subject.whole(subject.request(.post, peer.url, body: body)) }
+            await asked.pass()
+            task.cancel()
+            try await subject.expectCancelled(task)
+            never.open()
+        },
+        ContractRule("a body that is released before its end ends the exchange") { subject in
+            let closed = Gate()
+            let peer = try TransportPeer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+                connection.waitForClose()
+                closed.open()
+            }
+            defer { peer.stop() }
+            let status = try await subject.perform(subject.request(.get, peer.url)).head.status
+            try expect(status == 200, otherwise: "the status is \(status)")
+            await closed.pass()
+        },
+    ]
+}

@@ -1,0 +1,43 @@
+#if AsyncHTTPClient
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@testable import NetworkAsyncHTTPClient
+
+@Suite(.timeLimit(.minutes(20))) struct TransportContractTests {
+    @Test func `the transport keeps the contract`() async throws {
+        let deviations = [
+            TransportContract.Deviation(
+                "a connection on which a response broke off is not used again",
+                "bytes after a response are taken for the start of the next one, which then fails as invalid")
+        ]
+        try await TransportContract.check(deviations: deviations) { AsyncHTTPClientTransport() }
+    }
+
+    @Test func `a transport that was shut down sends nothing`() async throws {
+        let transport = AsyncHTTPClientTransport()
+        try await transport.shutdown()
+        let url = try #require(URL(string: "http://127.0.0.1:9"))
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await transport.perform(HTTPTransportRequest(head: HTTPRequestHead(url: url)))
+        }
+        #expect(error?.code == .transportFailed)
+    }
+
+    @Test func `a pin that is no digest is refused`() {
+        #expect(throws: HTTPTransportError.self) { try PublicKeyPins(["api.example.com": ["YWJj"]]) }
+        #expect(throws: HTTPTransportError.self) { try PublicKeyPins(["api.example.com": []]) }
+    }
+
+    @Test func `the digest of a text is the one of the standard`() {
+        let digest = SHA256.digest(of: Array("abc".utf8)).map { String($0, radix: 16) }.joined(separator: " ")
+        let expected = "ba 78 16 bf 8f 1 cf ea 41 41 40 de 5d ae 22 23 b0 3 61 a3 96 17 7a 9c b4 10 ff 61 f2 0 15 ad"
+        #expect(digest == expected)
+        for length in [0, 55, 56, 63, 64, 119] {
+            #expect(SHA256.digest(of: [UInt8](repeating: 7, count: length)).count == SHA256.size)
+        }
+    }
+}
+#endif
