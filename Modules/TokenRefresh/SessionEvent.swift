@@ -11,7 +11,7 @@ public enum SessionEvent: Sendable {
     /// Another process had refreshed; its tokens are in use now and no call was made.
     case adopted(session: SessionID, generation: Int)
 
-    /// A refresh failed. The session stays; no attempt is made within `retryAfter`.
+    /// A refresh failed. The session is kept. The next attempt is made after `retryAfter` at the earliest.
     case refreshFailed(session: SessionID, error: TokenRefreshError, retryAfter: Duration)
 
     /// A server refused a token that had just been refreshed; the endpoint causes no refresh within `retryAfter`.
@@ -26,7 +26,8 @@ public enum SessionEvent: Sendable {
     /// A call of the refresh handler did not end when it was cancelled, and was abandoned (G8).
     case callAbandoned(session: SessionID, generation: Int)
 
-    /// The store could not be read or written. Its content is kept in memory and written again.
+    /// The store could not be read or written. The content is kept in memory and written again, after the engine is
+    /// deallocated for ten minutes at most.
     case storeFailed(TokenStoreError)
 
     /// A session started, or was found in the store.

@@ -4,14 +4,15 @@ public import ConcurrencyPrimitives
 /// The durations and limits of the refresh engine.
 public struct TokenRefreshPolicy: Sendable, Hashable {
     /// How long before its expiry a token is refreshed in the background while requests use it (G3).
-    /// At most a quarter of the token's lifetime counts, so that a short-lived token is not refreshed all the time.
+    /// At most a quarter of the token's lifetime is used; otherwise a short-lived token would be refreshed
+    /// continuously.
     public var ahead: Duration = .seconds(60)
 
     /// How long before its expiry a token is too old to send: requests wait for the refresh (G3).
     /// At most a tenth of the token's lifetime counts.
     public var leeway: Duration = .seconds(5)
 
-    /// How long a request waits for a refresh at most, with the wait for another process's refresh of a shared store
+    /// The maximum time that a request waits for a refresh, including the wait for a refresh by another process
     /// (G8, G13). Then it fails as unavailable; the call continues.
     public var deadline: Duration = .seconds(30)
 

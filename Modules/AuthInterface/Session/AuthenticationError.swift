@@ -82,7 +82,8 @@ extension AuthenticationError: RedactedDescription {
             "the server refuses a token that it has just issued; check its clock and the token's permissions"
         case .noRefreshToken: "the access token is no longer valid and there is no refresh token; sign in again"
         case .refreshUnavailable: "the token could not be refreshed; the session stays, try again later"
-        case .storeUnavailable: "the token store is unavailable; what it holds is unchanged, try again later"
+        case .storeUnavailable:
+            "the token store is unavailable and unchanged (after a sign-out, the tokens are still in it); try again later"
         case .insideRefresh:
             "the refresh handler must not use the session it refreshes; give it a service without tokens"
         case .invalidTokens: "the access token is empty or has characters that no header field can carry"

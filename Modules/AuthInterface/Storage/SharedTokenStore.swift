@@ -34,7 +34,8 @@ public protocol SharedTokenStore: TokenStore {
     /// Reports that the stored session may have changed, by this process or another one.
     ///
     /// Each access makes a new stream, which keeps the newest report only. A report without a change does no harm. A
-    /// stream that ends means that the store cannot watch for changes; the engine then reads the store at `restore()`.
+    /// stream that ends means that the store cannot watch for changes now; the engine then polls the store, and accesses
+    /// the stream again after each pause.
     var changes: AsyncStream<Void> { get }
 }
 
@@ -61,7 +62,7 @@ extension SharedTokenStore {
         if isRefused.withLock({ $0 }) { throw TokenStoreError.superseded(bundle) }
     }
 
-    /// Removes what is stored, the note of an ended session included.
+    /// Removes what is stored, including the tombstone of an ended session.
     ///
     /// - Throws: As ``update(_:)``.
     public func delete() async throws {
@@ -95,7 +96,7 @@ extension TokenStoreError {
     }
 }
 
-/// The content of a shared store: nothing, the tokens of a session, or the note that a session has ended.
+/// The content of a shared store: nothing, the tokens of a session, or the tombstone of an ended session.
 public enum StoredSession: Sendable, Hashable {
     /// Nothing is stored, for certain.
     case empty

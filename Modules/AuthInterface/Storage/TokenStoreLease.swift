@@ -17,6 +17,7 @@ public protocol TokenStoreLease: Sendable {
     /// when another process has taken it, or when its last renewal is longer ago than it lasts. It must not block.
     var isLost: Bool { get }
 
-    /// Releases the lease, so that the next process can take it. A second call does nothing.
+    /// Releases the lease, so that the next process can take it. A lost lease is released, too: that shows other
+    /// processes that the call of this one has ended. A second call does nothing.
     func release() async
 }

@@ -73,7 +73,7 @@ public struct TokenRefreshError: Error, Sendable {
 
 extension ErrorCode<TokenRefreshError> {
     /// The authorization server refused the refresh token itself (`invalid_grant`, RFC 6749 §5.2).
-    /// It ends the session.
+    /// It ends the session. So does `ambiguous`, where the policy of the engine says so.
     public static var rejected: Self { Self(rawValue: "rejected") }
 
     /// A refusal that may come from something other than the authorization server, such as a bare 401. It counts

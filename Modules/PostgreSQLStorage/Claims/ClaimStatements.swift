@@ -66,8 +66,8 @@ struct ClaimStatements: Sendable {
         )
     }
 
-    /// Releases the claim. If another owner has taken it, removes this one from the list of owners with lapsed claims:
-    /// its call has ended. Then notifies the waiters.
+    /// Releases the claim. If another owner has taken it, removes this one from the list of owners with lapsed claims.
+    /// Either says that the owner's call has ended. Then notifies the waiters.
     func release(_ fence: Int64) -> [PostgreSQLStatement] {
         let release = PostgreSQLStatement(
             text: """

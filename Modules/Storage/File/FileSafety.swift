@@ -55,21 +55,48 @@ struct FileSafety {
     }
 
     /// Checks that no other user can replace the folder: neither its parent nor any folder above may be writable by all
-    /// users, unless its sticky bit is set.
+    /// users or by a group, unless its sticky bit is set. A group may write where a group may read the tokens, and so
+    /// may the private group of the folder's owner, which a system with the umask 002 gives to each user.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
-    static func checkParents(of path: String) throws(TokenStoreError) {
+    func checkParents(
+        of path: String,
+        isPrivateGroup: (stat) -> Bool = Self.isPrivateGroup
+    ) throws(TokenStoreError) {
         var parent = path
         while let slash = parent.lastIndex(of: "/"), parent.count > 1 {
             parent = slash == parent.startIndex ? "/" : String(parent[..<slash])
             var status = stat()
-            if stat(parent, &status) == 0, status.st_mode & S_IWOTH != 0, status.st_mode & S_ISVTX == 0 {
-                throw TokenStoreError(
-                    .insecure,
-                    reason: "all users can replace what is in \(parent); run: chmod o-w \(parent.quotedForShell)"
-                )
+            guard stat(parent, &status) == 0, status.st_mode & S_ISVTX == 0 else { continue }
+            let shown = parent.quotedForShell
+            if status.st_mode & S_IWOTH != 0 {
+                throw insecure("all users can replace what is in \(parent); run: chmod o-w \(shown)")
+            }
+            if status.st_mode & S_IWGRP != 0, access == .owner, !isPrivateGroup(status) {
+                throw insecure("group \(status.st_gid) can replace what is in \(parent); run: chmod g-w \(shown)")
             }
         }
+    }
+
+    /// Whether the group of a folder has its owner as the only member: it has the owner's name, is the owner's first
+    /// group, and lists no other user.
+    static func isPrivateGroup(_ status: stat) -> Bool {
+        var buffer = [CChar](repeating: 0, count: 65_536)
+        var (user, foundUser) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+        guard getpwuid_r(status.st_uid, &user, &buffer, buffer.count, &foundUser) == 0, foundUser != nil,
+            user.pw_gid == status.st_gid
+        else { return false }
+        let name = String(cString: user.pw_name)
+        var (group, foundGroup) = (Foundation.group(), UnsafeMutablePointer<Foundation.group>?.none)
+        guard getgrgid_r(status.st_gid, &group, &buffer, buffer.count, &foundGroup) == 0, foundGroup != nil,
+            String(cString: group.gr_name) == name
+        else { return false }
+        var member = group.gr_mem
+        while let text = member?.pointee {
+            if String(cString: text) != name { return false }
+            member = member?.successor()
+        }
+        return true
     }
 
     /// The error for a symbolic link: a user who can change the link decides where tokens are stored.

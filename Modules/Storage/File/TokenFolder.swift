@@ -33,12 +33,10 @@ struct TokenFolder: Sendable {
     /// - Returns: The folder, or `nil` if it is certain that there is none yet.
     /// - Throws: ``TokenStoreError`` with code `unavailable` when its disk is not mounted; `insecure`.
     func open(isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder? {
-        if isModeChecked { try FileSafety.checkParents(of: path) }
+        if isModeChecked { try FileSafety(kind: .folder, access: access).checkParents(of: path) }
         guard let folder = try PrivateFolder.open(path, isModeChecked: isModeChecked, access: access) else {
             if used.withLock({ $0 != nil }) { throw missing("is gone") }
-            if Foundation.access(anchor, F_OK) != 0 {
-                throw .system(SystemCallError(number: errno), "find the folder", anchor)
-            }
+            if Foundation.access(anchor, F_OK) != 0 { throw missingAnchor(errno) }
             try known.check(path, marker: nil)
             return nil
         }
@@ -106,6 +104,16 @@ struct TokenFolder: Sendable {
         }
         try known.check(path, marker: marker)
         used.withLock { $0 = $0 == nil ? nil : identity }
+    }
+
+    private func missingAnchor(_ number: Int32) -> TokenStoreError {
+        let error = TokenStoreError.system(SystemCallError(number: number), "find the folder", anchor)
+        guard number == ENOENT else { return error }
+        return TokenStoreError(
+            .unavailable,
+            reason: "\(error.reason); mount its disk, or run: mkdir -p -m 700 \(anchor.quotedForShell)",
+            cause: error.cause
+        )
     }
 
     private func missing(_ what: String) -> TokenStoreError {

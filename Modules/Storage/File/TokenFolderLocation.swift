@@ -26,19 +26,20 @@ struct TokenFolderLocation {
     /// The folder in which the programs of this user keep their state.
     ///
     /// `HOME` and `XDG_STATE_HOME` are used if they are absolute paths, even if the folders do not exist: when a disk
-    /// is not mounted, tokens must not be stored in the home of the user database.
+    /// is not mounted, tokens must not be stored in the home of the user database. Where `XDG_STATE_HOME` is
+    /// `~/.local/state` or another folder in the home itself, it is created, as the specification says.
     static func state(environment: [String: String] = ProcessInfo.processInfo.environment) -> TokenFolderLocation {
         #if canImport(Darwin)
         return TokenFolderLocation(folder: .applicationSupportDirectory, anchor: .homeDirectory)
         #else
-        let xdg = environment["XDG_STATE_HOME"] ?? ""
-        if xdg.hasPrefix("/") {
-            let folder = URL(fileURLWithPath: xdg, isDirectory: true)
-            return TokenFolderLocation(folder: folder, anchor: folder)
-        }
         let variable = environment["HOME"] ?? ""
         let home = URL(fileURLWithPath: variable.hasPrefix("/") ? variable : NSHomeDirectory(), isDirectory: true)
-        return TokenFolderLocation(folder: home.appendingPathComponent(".local/state", isDirectory: true), anchor: home)
+        let standard = home.appendingPathComponent(".local/state", isDirectory: true)
+        let xdg = environment["XDG_STATE_HOME"] ?? ""
+        guard xdg.hasPrefix("/") else { return TokenFolderLocation(folder: standard, anchor: home) }
+        let folder = URL(fileURLWithPath: xdg, isDirectory: true).standardizedFileURL
+        let isInHome = folder.path == standard.path || folder.deletingLastPathComponent().path == home.path
+        return TokenFolderLocation(folder: folder, anchor: isInHome ? home : folder)
         #endif
     }
 

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 
 /// The state behind the coordinator's lock: the machine, and the handles of the work that it has started.
 struct CoordinatorCore {
@@ -28,6 +29,11 @@ struct CoordinatorCore {
         return lost.flatMap { machine.handle(.leaseLost($0), at: now) }
     }
 
+    /// The lease of the attempt under way. An older one was lost.
+    var newestLease: (any TokenStoreLease)? {
+        leases.max { $0.key.number < $1.key.number }?.value.lease
+    }
+
     mutating func nextNumber() -> Int {
         number += 1
         return number
@@ -38,10 +44,39 @@ struct CoordinatorCore {
 struct HeldLease: Sendable {
     let lease: any TokenStoreLease
     let activity: ExpiringActivityToken
+    let request: LeaseRequest
 
     func release() async {
         await lease.release()
         activity.end()
+    }
+}
+
+/// The wait for a lease, which ends when the activity that it is made in expires.
+final class LeaseRequest: Sendable {
+    typealias Result = Swift.Result<(any TokenStoreLease)?, TokenStoreError>
+
+    private let state = Locked<(isExpired: Bool, wait: Task<Result, Never>?)>((false, nil))
+
+    /// Whether the process is about to be suspended.
+    var isExpired: Bool { state.withLock { $0.isExpired } }
+
+    func expire() {
+        let wait = state.withLock { state in
+            state.isExpired = true
+            return state.wait
+        }
+        wait?.cancel()
+    }
+
+    func wait(for lease: @escaping @Sendable () async -> Result) async -> Result {
+        let wait = Task { await lease() }
+        let isExpired = state.withLock { state in
+            state.wait = wait
+            return state.isExpired
+        }
+        if isExpired { wait.cancel() }
+        return await wait.value
     }
 }
 

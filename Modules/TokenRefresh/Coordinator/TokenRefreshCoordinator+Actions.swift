@@ -9,8 +9,7 @@ extension TokenRefreshCoordinator {
 
     /// Sends an event to the machine and waits for the response.
     ///
-    /// A cancelled task gets its response at once (G7). The work that it has started continues: a refresh belongs to no
-    /// caller.
+    /// A cancelled task gets its response at once (G7). The refresh that it started continues.
     func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
         let id = core.withLock { WaiterID(number: $0.nextNumber()) }
         let event = event(id)
@@ -75,7 +74,7 @@ extension TokenRefreshCoordinator {
     /// - Returns: The task that is to be cancelled once the lock is free, if there is one.
     private func perform(_ action: RefreshAction, in core: inout CoordinatorCore) -> Task<Void, Never>? {
         switch action {
-        case .read(let purpose): read(purpose, under: core.leases.values.first?.lease)
+        case .read(let purpose): read(purpose, under: core.newestLease)
         case .lease(let id): lease(id)
         case .release(let id): release(core.leases.removeValue(forKey: id))
         case .write(let version, let content): core.write = write(version, content)
@@ -104,24 +103,36 @@ extension TokenRefreshCoordinator {
         }
     }
 
+    /// Requests the lease within an activity. An activity that expires cancels the request.
     private func lease(_ id: AttemptID) {
         let limit = policy.deadline
-        Task.detached(priority: Self.priority) { [weak self, access] in
-            switch await access.lease(waitingAtMost: limit) {
+        Task.detached(priority: Self.priority) { [weak self, access, activity] in
+            let request = LeaseRequest()
+            let token = activity.begin("refresh of a shared session") { [weak self] in
+                request.expire()
+                self?.send(.suspensionNear)
+            }
+            let result = await request.wait { await access.lease(waitingAtMost: limit) }
+            switch result {
             case .success(let lease):
                 guard let lease else { return }
-                guard let self else { return await lease.release() }
-                self.hold(lease, for: id)
-                self.send(.leased(id))
+                let held = HeldLease(lease: lease, activity: token, request: request)
+                guard let self else { return await held.release() }
+                self.hold(held, for: id)
             case .failure(let error):
+                token.end()
                 self?.send(.leaseFailed(id, error))
             }
         }
     }
 
-    private func hold(_ lease: any TokenStoreLease, for id: AttemptID) {
-        let activity = activity.begin("refresh of a shared session") { [weak self] in self?.send(.suspensionNear) }
-        core.withLock { $0.leases[id] = HeldLease(lease: lease, activity: activity) }
+    /// Notifies the machine of a lease, and of an activity that expired before.
+    private func hold(_ lease: HeldLease, for id: AttemptID) {
+        run { core, now in
+            core.leases[id] = lease
+            let actions = core.machine.handle(.leased(id), at: now)
+            return lease.request.isExpired ? actions + core.machine.handle(.suspensionNear, at: now) : actions
+        }
     }
 
     private func release(_ lease: HeldLease?) {
@@ -136,28 +147,55 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// Observes the changes of a shared store, from the first request on.
+    /// The pauses between checks of a store that cannot report changes.
+    static let polling = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(1))
+
+    /// Observes the changes of a shared store, from the first request on. A stream that has ended is opened again after
+    /// a pause, and the store is checked: its folder may be on a disk that was mounted since, or on a network.
     private func watchStore() {
         guard let shared = access.store as? any SharedTokenStore else { return }
         core.withLock { core in
             guard core.watcher == nil else { return }
-            core.watcher = Task.detached(priority: Self.priority) { [weak self] in
-                for await _ in shared.changes { self?.send(.storeChanged) }
+            core.watcher = Task.detached(priority: Self.priority) { [weak self, clock] in
+                var endings = 0
+                while !Task.isCancelled {
+                    let start = clock.uptime
+                    for await _ in shared.changes { self?.send(.storeChanged) }
+                    endings = clock.uptime - start < Self.polling.limit ? endings + 1 : 1
+                    let pause = Self.polling.delay(afterFailures: endings)
+                    guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
+                    self?.send(.storeChanged)
+                }
             }
         }
     }
 
-    /// The work that remains when the coordinator is deallocated: storing the newest tokens, and releasing leases.
+    /// How long tokens are tried to be stored after the coordinator was deallocated.
+    static let flushLimit: Duration = .seconds(600)
+    private static let flushPauses = Backoff(base: .seconds(1), limit: .seconds(2), floor: .milliseconds(500))
+
+    /// The work that remains when the coordinator is deallocated: storing the newest tokens, and releasing leases. The
+    /// leases stay until the tokens are stored (rule 2), for ``flushLimit`` at most or until the process is about to be
+    /// suspended.
     static func flush(
         _ content: StoreContent?,
         after write: Task<Void, Never>?,
         _ leases: [HeldLease],
-        _ access: StoreAccess
+        _ access: StoreAccess,
+        _ clock: any TimeSource
     ) {
         guard content != nil || !leases.isEmpty else { return }
         Task.detached(priority: priority) {
             await write?.value
-            if let content { _ = await access.write(content) }
+            let end = clock.uptime + flushLimit
+            var failures = 0
+            while let content, case .failed = await access.write(content) {
+                failures += 1
+                let next = clock.uptime + flushPauses.delay(afterFailures: failures)
+                guard next < end, !leases.contains(where: \.request.isExpired),
+                    (try? await clock.sleep(until: next)) != nil
+                else { break }
+            }
             for lease in leases { await lease.release() }
         }
     }

@@ -24,7 +24,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let access: StoreAccess
     let core: Locked<CoordinatorCore>
 
-    /// Creates an engine. It reads and sends nothing before its first use.
+    /// Creates an engine. It does not access the store or the server before its first use.
     ///
     /// - Parameters:
     ///   - store: Holds the session. A `SharedTokenStore` is shared with other processes (G13).
@@ -62,7 +62,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     deinit {
         let (tasks, subscribers) = core.withLock { core in
-            Self.flush(core.machine.unsavedContent, after: core.write, Array(core.leases.values), access)
+            Self.flush(core.machine.unsavedContent, after: core.write, Array(core.leases.values), access, clock)
             core.leases = [:]
             return (core.timers.values + [core.watcher].compactMap(\.self), Array(core.subscribers.values))
         }
@@ -160,16 +160,21 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     // MARK: Work under way
 
-    /// What is known of the session now, for a support screen or a status command (G24).
+    /// Whether no refresh and no write is under way, and everything is stored.
+    var isIdle: Bool { core.withLock { $0.machine.isIdle } }
+
+    /// The current status of the session, for a support screen or a status command (G24).
     public var status: SessionStatus { core.withLock { $0.machine.status } }
 
     /// Waits until no work is under way: no refresh, no write to the store, no revocation. A program calls it before it
     /// exits, so that a refresh in the background is not lost (G12).
     ///
     /// - Parameter limit: The longest wait. Default: 30 s.
-    /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first.
+    /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first; and at
+    ///   once in the handler's own task, which is part of that work (G20).
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
+        guard Self.refreshing != ObjectIdentifier(self) else { return false }
         let isDone = try? await clock.withDeadline(clock.uptime + limit) {
             guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }
             await self.endOfRevocations()

@@ -188,14 +188,16 @@ extension ActiveSession {
             if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
         }
         guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
-        let age = Duration.seconds(min(max(context.now.date.timeIntervalSince(rival.date), 0), 1e9))
+        let age = context.age(of: rival)
         switch context.settings.tolerance {
         case .sameKey: return .tolerated(until: nil)
-        case .within(let window) where age < window: return .tolerated(until: uptime + window - age)
-        case .none, .within: break
+        case .within(let window):
+            if let age, age < window { return .tolerated(until: uptime + window - age) }
+        case .none: break
         }
-        // The date was written by another process; the time since this process first saw the intent is measured here.
-        let known = max(age, uptime - seenAt)
+        // The date was written by another clock, or this one was set since. The time since this process first saw the
+        // intent is measured here.
+        let known = max(age ?? .zero, uptime - seenAt)
         let limit = context.policy.longestCall
         return known < limit ? .later(in: limit - known) : .now
     }

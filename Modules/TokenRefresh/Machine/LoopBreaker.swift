@@ -1,6 +1,6 @@
 import AuthInterface
 
-/// G10: a server that refuses a token it has just issued will refuse the next one too.
+/// G10: if the server refuses a token that it has just issued, another refresh does not help.
 ///
 /// Only the callers of the refusing endpoint are affected: during its cool-down they get `unauthorized` and cause no
 /// refresh. When *another* endpoint refuses the token too, the token itself may have been revoked. One refresh in each

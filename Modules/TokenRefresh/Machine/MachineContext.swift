@@ -14,11 +14,16 @@ struct MachineSettings: Hashable, Sendable {
 /// The context of the rules beside the session: the clocks, the pending write, the lease, and the actions so far.
 struct MachineContext: Sendable {
     let settings: MachineSettings
-    var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
+    private(set) var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
+    /// Since this instant the wall clock has not been set: it has advanced with the monotonic clock.
+    private(set) var steadySince: Instant?
     var store = PendingWrite()
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
+    /// Leases that were lost and are not released yet. They permit nothing. Until their release another process can see
+    /// that this one may still be calling (rule 4).
+    private(set) var lostLeases: [AttemptID] = []
     /// The attempts whose request for the lease, and whose read of the store, have not ended. One of each is under way
     /// at most, however long the store hangs (G26).
     private var leaseRequest: AttemptID?
@@ -134,9 +139,42 @@ struct MachineContext: Sendable {
         emit(.release(held))
     }
 
+    mutating func loseLease() {
+        guard let lost = lease else { return }
+        lease = nil
+        lostLeases.append(lost)
+    }
+
+    mutating func releaseLostLeases() {
+        for lost in lostLeases { emit(.release(lost)) }
+        lostLeases = []
+    }
+
     // MARK: Clocks
 
-    /// How long tokens are valid that arrive now; what they say of the server's clock is noted first.
+    /// How far the wall clock may differ from the monotonic clock, as its rate is corrected, before it counts as set.
+    private static let clockTolerance: TimeInterval = 2
+
+    mutating func advance(to instant: Instant) {
+        now = instant
+        if let start = steadySince {
+            let (measured, shown) = (instant.uptime - start.uptime, instant.date.timeIntervalSince(start.date))
+            if abs(shown - measured / .seconds(1)) <= Self.clockTolerance { return }
+        }
+        steadySince = instant
+    }
+
+    /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
+    /// this host, and the clock has not been set since before the record. `nil`: not known.
+    func age(of intent: RefreshIntent) -> Duration? {
+        guard intent.owner.host == settings.owner.host, let steadySince, intent.date >= steadySince.date else {
+            return nil
+        }
+        let seconds = now.date.timeIntervalSince(intent.date)
+        return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
+    }
+
+    /// Returns the lifetime of tokens that have just been received. The server date in the response is recorded first.
     mutating func lifetime(of tokens: TokenRefreshResult) -> Duration? {
         if let date = tokens.serverDate { serverClock.note(date, at: now) }
         let date = serverClock.date(at: now)
@@ -154,7 +192,8 @@ struct MachineContext: Sendable {
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
-            && first.lease == second.lease && first.attempts == second.attempts
+            && first.lease == second.lease && first.lostLeases == second.lostLeases
+            && first.attempts == second.attempts && first.steadySince == second.steadySince
             && first.leaseRequest == second.leaseRequest && first.attemptRead == second.attemptRead
     }
 
@@ -163,6 +202,8 @@ extension MachineContext: Hashable {
         hasher.combine(store)
         hasher.combine(serverClock)
         hasher.combine(lease)
+        hasher.combine(lostLeases)
+        hasher.combine(steadySince)
         hasher.combine(leaseRequest)
         hasher.combine(attemptRead)
         hasher.combine(attempts)

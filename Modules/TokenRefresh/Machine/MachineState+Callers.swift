@@ -2,7 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// Callers, what they report of the server's clock, and the first read of the store (G14).
+/// Requests of callers, server dates, and the first read of the store (G14).
 extension MachineState {
     var stateKind: StateKind {
         switch state {
@@ -108,7 +108,8 @@ extension MachineState {
         }
     }
 
-    /// A sign-in or a sign-out came before the first read had ended. The read shows what it replaces, or ends.
+    /// A sign-in or sign-out arrived before the first read completed. The result of the read shows which session it
+    /// replaces or ends.
     mutating func loadedLate(_ result: Result<StoredSession, TokenStoreError>) {
         let found = result.map { $0.current(at: context.now.date).readable }
         guard let end = unreadEnd else { return withSession { session, _ in session.noteReplaced(try? found.get()) } }

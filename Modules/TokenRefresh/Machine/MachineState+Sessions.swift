@@ -137,7 +137,8 @@ extension MachineState {
     }
 
     /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the
-    /// store. Otherwise it would report the revocation as an expiry. A store that fails is not waited for.
+    /// store. Otherwise it would report the revocation as an expiry. If the store fails, the
+    /// tokens are revoked without waiting for it.
     mutating func revokeOnceWritten(_ bundle: TokenBundle) {
         guard context.settings.isShared, context.store.isBehind else { return revoke(bundle) }
         revocable.append(Revocable(bundle: bundle, version: context.store.version))
@@ -173,7 +174,7 @@ extension MachineState {
         if case .signedIn(let session) = state, session.bundle.session == base.session {
             return withSession { $0.responded(id, base: base, result, &$1) }
         }
-        // G9: the session is over. Tokens that are the old ones were revoked with it, if at all.
+        // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
         context.emit(.stopTimer(.callLimit(id)))
         context.emit(.report(.responseDropped(session: base.session)))
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,

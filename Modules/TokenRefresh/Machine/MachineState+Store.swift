@@ -140,11 +140,11 @@ extension MachineState {
         }
     }
 
-    /// The lease that this process held may belong to another one by now. A process that was not told of the loss, or
-    /// has called before, may still be calling: rule 4 is for that.
+    /// The lease that this process held may belong to another one by now. It permits nothing from here on, and is
+    /// released as any other one: a release says that the call has ended (rule 4).
     mutating func leaseLost(_ id: AttemptID) {
         guard context.lease == id else { return }
-        context.releaseLease()
+        context.loseLease()
         withSession { $0.leaseLost(&$1) }
     }
 

@@ -123,7 +123,7 @@ struct MachineState: Hashable, Sendable {
     ///
     /// - Returns: What the shell must do, in this order.
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
-        context.now = now
+        context.advance(to: now)
         switch event {
         case .requested(let request, let id): requested(Waiter(id: id, request: request, since: now.uptime))
         case .waiterCancelled(let waiter): cancel(waiter)
@@ -218,6 +218,7 @@ struct MachineState: Hashable, Sendable {
 
     /// Rule 2: the lease belongs to the attempt until its call has ended and its result is stored.
     mutating func releaseUnneededLease() {
+        if !context.lostLeases.isEmpty { releaseUnneededLostLeases() }
         guard context.lease != nil else {
             isSuspending = false
             return
@@ -227,11 +228,26 @@ struct MachineState: Hashable, Sendable {
         case .signedIn(let session):
             if !session.needsLease, !context.store.isBehind { context.releaseLease() }
         case .signedOut, .unknown:
-            if !context.store.isBehind { endedCalls = [:] }
-            // Other processes must not read tokens that are about to be removed. When they cannot be removed the lease
-            // is released, once the session's call has ended.
-            if !context.store.isBehind || (context.store.hasMissed && endedCalls.isEmpty) { context.releaseLease() }
+            if mayReleaseAfterEnd() { context.releaseLease() }
         }
+    }
+
+    /// A lease that was lost is needed by the call that was made under it, and until its result is stored. An attempt
+    /// since then has a lease of its own.
+    private mutating func releaseUnneededLostLeases() {
+        switch state {
+        case .signedIn(let session):
+            if session.call == nil, !context.store.isBehind { context.releaseLostLeases() }
+        case .signedOut, .unknown:
+            if mayReleaseAfterEnd() { context.releaseLostLeases() }
+        }
+    }
+
+    /// Other processes must not read tokens that are about to be removed. When they cannot be removed the lease is
+    /// released, once the session's call has ended.
+    private mutating func mayReleaseAfterEnd() -> Bool {
+        if !context.store.isBehind { endedCalls = [:] }
+        return !context.store.isBehind || (context.store.hasMissed && endedCalls.isEmpty)
     }
 
     mutating func respondToSettleWaiters() {

@@ -45,6 +45,9 @@ struct RefreshStateMachine: Hashable, Sendable {
 
     /// A summary for a support screen.
     var status: SessionStatus { state.status }
+
+    /// Whether no work is under way, and everything is stored.
+    var isIdle: Bool { state.isIdle }
 }
 
 /// A caller that waits for a response of the machine.

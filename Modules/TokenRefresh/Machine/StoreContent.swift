@@ -3,7 +3,7 @@ import Foundation
 
 /// The content for the store.
 enum StoreContent: Hashable, Sendable {
-    /// A bundle, and what it may be written over.
+    /// A bundle, and the stored content that it may replace.
     case bundle(TokenBundle, over: Predecessor)
 
     /// A tombstone, in place of the bundles of some sessions.
@@ -74,7 +74,8 @@ enum EndScope: Hashable, Sendable {
 }
 
 extension StoreContent {
-    /// How a write ended that left what it found. A user's sign-out that finds nothing to remove is done.
+    /// The outcome of a write that left the stored content unchanged. A sign-out that finds nothing to remove counts as
+    /// successful.
     func outcome(leaving found: StoredSession) -> WriteOutcome {
         switch self {
         case .bundle, .ended(_, _, of: .rejected): .superseded(by: found)

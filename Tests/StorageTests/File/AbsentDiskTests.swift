@@ -98,7 +98,10 @@ struct AbsentDiskTests {
         )
         for command in ["load", "save", "overwrite", "end"] {
             let response = try await process.send(command)
-            #expect(response == "unavailable: could not find the folder /mnt/gone: No such file or directory")
+            #expect(
+                response == "unavailable: could not find the folder /mnt/gone: No such file or directory; "
+                    + "mount its disk, or run: mkdir -p -m 700 /mnt/gone"
+            )
         }
         #expect(try home.names.isEmpty)
         let passwordEntry = FileManager.default.homeDirectory(forUser: NSUserName())?.path ?? "/root"

@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import Testing
+
 @testable import Storage
 
 @Suite("A folder whose disk is not mounted is never taken for an empty one")
@@ -61,6 +62,31 @@ struct TokenFolderTests {
         try await store.delete()
         try open.setPermissions(0o755)
         #expect(try await store.read() == .empty)
+    }
+
+    @Test func `a folder below one that a group can write is refused, unless the group is its owner's own`() throws {
+        let open = temporary.fresh()
+        let folder = open.appendingPathComponent("tokens").path
+        try open.makePrivateFolder()
+        try open.setPermissions(0o775)
+        let safety = FileSafety.folder
+        #expect(throws: TokenStoreError.self) { try safety.checkParents(of: folder, isPrivateGroup: { _ in false }) }
+        try safety.checkParents(of: folder, isPrivateGroup: { _ in true })
+        try FileSafety(kind: .folder, access: .group).checkParents(of: folder, isPrivateGroup: { _ in false })
+        try open.setPermissions(0o1775)
+        try safety.checkParents(of: folder, isPrivateGroup: { _ in false })
+    }
+
+    @Test func `root's own group is private, and a group of another name or number is not`() {
+        var status = stat()
+        (status.st_uid, status.st_gid) = (0, 0)
+        #if os(Linux)
+        #expect(FileSafety.isPrivateGroup(status))
+        #endif
+        status.st_gid = 1
+        #expect(!FileSafety.isPrivateGroup(status))
+        (status.st_uid, status.st_gid) = (4_000_000_000, 4_000_000_000)
+        #expect(!FileSafety.isPrivateGroup(status))
     }
 
     @Test func `two processes that sign in at once create one folder, and neither loses a session unnoticed`()
@@ -134,6 +160,15 @@ struct TokenFolderLocationTests {
         arguments: [
             (["HOME": "/home/ada"], "/home/ada/.local/state", "/home/ada"),
             (["HOME": "/home/ada", "XDG_STATE_HOME": "/state"], "/state", "/state"),
+            (
+                ["HOME": "/home/ada", "XDG_STATE_HOME": "/home/ada/.local/state/"], "/home/ada/.local/state",
+                "/home/ada"
+            ),
+            (["HOME": "/home/ada", "XDG_STATE_HOME": "/home/ada/state"], "/home/ada/state", "/home/ada"),
+            (
+                ["HOME": "/home/ada", "XDG_STATE_HOME": "/home/ada/disk/state"], "/home/ada/disk/state",
+                "/home/ada/disk/state"
+            ),
             (["HOME": "/home/ada", "XDG_STATE_HOME": ""], "/home/ada/.local/state", "/home/ada"),
             (["HOME": "/home/ada", "XDG_STATE_HOME": "state"], "/home/ada/.local/state", "/home/ada"),
             (["HOME": "/home/ada", "XDG_DATA_HOME": "/data"], "/home/ada/.local/state", "/home/ada"),

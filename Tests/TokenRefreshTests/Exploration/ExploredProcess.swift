@@ -43,6 +43,8 @@ struct ExploredProcess: Hashable, Sendable {
     var leasing: [AttemptID] = []
     /// A lease that was cut, which the process has not noticed.
     var lostLease: AttemptID?
+    /// A lease that was cut, which the process has noticed and not released.
+    var keptLease: AttemptID?
     var callers: [WaiterID: Caller] = [:]
     /// The token of a request that is under way.
     var request: SessionToken?

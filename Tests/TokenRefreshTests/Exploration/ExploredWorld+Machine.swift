@@ -31,7 +31,11 @@ extension ExploredWorld {
         case .lease(let id): process.leasing.append(id)
         case .release(let id):
             leases.removeAll { $0 == Lease(slot: slot, attempt: id) }
-            if process.lostLease == id { process.lostLease = nil }
+            if process.lostLease == id || process.keptLease == id {
+                (process.lostLease, process.keptLease) = (nil, nil)
+                // As a claim: its release says that the call of its owner has ended.
+                lapsed.remove(owner(slot))
+            }
             if process.condition == .suspending { excuseCalls(of: slot) }
         case .call(let id, let base, let request): call(id, base, request, slot)
         case .cancelCall(let id):

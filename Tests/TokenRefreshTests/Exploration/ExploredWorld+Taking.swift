@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 
 @testable import TokenRefresh
 
@@ -46,8 +47,11 @@ extension ExploredWorld {
             leases.removeAll { $0.slot == slot }
             lapsed.insert(owner(slot))
             excuseCalls(of: slot)
+            excuseSave(of: slot)
         case .noticesLoss(let slot):
-            if let lost = processes[slot].process.lostLease { send(slot, .leaseLost(lost)) }
+            guard let lost = processes[slot].process.lostLease else { break }
+            change(slot) { ($0.lostLease, $0.keptLease) = (nil, lost) }
+            send(slot, .leaseLost(lost))
         default: takeRest(step)
         }
         findIdleWait()
@@ -140,6 +144,16 @@ extension ExploredWorld {
             ExploredProcess(incarnation: incarnation, honoursKeys: model.honoursKeys)
         )
         send(slot, .requested(.restore, WaiterID(number: 1)), as: .init(purpose: .restore))
+    }
+
+    /// The lease of a process is cut while the tokens of its refresh are being saved. If the save takes longer than the
+    /// limit of a call, the owner of the intent was given its time, and another process makes the call (rule 4).
+    private mutating func excuseSave(of slot: Int) {
+        guard let bundle = store.bundle, let intent = bundle.pendingRefresh, intent.owner == owner(slot),
+            let number = bundle.refreshToken?.split(separator: "r").last.flatMap({ Int($0) })
+        else { return }
+        let startedAt = Duration.seconds(intent.date.timeIntervalSince(Self.start))
+        excused.insert(ExcusedCall(session: bundle.session, number: number, startedAt: startedAt))
     }
 
     mutating func excuseCalls(of slot: Int) {

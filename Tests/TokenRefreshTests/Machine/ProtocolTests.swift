@@ -108,6 +108,7 @@ import Testing
     @Test func `Rule 4: the call of a live owner is waited for, unless the server tolerates a second call`() {
         for (tolerance, isAbandoned) in [(ReplayTolerance.none, true), (.within(.seconds(5)), true), (.none, false)] {
             var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
+            _ = script.pass(.seconds(30))
             let stored = TokenBundle.stored("ada", 0).with(
                 pendingRefresh: intent(age: 20, isAbandoned: isAbandoned, script))
             _ = script.refused(1, generation: 0)
@@ -125,6 +126,7 @@ import Testing
             (ReplayTolerance.sameKey, true, true), (.within(.seconds(30)), true, true), (.none, false, false),
         ] {
             var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
+            _ = script.pass(.seconds(30))
             let stored = TokenBundle.stored("ada", 0).with(
                 pendingRefresh: intent(age: 20, isAbandoned: isAbandoned, script))
             _ = script.refused(1, generation: 0)
@@ -148,6 +150,44 @@ import Testing
         _ = script.reread(stored)
         _ = script.pass(.seconds(120))
         #expect(script.refused(2, generation: 0) == ["lease"])
+        _ = script.leased()
+        #expect(script.reread(stored) == ["call g0"])
+    }
+
+    /// A clock that the date of an intent cannot be trusted for.
+    enum WrongClock: CaseIterable {
+        case otherHostIsBehind, setForward, setForwardBeforeStart
+    }
+
+    @Test(arguments: WrongClock.allCases, [ReplayTolerance.none, .within(.seconds(30))])
+    func `Rule 4: a call is waited for by the monotonic clock where a wall clock may be wrong`(
+        clock: WrongClock,
+        tolerance: ReplayTolerance
+    ) {
+        var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
+        var recorded = intent(age: 0, isAbandoned: true, script)
+        switch clock {
+        case .otherHostIsBehind:
+            let owner = ProcessIdentity(host: "another host", process: "p2")
+            let date = script.date - 180
+            recorded = RefreshIntent(idempotencyKey: "key-1", owner: owner, date: date, isAbandoned: true)
+        case .setForward:
+            script.date += 180
+        case .setForwardBeforeStart:
+            script.date += 180
+            script = MachineScript(isShared: true, tolerance: tolerance)
+            script.date += 180
+            _ = script.ask(9)
+            _ = script.loaded(.success(.active(.stored("ada", 0))))
+        }
+        let stored = TokenBundle.stored("ada", 0).with(pendingRefresh: recorded)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        #expect(script.reread(stored) == ["1: refreshUnavailable", "release"])
+        #expect(script.pass(.seconds(100)) == [])
+        #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
+        _ = script.pass(.seconds(20))
+        #expect(script.refused(3, generation: 0) == ["lease"])
         _ = script.leased()
         #expect(script.reread(stored) == ["call g0"])
     }

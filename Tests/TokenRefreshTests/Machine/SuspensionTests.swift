@@ -70,7 +70,7 @@ import Testing
 
     @Test func `Rule 4: an attempt whose lease is lost while it reads the store makes no call`() {
         var (script, lease) = reading()
-        #expect(script.send(.leaseLost(lease)) == ["release", "1: refreshUnavailable"])
+        #expect(script.send(.leaseLost(lease)) == ["1: refreshUnavailable", "release"])
         #expect(script.reread(.stored("ada", 0)) == [])
         _ = script.pass(.seconds(1))
         #expect(script.refresh(2) == ["lease"])
@@ -80,30 +80,58 @@ import Testing
         var (script, lease) = reading()
         script.recordsIntents = false
         _ = script.reread(.stored("ada", 0))
-        #expect(script.send(.leaseLost(lease)) == ["release", "1: refreshUnavailable"])
+        #expect(script.send(.leaseLost(lease)) == ["1: refreshUnavailable", "release"])
         #expect(script.wrote() == [])
     }
 
-    @Test func `Rule 4: the response of a call whose lease was lost is kept`() {
+    @Test func `Rule 4: a lost lease is released once its call has ended and the response is stored`() {
         var (script, lease) = reading()
         _ = script.reread(.stored("ada", 0))
-        #expect(script.send(.leaseLost(lease)) == ["release"])
+        #expect(script.send(.leaseLost(lease)) == [], "its release would say that the call has ended")
+        #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
         #expect(script.respond() == ["save ada g1"])
-        #expect(script.wrote() == ["1: signed in ada"])
+        #expect(script.wrote() == ["release"])
+    }
+
+    @Test func `Rule 4: a lost lease is released once its call is abandoned and the intent marked`() {
+        var (script, lease) = reading()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.send(.leaseLost(lease))
+        #expect(script.pass(.seconds(120)) == ["1: refreshUnavailable", "cancel call"])
+        #expect(script.pass(.seconds(10)) == ["mark ada g0"])
+        #expect(script.wrote() == ["release"])
+    }
+
+    @Test func `Rule 4: a lost lease is released once the call of a session that was signed out has ended`() {
+        var (script, lease) = reading()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.send(.leaseLost(lease))
+        _ = script.signOut(2)
+        #expect(!script.storeFails().contains("release"), "the tokens are still in the store")
+        #expect(script.respond(.unavailable).contains("release"))
+    }
+
+    @Test func `Rule 4: an attempt after a lost lease requests another one, though the tokens are not stored yet`() {
+        var (script, lease) = reading()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.send(.leaseLost(lease))
+        _ = script.respond()
+        #expect(script.storeFails() == ["1: signed in ada"])
+        #expect(script.refresh(2) == ["lease"])
     }
 
     @Test func `Rule 4: a call whose lease was lost is not replayed at once`() {
         var (script, lease) = reading(tolerance: .sameKey)
         _ = script.reread(.stored("ada", 0))
         _ = script.send(.leaseLost(lease))
-        #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
+        #expect(script.respond(.unavailable) == ["1: refreshUnavailable", "release"])
     }
 
     @Test func `Rule 4: a rejection without the lease ends no session, as another process may have refreshed`() {
         var (script, lease) = reading()
         _ = script.reread(.stored("ada", 0))
         _ = script.send(.leaseLost(lease))
-        #expect(script.respond(.rejected) == ["1: refreshUnavailable"])
+        #expect(script.respond(.rejected) == ["1: refreshUnavailable", "release"])
         _ = script.pass(.seconds(1))
         _ = script.refresh(2)
         _ = script.leased()
@@ -115,7 +143,7 @@ import Testing
         var (script, lease) = reading()
         _ = script.reread(.stored("ada", 0))
         _ = script.respond(.rejected)
-        #expect(script.send(.leaseLost(lease)) == ["release", "1: refreshUnavailable"])
+        #expect(script.send(.leaseLost(lease)) == ["1: refreshUnavailable", "release"])
         #expect(script.reread(.stored("ada", 0)) == [])
     }
 

@@ -22,7 +22,13 @@ import Testing
         let lost = Locked(false)
         var isLost: Bool { lost.withLock { $0 } }
 
-        func release() async { released.open() }
+        private let releases = Locked(0)
+        var isReleased: Bool { releases.withLock { $0 > 0 } }
+
+        func release() async {
+            releases.withLock { $0 += 1 }
+            released.open()
+        }
     }
 
     /// A shared store that gives one lease.
@@ -86,6 +92,89 @@ import Testing
         #expect(await refresh.value == "refreshUnavailable")
         await store.held.released.pass()
         #expect(handler.calls.isEmpty)
+    }
+
+    @Test func `Rule 4: a lost lease is kept while its call is under way`() async throws {
+        let (store, gate) = (store(.fixture()), Gate())
+        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
+        let engine = TokenRefreshCoordinator(store: store, handler: handler)
+        let refresh = Task { await code { try await engine.refresh() } }
+        await gate.arrivals(atLeast: 1)
+        store.held.lost.withLock { $0 = true }
+        engine.noteServerDate(Date())
+        await settle()
+        #expect(!store.held.isReleased, "its release would say that the call has ended")
+        gate.open()
+        #expect(await refresh.value == nil)
+        await store.held.released.pass()
+        #expect(store.base.base.bundle?.generation == 1)
+    }
+
+    @Test func `Rule 2: an engine that is deallocated keeps the lease until its tokens are stored`() async throws {
+        let (store, clock) = (store(.fixture()), ManualTimeSource())
+        store.base.fail(.save, times: 3)
+        let activity = ExpiringActivityToken {}
+        let lease = HeldLease(lease: store.held, activity: activity, request: LeaseRequest())
+        let new = StoreContent.bundle(.fixture(generation: 1), over: .older)
+        TokenRefreshCoordinator.flush(new, after: nil, [lease], StoreAccess(store: store), clock)
+        for _ in 1...3 {
+            await clock.sleepers(atLeast: 1)
+            #expect(!store.held.isReleased)
+            clock.advance(by: .seconds(2))
+        }
+        await store.held.released.pass()
+        #expect(store.base.base.bundle?.generation == 1)
+    }
+
+    /// An activity that expires when the test says so, or as soon as it begins.
+    private final class ScriptedActivity: ExpiringActivity {
+        let ended = Gate()
+        private let expiry = Locked<(isNow: Bool, (@Sendable () -> Void)?)>((false, nil))
+
+        init(expiresAtOnce: Bool = false) {
+            expiry.withLock { $0.isNow = expiresAtOnce }
+        }
+
+        func expire() {
+            expiry.withLock { $0.1 }?()
+        }
+
+        func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
+            let isNow = expiry.withLock { expiry in
+                expiry.1 = onExpiry
+                return expiry.isNow
+            }
+            if isNow { onExpiry() }
+            return ExpiringActivityToken { [ended] in ended.open() }
+        }
+    }
+
+    @Test func `Rule 4: an activity that expires before the lease is taken causes no call, and holds no lease`()
+        async throws
+    {
+        let (store, activity) = (store(.fixture()), ScriptedActivity(expiresAtOnce: true))
+        let handler = ScriptedRefreshHandler()
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, activity: activity)
+        #expect(await code { try await engine.refresh() } == "refreshUnavailable")
+        await store.held.released.pass()
+        await activity.ended.pass()
+        #expect(handler.calls.isEmpty)
+    }
+
+    @Test func `Rule 4: an activity that expires during a call marks the intent and releases the lease`()
+        async throws
+    {
+        let (store, activity, gate) = (store(.fixture()), ScriptedActivity(), Gate())
+        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, activity: activity)
+        let refresh = Task { await code { try await engine.refresh() } }
+        await gate.arrivals(atLeast: 1)
+        activity.expire()
+        await store.held.released.pass()
+        await activity.ended.pass()
+        #expect(store.base.base.bundle?.pendingRefresh?.isAbandoned == true)
+        gate.open()
+        #expect(await refresh.value == nil)
     }
 
     @Test(arguments: [false, true])

@@ -19,6 +19,15 @@ import Testing
         #expect(bench.engine.core.withLock { $0.nextNumber() } == steps + 1, "the machine was not asked either")
     }
 
+    @Test func `the buffer of the actions of a burst is not kept`() {
+        let settings = MachineSettings(policy: .init(), isShared: false, owner: .current, tolerance: .none)
+        var context = MachineContext(settings: settings, random: .system)
+        for number in 0..<10_000 { context.emit(.respond(WaiterID(number: number), .done)) }
+        #expect(context.takeActions().count == 10_000)
+        context.emit(.respond(WaiterID(number: 0), .done))
+        #expect(context.takeActions().capacity < 100)
+    }
+
     /// An actor that notices when others run while it waits for a token: then the call has suspended it.
     private actor Witness {
         private var isAsking = false

@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import Testing
+
 @testable import TokenRefresh
 
 /// G4, G12, G20, G24: what an application needs of a session besides tokens.
@@ -22,6 +23,55 @@ import Testing
         #expect(errors.withLock { $0 } == [.insideRefresh, .insideRefresh])
         #expect(coordinator.state == .signedIn(token.session))
         engine.withLock { $0 = nil }
+    }
+
+    @Test func `G20: a handler that waits for the end of its own refresh is not waited for`() async throws {
+        let (engine, results) = (Locked<TokenRefreshCoordinator?>(nil), Locked<[Bool]>([]))
+        let handler = SettlingHandler(engine: engine, results: results)
+        let coordinator = TokenRefreshCoordinator(
+            store: RecordingTokenStore(holding: .fixture()), handler: handler, clock: ManualTimeSource()
+        )
+        engine.withLock { $0 = coordinator }
+        try await coordinator.refresh()
+        #expect(results.withLock { $0 } == [false])
+        engine.withLock { $0 = nil }
+    }
+
+    private struct SettlingHandler: TokenRefreshHandler {
+        let engine: Locked<TokenRefreshCoordinator?>
+        let results: Locked<[Bool]>
+
+        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+            let isSettled = await engine.withLock { $0 }?.settle() ?? true
+            results.withLock { $0.append(isSettled) }
+            return .fixture(ordinal: 1)
+        }
+    }
+
+    @Test func `a refresh inherits neither the priority nor the task-locals of the request that started it`()
+        async throws
+    {
+        let seen = Locked<[(priority: TaskPriority, mark: String)]>([])
+        let handler = InheritingHandler(seen: seen)
+        let engine = TokenRefreshCoordinator(store: RecordingTokenStore(holding: .fixture()), handler: handler)
+        for priority in [TaskPriority.background, .high] {
+            _ = try await Task.detached(priority: priority) {
+                try await InheritingHandler.$mark.withValue("request") { try await engine.refresh() }
+            }.value
+        }
+        #expect(seen.withLock { $0.map(\.priority) } == [.medium, .medium])
+        #expect(seen.withLock { $0.map(\.mark) } == ["none", "none"])
+    }
+
+    private struct InheritingHandler: TokenRefreshHandler {
+        @TaskLocal static var mark = "none"
+        let seen: Locked<[(priority: TaskPriority, mark: String)]>
+
+        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+            let priority = withUnsafeCurrentTask { $0?.priority } ?? .background
+            seen.withLock { $0.append((priority, Self.mark)) }
+            return .fixture(ordinal: 1)
+        }
     }
 
     /// Requests a token, and a refresh, from the session that it refreshes.
@@ -148,6 +198,57 @@ import Testing
         _ = try await bench.signIn("cleo")
         await until { other.state == bench.engine.state }
         #expect(try await other.token().name == "cleo1 g0")
+    }
+}
+
+/// What an engine does when its store cannot report changes.
+@Suite(.timeLimit(.minutes(10))) struct EndedChangesTests {
+    /// A store whose streams of changes end at once.
+    private struct SilentStore: SharedTokenStore {
+        let base: RecordingTokenStore
+        let streams = Locked(0)
+
+        func read() async throws -> StoredSession { await base.read() }
+
+        func update(
+            _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+        ) async throws {
+            await base.update(change)
+        }
+
+        func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+            try await base.lease(waitingAtMost: limit)
+        }
+
+        var changes: AsyncStream<Void> {
+            streams.withLock { $0 += 1 }
+            return AsyncStream { $0.finish() }
+        }
+    }
+
+    @Test func `A switch and a sign-out are noticed although the stream of changes has ended`() async throws {
+        let (store, clock) = (SilentStore(base: RecordingTokenStore(holding: .fixture())), ManualTimeSource())
+        let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: clock)
+        try await engine.restore()
+        let other = TokenRefreshCoordinator(store: store.base, handler: ScriptedRefreshHandler())
+        try await other.signIn(.fixture("bob"))
+        await until {
+            clock.advance(by: .seconds(1))
+            return engine.state == other.state
+        }
+        try await other.signOut()
+        await until {
+            clock.advance(by: .seconds(1))
+            return engine.state == .signedOut(.byUser)
+        }
+        #expect(store.streams.withLock { $0 } >= 2, "the stream is opened again")
+    }
+
+    @Test func `The pauses between the checks of a store that cannot report changes grow to a minute`() {
+        for failures in 1...100 {
+            let pause = TokenRefreshCoordinator.polling.delay(afterFailures: failures)
+            #expect(pause >= .seconds(1) && pause <= .seconds(60))
+        }
     }
 }
 

@@ -74,4 +74,23 @@ import Testing
         #expect(handler.calls.count == 1)
         #expect(await registry.settle())
     }
+
+    @Test func `An engine whose tokens are not stored yet stays beyond the limit and after its release`() async throws {
+        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture("user0")))
+        store.fail(.save, times: .max)
+        let others = Stores()
+        let handler = ScriptedRefreshHandler()
+        let registry = SessionRegistry<Int>(limit: 1) { account in
+            let own: any TokenStore = account == 0 ? store : others.store(of: account)
+            return TokenRefreshCoordinator(store: own, handler: handler, clock: ManualTimeSource())
+        }
+        try await registry[0].refresh()
+        #expect(!registry[0].status.isStored)
+        for account in 1...50 { _ = try await registry[account].token() }
+        registry.release(0)
+        _ = registry[1]
+        #expect(try await registry[0].token().name == "user0 g1")
+        #expect(handler.calls.count == 1)
+        #expect(registry.count <= 4)
+    }
 }
