@@ -35,12 +35,12 @@ import Testing
 
     @Test func `for people the demo draws the calls, and it leaves no files`() async throws {
         let home = try Home()
-        let run = try await home.run(["--requests", "40"], ["COLUMNS": "90", "NO_COLOR": "1"])
+        let run = try await home.run(["demo", "--requests", "40"], ["COLUMNS": "90", "NO_COLOR": "1"])
         #expect(run.status == 0, "\(run.allOutput)")
         let lines = run.output.split(separator: "\n").map(String.init)
         #expect(lines.count { $0.hasPrefix("»") } == 1, "one refresh is marked")
         #expect(lines.count { $0.hasPrefix("  holds  ") } == Self.claims.count)
-        #expect(lines.contains { $0.contains("upload") && $0.contains("100 %") })
+        #expect(run.errors.contains("upload") && run.errors.contains("100 %"))
         #expect(!run.output.contains("\u{1B}"))
         #expect(!run.allOutput.contains("eyJ"), "no output looks like the start of a token")
         #expect(try home.leftovers() == [])

@@ -22,8 +22,8 @@ struct ArticlesCommand: AsyncParsableCommand {
 
     /// Parses the arguments and runs their command. A failure is printed as one line on standard error.
     static func run(_ arguments: [String]) async -> ExitStatus {
-        let console = Console(isJSON: arguments.contains("--json"))
-        let status = await perform(arguments, console)
+        let console = Console(isJSON: JSONFields.isRequested(by: arguments))
+        let status = await perform(JSONFields.normalized(arguments), console)
         guard status == .success, Console.outputHasFailed else { return status }
         let failure = Failure("the output cannot be written; check that the disk is not full", .output)
         console.printError(failure)

@@ -55,11 +55,3 @@ struct ConnectionOptions: ParsableArguments {
         return AppGraph(try AppConfiguration.read(flags: values.compactMapValues(\.self)))
     }
 }
-
-/// The flag of every command that prints something.
-struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print exactly one JSON object on standard output.")
-    var json = false
-
-    var console: Console { Console(isJSON: json) }
-}

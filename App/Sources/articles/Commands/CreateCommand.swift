@@ -13,7 +13,7 @@ struct CreateCommand: AsyncParsableCommand {
     var body: String
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<ArticleObject>
 
     func run() async throws {
         let text = body == "-" ? String(decoding: try InputFile("-").data(), as: UTF8.self) : body

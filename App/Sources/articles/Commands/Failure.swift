@@ -81,7 +81,10 @@ struct Failure: Error {
     private init(other error: any Error) {
         switch ArticlesCommand.exitCode(for: error) {
         case .validationFailure:
-            self.init("\(ArticlesCommand.message(for: error)); see 'articles --help'", .usage)
+            // "See 'articles show --help' for more information." names the subcommand.
+            let full = ArticlesCommand.fullMessage(for: error)
+            let help = full.firstMatch(of: /See '([^'\n]+)' for more/).map { String($0.1) } ?? "articles --help"
+            self.init("\(ArticlesCommand.message(for: error)); see '\(help)'", .usage)
         default:
             self.init("internal error: \(type(of: error)); please report it", .internalError)
         }

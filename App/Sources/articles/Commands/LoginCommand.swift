@@ -44,7 +44,7 @@ extension LoginCommand.Flow {
         do {
             _ = try await graph.store.load()
         } catch let error as TokenStoreError where error.code == .corrupt {
-            console.print("note: \(error.reason)")
+            console.note("note: \(error.reason)")
         }
     }
 
@@ -58,7 +58,7 @@ extension LoginCommand.Flow {
             throw Failure("signed in, but the session could not be stored; check with 'articles status'", .store)
         }
         let isOther = earlier.map { $0.user?.id != user.id } ?? false
-        if let earlier, isOther { console.print("note: this replaces the session of \(earlier.name)") }
+        if let earlier, isOther { console.note("note: this replaces the session of \(earlier.name)") }
         console.print("signed in as \(user.name) (user \(user.id))")
         let replaced = isOther ? Report.Replaced(user: earlier?.user.map(UserObject.init)) : nil
         try console.printObject(Report(user: UserObject(user), replaced: replaced))
@@ -87,7 +87,7 @@ struct LoginGuestCommand: AsyncParsableCommand {
     var photo: String
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<WholeObject>
 
     func run() async throws {
         try await connection.withGraph { graph in
@@ -95,7 +95,7 @@ struct LoginGuestCommand: AsyncParsableCommand {
             let login = LoginCommand.Flow(graph: graph, console: console)
             try await login.checkStore()
             let photo = try AppGraph.photoFitter().fit(InputFile(photo).data())
-            console.print("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
+            console.note("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
             let bar = ProgressBar("upload", on: console)
             try await login.perform {
                 try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
@@ -121,7 +121,7 @@ struct LoginSocialCommand: AsyncParsableCommand {
     var developmentName: String?
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {
         guard (tokenFile == nil) != (developmentName == nil) else {

@@ -14,7 +14,7 @@ struct LogoutCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<WholeObject>
 
     func run() async throws {
         try await connection.withGraph { graph in

@@ -6,12 +6,23 @@ import NIOConcurrencyHelpers
 /// With `--json`, standard output is one object, and text for people is left out.
 final class Console: Sendable {
     let terminal: Terminal
+    /// The abilities of standard error, where progress is drawn.
+    let progressTerminal: Terminal
     private let isJSON: Bool
+    private let fields: [String]?
     private let printed = NIOLockedValueBox("")
 
-    init(isJSON: Bool, terminal: Terminal = .current()) {
+    /// Creates a console. Objects are printed with the named fields; `nil` is all.
+    init(
+        isJSON: Bool,
+        fields: [String]? = nil,
+        terminal: Terminal = .current(),
+        progressTerminal: Terminal = .current(STDERR_FILENO)
+    ) {
         self.isJSON = isJSON
+        self.fields = fields
         self.terminal = terminal
+        self.progressTerminal = progressTerminal
     }
 
     /// Whether output of this process could not be written, for the exit status: a full disk must not look like success.
@@ -34,18 +45,49 @@ final class Console: Sendable {
         put("\(line)\n", to: .standardError)
     }
 
-    /// Draws a line again, on an interactive terminal. ``print(_:)`` continues below the last drawing.
+    /// Prints a row of a table: aligned on a terminal, else with a tab between cells, for other programs.
+    ///
+    /// A cell is one line without control characters: text from a server must not change the table or the terminal.
+    func printRow(_ cells: [String], aligned: ([String]) -> String) {
+        let cells = cells.map { String($0.map { $0.isControl ? " " : $0 }) }
+        print(terminal.isTerminal ? aligned(cells) : cells.joined(separator: "\t"))
+    }
+
+    /// Draws a line again on standard error, if it is an interactive terminal.
     func redraw(_ line: String, isLast: Bool) {
-        guard !isJSON, terminal.isInteractive else { return }
-        put("\r\u{1B}[K\(line)\(isLast ? "\n" : "")", to: .standardOutput)
+        guard !isJSON, progressTerminal.isInteractive else { return }
+        put("\r\u{1B}[K\(line)\(isLast ? "\n" : "")", to: .standardError)
     }
 
     /// Prints a value as one JSON object, with `--json`.
     ///
-    /// - Throws: `EncodingError`.
-    func printObject(_ value: some Encodable) throws {
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key of the object, or of the list of objects, whose fields can be selected; `nil` is the value.
+    /// - Throws: `EncodingError`, or `CocoaError`.
+    func printObject(_ value: some Encodable, selectingIn key: String? = nil) throws {
         guard isJSON else { return }
-        write(String(decoding: try Self.encoder.encode(value), as: UTF8.self))
+        let data = try Self.encoder.encode(value)
+        guard let fields else { return write(String(decoding: data, as: UTF8.self)) }
+        var object = try JSONSerialization.jsonObject(with: data)
+        if let key, var container = object as? [String: Any] {
+            container[key] = container[key].map { Self.selection(fields, of: $0) }
+            object = container
+        } else {
+            object = Self.selection(fields, of: object)
+        }
+        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+        write(String(decoding: try JSONSerialization.data(withJSONObject: object, options: options), as: UTF8.self))
+    }
+
+    /// The fields of an object, or of each object of a list. A field without a value is `null`.
+    private static func selection(_ fields: [String], of value: Any) -> Any {
+        switch value {
+        case let list as [Any]: list.map { selection(fields, of: $0) }
+        case let object as [String: Any]:
+            Dictionary(uniqueKeysWithValues: Set(fields).map { ($0, object[$0] ?? NSNull()) })
+        default: value
+        }
     }
 
     /// Prints a line, with and without `--json`: help, or the program's version.
@@ -97,5 +139,12 @@ final class Console: Sendable {
                 Self.failure.withLockedValue { $0 = true }
             }
         }
+    }
+}
+
+extension Character {
+    /// Whether a terminal could act on the character instead of showing it: C0, DEL and C1 (ECMA-48), a line separator.
+    fileprivate var isControl: Bool {
+        isNewline || unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }
