@@ -53,6 +53,15 @@ final class Console: Sendable {
         print(terminal.isTerminal ? aligned(cells) : cells.joined(separator: "\t"))
     }
 
+    /// Asks a question on standard error, if a person can answer: standard input and error are terminals.
+    ///
+    /// - Returns: Whether the answer is yes; `nil` when the question cannot be asked.
+    func ask(_ question: String) -> Bool? {
+        guard isatty(STDIN_FILENO) == 1, progressTerminal.isTerminal else { return nil }
+        put(question, to: .standardError)
+        return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased())
+    }
+
     /// Draws a line again on standard error, if it is an interactive terminal.
     func redraw(_ line: String, isLast: Bool) {
         guard !isJSON, progressTerminal.isInteractive else { return }
@@ -144,7 +153,7 @@ final class Console: Sendable {
 
 extension Character {
     /// Whether a terminal could act on the character instead of showing it: C0, DEL and C1 (ECMA-48), a line separator.
-    fileprivate var isControl: Bool {
+    var isControl: Bool {
         isNewline || unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }
