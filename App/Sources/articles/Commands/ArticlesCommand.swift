@@ -9,6 +9,9 @@ struct ArticlesCommand: AsyncParsableCommand {
             Settings come from flags, then from the environment (LATCHKEY_BASE_URL, LATCHKEY_STORE, …), then from \
             $XDG_CONFIG_HOME/articles/config.json.
 
+            An access token in \(EnvironmentToken.variable) is used in place of the stored session. It is not stored \
+            and not refreshed.
+
             Exit status: 0 success; 1 refused by the server, or a claim of the demo does not hold; 64 usage error; \
             65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 73 the \
             output cannot be written; 74 the token store failed; 75 try again later; 77 not signed in; 78 configuration error.

@@ -64,6 +64,10 @@ struct Failure: Error {
         switch error.code {
         case .notSignedIn:
             self.init("not signed in; \(signIn)", .notSignedIn)
+        case .sessionEnded where EnvironmentToken.isSet, .noRefreshToken where EnvironmentToken.isSet:
+            self.init(
+                "the server does not accept the token in \(EnvironmentToken.variable); set a valid one, or unset it",
+                .notSignedIn)
         case .sessionEnded, .noRefreshToken:
             self.init("the session has ended; \(signIn)", .notSignedIn)
         case .storeUnavailable:

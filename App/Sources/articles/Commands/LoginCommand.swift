@@ -47,6 +47,7 @@ extension LoginCommand.Flow {
     ///
     /// - Throws: `TokenStoreError`. A corrupt file is no obstacle: the sign-in replaces it.
     func checkStore() async throws {
+        try EnvironmentToken.checkUnset()
         do {
             _ = try await graph.store.load()
         } catch let error as TokenStoreError where error.code == .corrupt {

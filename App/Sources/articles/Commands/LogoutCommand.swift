@@ -17,6 +17,7 @@ struct LogoutCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func run() async throws {
+        try EnvironmentToken.checkUnset()
         try await connection.withGraph { graph in
             let console = output.console
             switch try await restored(graph.session) {

@@ -79,7 +79,8 @@ struct StatusObject: Encodable, PrintedObject {
 
     init(_ configuration: AppConfiguration) {
         baseURL = configuration.baseURL.absoluteString
-        store = configuration.store.location(for: configuration.baseURL)
+        let location = configuration.store.location(for: configuration.baseURL)
+        store = EnvironmentToken.isSet ? EnvironmentToken.variable : location
     }
 
     /// Adds the outcome of an automatic login.
