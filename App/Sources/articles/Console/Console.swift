@@ -104,6 +104,12 @@ final class Console: Sendable {
         put(line + "\n", to: .standardOutput)
     }
 
+    /// Prints the body of a response as it is, with a line break after text that has none.
+    func write(_ body: Data) {
+        guard let text = String(data: body, encoding: .utf8) else { return put(body, to: .standardOutput) }
+        put(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n", to: .standardOutput)
+    }
+
     /// Prints a failure on standard error; with `--json`, as an object too.
     func printFailure(_ failure: Failure) {
         printError(failure)
@@ -140,12 +146,17 @@ final class Console: Sendable {
     }
 
     private func put(_ text: String, to stream: FileHandle) {
-        printed.withLockedValue { printed in
-            printed += text
+        printed.withLockedValue { $0 += text }
+        put(Data(text.utf8), to: stream)
+    }
+
+    private func put(_ data: Data, to stream: FileHandle) {
+        // One lock for all consoles: a line is never in the middle of another.
+        Self.failure.withLockedValue { hasFailed in
             do {
-                try stream.write(contentsOf: Data(text.utf8))
+                try stream.write(contentsOf: data)
             } catch {
-                Self.failure.withLockedValue { $0 = true }
+                hasFailed = true
             }
         }
     }
