@@ -86,7 +86,7 @@ import Testing
         let port = try await DevBackend.withServer { $0.baseURL.absoluteString }
         let photo = try home.file("photo.jpg", Pictures.valid())
         let run = try await home.run(["login", "guest", "--name", "Ada", "--photo", photo, "--base-url", port])
-        let line = try #require(run.errorLine, "\(run.errors)")
+        let line = try #require(run.errors.split(separator: "\n").last)
         #expect(line.hasPrefix("articles: cannot reach \(port)"))
         #expect(line.contains("articles serve"))
         #expect(run.status == 69)

@@ -40,7 +40,7 @@ import Testing
         let lines = run.output.split(separator: "\n").map(String.init)
         #expect(lines.count { $0.hasPrefix("»") } == 1, "one refresh is marked")
         #expect(lines.count { $0.hasPrefix("  holds  ") } == Self.claims.count)
-        #expect(lines.contains { $0.contains("upload") && $0.contains("100 %") })
+        #expect(run.errors.contains("upload") && run.errors.contains("100 %"))
         #expect(!run.output.contains("\u{1B}"))
         #expect(!run.allOutput.contains("eyJ"), "no output looks like the start of a token")
         #expect(try home.leftovers() == [])

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `without a terminal progress is a few lines`() {
-        let console = Console(isJSON: false, terminal: plain)
+        let console = Console(isJSON: false, terminal: plain, progressTerminal: plain)
         let bar = ProgressBar("upload", on: console)
         for completed in 0...1_000 { bar.show(TransferProgress(completed: Int64(completed), total: 1_000)) }
         #expect(console.transcript.split(separator: "\n").count == 5)

@@ -161,17 +161,64 @@ import Testing
         }
     }
 
+    @Test func `a login over another session needs --replace`() async throws {
+        try await DevBackend.withServer { backend in
+            _ = try await signIn(backend)
+            let again = try await signIn(backend)
+            #expect(again.status == 64)
+            let message = try #require((try again.object()["error"] as? [String: Any])?["message"] as? String)
+            #expect(message.hasPrefix("already signed in as Ada (user 2); add --replace"))
+            let social = ["login", "social", "--provider", "apple", "--development-name", "Grace"]
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            #expect(try await home.run(social + base).status == 64)
+            #expect(backend.statistics.registrations == 1 && backend.statistics.socialLogins == 0)
+            #expect(backend.statistics.logouts == 0)
+            #expect(try await home.run(social + ["--replace"] + base).status == 0)
+
+            // A session that the server has ended is no session to keep.
+            try await backend.revokeSessions(ofUser: 3)
+            #expect(try await home.run(social + base).status == 0)
+        }
+    }
+
+    @Test(arguments: ["", "  ", "a\nb", String(repeating: "a", count: 51)])
+    func `a name that the server would refuse is an error before the photo is uploaded`(_ name: String) async throws {
+        try await DevBackend.withServer { backend in
+            let photo = try home.file("photo.jpg", Pictures.valid())
+            let run = try await articles(backend, "login", "guest", "--name", name, "--photo", photo)
+            #expect(run.status == 64)
+            #expect(run.errorLine?.contains("--name must") == true, "\(run.errors)")
+            #expect(backend.statistics.requests == 0)
+        }
+    }
+
+    @Test func `create after a lost response makes one article`() async throws {
+        try await DevBackend.withServer { backend in
+            _ = try await signIn(backend)
+            let create = ["create", "--title", "once", "--body", "b", "--base-url", "\(backend.baseURL)"]
+            backend.faults = FaultPlan([FaultRule("POST", "/articles", .closeAfterHandler, times: 1)])
+            #expect(try await home.run(create).status == 0, "the attempts of a command have one key")
+            backend.faults = FaultPlan([FaultRule("POST", "/articles", .closeAfterHandler)])
+            let lost = try await home.run(create)
+            #expect(lost.status == 69)
+            let key = try #require(lost.errors.firstMatch(of: /--idempotency-key ([^\n]+)/)?.1)
+            backend.faults = .none
+            #expect(try await home.run(create + ["--idempotency-key", String(key)]).status == 0)
+            let list = try await articles(backend, "list", "--all").output
+            #expect(list.split(separator: "\n").count { $0.contains("\tonce\t") } == 2)
+        }
+    }
+
     @Test func `a login over the session of another user names that user`() async throws {
         try await DevBackend.withServer { backend in
-            let login = ["login", "social", "--provider", "apple", "--development-name"]
+            let login = ["login", "social", "--provider", "apple", "--replace", "--development-name"]
             let base = ["--base-url", backend.baseURL.absoluteString]
             #expect(try await home.run(login + ["Ada"] + base).output == "signed in as Ada (user 2)\n")
             let again = try await home.run(login + ["Ada"] + base)
             #expect(again.output == "signed in as Ada (user 2)\n", "the same user is not replaced")
             let other = try await home.run(login + ["Grace"] + base)
-            #expect(
-                other.output == "note: this replaces the session of Ada (user 2)\nsigned in as Grace (user 3)\n",
-                "\(other.allOutput)")
+            #expect(other.output == "signed in as Grace (user 3)\n")
+            #expect(other.errors == "note: this replaces the session of Ada (user 2)\n")
             let json = try await home.run(login + ["Ada", "--json"] + base).object()
             let replaced = (json["replaced"] as? [String: Any])?["user"] as? [String: Any]
             #expect(replaced?["name"] as? String == "Grace")

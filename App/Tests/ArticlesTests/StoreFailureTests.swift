@@ -92,7 +92,7 @@ import Testing
             let failure = try #require(object["storeFailure"] as? [String: Any])
             #expect(failure["code"] as? String == "corrupt")
             #expect((failure["reason"] as? String)?.contains("is not a token file") == true)
-            #expect(try await home.run(["status"] + base).output.contains("problem  \(file.path)"))
+            #expect(try await home.run(["status"] + base).output.contains("problem\t\(file.path)"))
         }
     }
 }

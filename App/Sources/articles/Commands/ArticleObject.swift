@@ -2,7 +2,9 @@ import DataAPI
 import Foundation
 
 /// An article as `--json` prints one.
-struct ArticleObject: Encodable {
+struct ArticleObject: Encodable, PrintedObject {
+    static let fields = ["id", "title", "content", "author", "createdAt", "updatedAt"]
+
     struct Author: Encodable {
         let id: String
         let name: String
@@ -37,7 +39,7 @@ extension Console {
         print(terminal.faint(facts.compactMap(\.self).joined(separator: ", ")))
         print()
         print(article.content)
-        try printObject(["article": ArticleObject(article)])
+        try printObject(["article": ArticleObject(article)], selectingIn: "article")
     }
 }
 

@@ -9,21 +9,27 @@ struct ArticlesCommand: AsyncParsableCommand {
             Settings come from flags, then from the environment (LATCHKEY_BASE_URL, LATCHKEY_STORE, …), then from \
             $XDG_CONFIG_HOME/articles/config.json.
 
+            An access token in \(EnvironmentToken.variable) is used in place of the stored session. It is not stored \
+            and not refreshed.
+
+            Completions for bash, zsh or fish: articles --generate-completion-script SHELL.
+
             Exit status: 0 success; 1 refused by the server, or a claim of the demo does not hold; 64 usage error; \
             65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 73 the \
-            output cannot be written; 74 the token store failed; 75 try again later; 77 not signed in; 78 configuration error.
+            output cannot be written; 74 the token store failed; 75 try again later; 77 not signed in; 78 configuration error; 130 interrupted.
             """,
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, ServeCommand.self, LoginCommand.self, ListCommand.self, ShowCommand.self,
             CreateCommand.self, EditCommand.self, DeleteCommand.self, StatusCommand.self, LogoutCommand.self,
+            APICommand.self,
         ]
     )
 
     /// Parses the arguments and runs their command. A failure is printed as one line on standard error.
     static func run(_ arguments: [String]) async -> ExitStatus {
-        let console = Console(isJSON: arguments.contains("--json"))
-        let status = await perform(arguments, console)
+        let console = Console(isJSON: JSONFields.isRequested(by: arguments))
+        let status = await perform(JSONFields.normalized(arguments), console)
         guard status == .success, Console.outputHasFailed else { return status }
         let failure = Failure("the output cannot be written; check that the disk is not full", .output)
         console.printError(failure)

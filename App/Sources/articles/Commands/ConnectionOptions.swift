@@ -36,7 +36,7 @@ struct ConnectionOptions: ParsableArguments {
     ///
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(_ body: (AppGraph) async throws -> Void) async throws {
-        let graph = try graph()
+        let graph = try await graph()
         do {
             try await body(graph)
         } catch {
@@ -47,19 +47,12 @@ struct ConnectionOptions: ParsableArguments {
         try await graph.settle()
     }
 
-    private func graph() throws -> AppGraph {
+    private func graph() async throws -> AppGraph {
         let values: [Setting: String?] = [
             .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .replay: replay,
             .clientID: clientID, .expiredStatus: expiredStatus,
         ]
-        return AppGraph(try AppConfiguration.read(flags: values.compactMapValues(\.self)))
+        let configuration = try AppConfiguration.read(flags: values.compactMapValues(\.self))
+        return try await EnvironmentToken()?.graph(configuration) ?? AppGraph(configuration)
     }
-}
-
-/// The flag of every command that prints something.
-struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print exactly one JSON object on standard output.")
-    var json = false
-
-    var console: Console { Console(isJSON: json) }
 }

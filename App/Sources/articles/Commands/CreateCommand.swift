@@ -2,6 +2,7 @@ import ArgumentParser
 import Composition
 import DataAPI
 import Foundation
+import NetworkCore
 
 struct CreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "create", abstract: "Create an article.")
@@ -12,13 +13,40 @@ struct CreateCommand: AsyncParsableCommand {
     @Option(help: "The text; - reads it from standard input.")
     var body: String
 
+    @Option(
+        help: """
+            The key by which the server recognizes a repeated command: with the key of an earlier one, no second \
+            article is created (default: random).
+            """)
+    var idempotencyKey: String?
+
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<ArticleObject>
+
+    func validate() throws {
+        guard let idempotencyKey else { return }
+        guard (1...255).contains(idempotencyKey.utf8.count),
+            idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw ValidationError("--idempotency-key must be 1 to 255 visible ASCII characters") }
+    }
 
     func run() async throws {
         let text = body == "-" ? String(decoding: try InputFile("-").data(), as: UTF8.self) : body
+        // One key for all attempts of this command.
+        let key = idempotencyKey ?? UUID().uuidString
         try await connection.withGraph { graph in
-            try output.console.print(await graph.articles.create(ArticleDraft(title: title, content: text)))
+            let draft = ArticleDraft(title: title, content: text)
+            do {
+                try output.console.print(await graph.network.send(.create(draft).idempotent(key: key)))
+            } catch let error as NetworkError where error.authentication == nil && error.isOutcomeUnknown {
+                output.console.note("the article may have been created; repeat with --idempotency-key \(key)")
+                throw error
+            }
         }
     }
+}
+
+extension NetworkError {
+    /// Whether the server may have done the work: there was no response, or a transient one.
+    fileprivate var isOutcomeUnknown: Bool { status.map { $0 >= 500 } ?? true }
 }

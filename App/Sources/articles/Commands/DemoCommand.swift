@@ -16,7 +16,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "The status of the response to an expired access token: 401 or 419.")
     var expiredStatus = 401
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {
         guard Demo.Options.requestBounds.contains(requests) else {

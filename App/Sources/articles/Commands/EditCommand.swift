@@ -17,7 +17,7 @@ struct EditCommand: AsyncParsableCommand {
     var body: String?
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<ArticleObject>
 
     func validate() throws {
         guard !id.isEmpty else { throw ValidationError("the identifier must not be empty") }
@@ -40,7 +40,7 @@ struct DeleteCommand: AsyncParsableCommand {
     var id: String
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {
         guard !id.isEmpty else { throw ValidationError("the identifier must not be empty") }

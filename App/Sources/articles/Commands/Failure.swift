@@ -64,6 +64,10 @@ struct Failure: Error {
         switch error.code {
         case .notSignedIn:
             self.init("not signed in; \(signIn)", .notSignedIn)
+        case .sessionEnded where EnvironmentToken.isSet, .noRefreshToken where EnvironmentToken.isSet:
+            self.init(
+                "the server does not accept the token in \(EnvironmentToken.variable); set a valid one, or unset it",
+                .notSignedIn)
         case .sessionEnded, .noRefreshToken:
             self.init("the session has ended; \(signIn)", .notSignedIn)
         case .storeUnavailable:
@@ -81,7 +85,10 @@ struct Failure: Error {
     private init(other error: any Error) {
         switch ArticlesCommand.exitCode(for: error) {
         case .validationFailure:
-            self.init("\(ArticlesCommand.message(for: error)); see 'articles --help'", .usage)
+            // "See 'articles show --help' for more information." names the subcommand.
+            let full = ArticlesCommand.fullMessage(for: error)
+            let help = full.firstMatch(of: /See '([^'\n]+)' for more/).map { String($0.1) } ?? "articles --help"
+            self.init("\(ArticlesCommand.message(for: error)); see '\(help)'", .usage)
         default:
             self.init("internal error: \(type(of: error)); please report it", .internalError)
         }

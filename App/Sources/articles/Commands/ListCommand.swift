@@ -1,6 +1,7 @@
 import ArgumentParser
 import Composition
 import DataAPI
+import Foundation
 
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List articles, newest first.")
@@ -15,7 +16,7 @@ struct ListCommand: AsyncParsableCommand {
     var cursor: String?
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<ArticleObject>
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be at least 1") }
@@ -30,22 +31,28 @@ struct ListCommand: AsyncParsableCommand {
             repeat {
                 // The page size avoids a request for articles beyond the limit.
                 let page = try await graph.articles.page(after: next, limit: min(wanted - articles.count, 50))
-                for article in page.items { console.print(Self.line(article)) }
+                for article in page.items { Self.print(article, on: console) }
                 articles += page.items
                 guard page.nextCursor == nil || page.nextCursor != next else { break }
                 next = page.nextCursor
             } while next != nil && articles.count < wanted
-            if articles.isEmpty { console.print("no articles; create one with 'articles create'") }
+            if articles.isEmpty { console.note("no articles; create one with 'articles create'") }
             if let next {
                 console.note("\(articles.count) articles, and more follow: use --all, --limit, or --cursor \(next)")
             }
-            try console.printObject(ListObject(articles: articles.map(ArticleObject.init), nextCursor: next?.rawValue))
+            try console.printObject(
+                ListObject(articles: articles.map(ArticleObject.init), nextCursor: next?.rawValue),
+                selectingIn: "articles")
         }
     }
 
-    private static func line(_ article: Article) -> String {
-        let author = article.author.map { "  (\($0.name))" } ?? ""
-        return "\(article.id.description.leftPadded(to: 6))  \(article.title)\(author)"
+    /// Prints the identifier, the title, the author and the date of the article.
+    private static func print(_ article: Article, on console: Console) {
+        let date = article.createdAt?.formatted(.iso8601) ?? ""
+        let row = [article.id.description, article.title, article.author?.name ?? "", date]
+        console.printRow(row) { cells in
+            "\(cells[0].leftPadded(to: 6))  \(cells[1])\(cells[2].isEmpty ? "" : "  (\(cells[2]))")"
+        }
     }
 
     /// A list as `--json` prints one. Without a cursor it is complete.

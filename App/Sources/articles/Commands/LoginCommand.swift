@@ -13,11 +13,17 @@ struct LoginCommand: AsyncParsableCommand {
         subcommands: [LoginGuestCommand.self, LoginSocialCommand.self]
     )
 
+    struct SessionOptions: ParsableArguments {
+        @Flag(help: "Sign in over another session, which ends. Without it, the command asks on a terminal, else fails.")
+        var replace = false
+    }
+
     /// What all logins share: nothing is sent while the store cannot be used, and a user is reported as signed in only
     /// after the tokens have been stored.
     struct Flow {
         let graph: AppGraph
         let console: Console
+        let options: SessionOptions
 
         private struct EarlierSession {
             let user: User?
@@ -41,10 +47,11 @@ extension LoginCommand.Flow {
     ///
     /// - Throws: `TokenStoreError`. A corrupt file is no obstacle: the sign-in replaces it.
     func checkStore() async throws {
+        try EnvironmentToken.checkUnset()
         do {
             _ = try await graph.store.load()
         } catch let error as TokenStoreError where error.code == .corrupt {
-            console.print("note: \(error.reason)")
+            console.note("note: \(error.reason)")
         }
     }
 
@@ -53,15 +60,26 @@ extension LoginCommand.Flow {
     /// - Throws: What the login throws; ``Failure`` when the tokens were not stored.
     func perform(_ login: () async throws -> User) async throws {
         let earlier = await earlierSession()
+        if let earlier { try permitReplacement(of: earlier) }
         let user = try await login()
         guard try await graph.store.load() != nil else {
             throw Failure("signed in, but the session could not be stored; check with 'articles status'", .store)
         }
         let isOther = earlier.map { $0.user?.id != user.id } ?? false
-        if let earlier, isOther { console.print("note: this replaces the session of \(earlier.name)") }
+        if let earlier, isOther { console.note("note: this replaces the session of \(earlier.name)") }
         console.print("signed in as \(user.name) (user \(user.id))")
         let replaced = isOther ? Report.Replaced(user: earlier?.user.map(UserObject.init)) : nil
         try console.printObject(Report(user: UserObject(user), replaced: replaced))
+    }
+
+    private func permitReplacement(of earlier: EarlierSession) throws {
+        guard !options.replace else { return }
+        let question = "signed in as \(earlier.name); end this session and sign in again? [y/N] "
+        guard console.ask(question) == true else {
+            throw Failure(
+                "already signed in as \(earlier.name); add --replace to end this session, or use 'articles logout'",
+                .usage)
+        }
     }
 
     /// The session that the login replaces. Its user must be requested before its tokens are replaced.
@@ -80,22 +98,36 @@ struct LoginGuestCommand: AsyncParsableCommand {
         abstract: "Register as a guest, with a name and a photo (JPEG or PNG)."
     )
 
-    @Option(help: "The display name.")
+    /// The most characters of a name that the articles API accepts.
+    private static let maximumNameLength = 50
+
+    @Option(help: "The display name, of 1 to \(maximumNameLength) characters.")
     var name: String
 
     @Option(help: "The photo. It is fitted to 1024×1024 pixels and 5 MB, and its metadata is removed.")
     var photo: String
 
+    @OptionGroup var session: LoginCommand.SessionOptions
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<WholeObject>
+
+    func validate() throws {
+        let length = name.trimmingCharacters(in: .whitespacesAndNewlines).count
+        guard (1...Self.maximumNameLength).contains(length) else {
+            throw ValidationError("--name must have 1 to \(Self.maximumNameLength) characters")
+        }
+        guard !name.contains(where: \.isControl) else {
+            throw ValidationError("--name must not have a line break, tab or other control character")
+        }
+    }
 
     func run() async throws {
         try await connection.withGraph { graph in
             let console = output.console
-            let login = LoginCommand.Flow(graph: graph, console: console)
+            let login = LoginCommand.Flow(graph: graph, console: console, options: session)
             try await login.checkStore()
             let photo = try AppGraph.photoFitter().fit(InputFile(photo).data())
-            console.print("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
+            console.note("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
             let bar = ProgressBar("upload", on: console)
             try await login.perform {
                 try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
@@ -120,8 +152,9 @@ struct LoginSocialCommand: AsyncParsableCommand {
     @Option(help: "Sign in as this user of the development provider, which only 'articles serve' accepts.")
     var developmentName: String?
 
+    @OptionGroup var session: LoginCommand.SessionOptions
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {
         guard (tokenFile == nil) != (developmentName == nil) else {
@@ -131,7 +164,7 @@ struct LoginSocialCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await connection.withGraph { graph in
-            let login = LoginCommand.Flow(graph: graph, console: output.console)
+            let login = LoginCommand.Flow(graph: graph, console: output.console, options: session)
             try await login.checkStore()
             let token = try await token()
             try await login.perform {

@@ -14,9 +14,10 @@ struct LogoutCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<WholeObject>
 
     func run() async throws {
+        try EnvironmentToken.checkUnset()
         try await connection.withGraph { graph in
             let console = output.console
             switch try await restored(graph.session) {

@@ -23,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Serve /dev/faults, /dev/expire and /dev/stats.")
     var dev = false
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }

@@ -9,7 +9,7 @@ struct ShowCommand: AsyncParsableCommand {
     var id: String
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<ArticleObject>
 
     func validate() throws {
         guard !id.isEmpty else { throw ValidationError("the identifier must not be empty") }

@@ -15,7 +15,7 @@ struct StatusCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: OutputOptions<StatusObject>
 
     func run() async throws {
         try await connection.withGraph { graph in
@@ -25,7 +25,7 @@ struct StatusCommand: AsyncParsableCommand {
             let outcome = try await graph.auth.autoLogin(refreshing: false)
             if case .unknown = graph.session.state, case .undetermined(let error) = outcome {
                 status.note(graph.report)
-                for line in status.lines("unknown") { console.print(line) }
+                printTable(status.rows("unknown"), on: console)
                 try console.printObject(status)
                 let failure = Failure(error)
                 console.printError(failure)
@@ -33,15 +33,25 @@ struct StatusCommand: AsyncParsableCommand {
             }
             let line = status.note(outcome)
             status.note(graph.report)
-            for line in status.lines(line) { console.print(line) }
+            printTable(status.rows(line), on: console)
             try console.printObject(status)
             if case .signedOut = outcome { throw ExitStatus.notSignedIn }
         }
     }
 }
 
+extension StatusCommand {
+    private func printTable(_ rows: [[String]], on console: Console) {
+        for row in rows { console.printRow(row) { "\($0[0].fitted(to: 9))\($0[1])" } }
+    }
+}
+
 /// The status as `--json` prints it. The names are stable; an unknown value is left out.
-struct StatusObject: Encodable {
+struct StatusObject: Encodable, PrintedObject {
+    static let fields = [
+        "baseURL", "store", "state", "user", "problem", "expiresAt", "lastEnding", "storeFailure",
+    ]
+
     /// How the last session ended (G24).
     struct Ending: Encodable {
         let reason: String
@@ -69,7 +79,8 @@ struct StatusObject: Encodable {
 
     init(_ configuration: AppConfiguration) {
         baseURL = configuration.baseURL.absoluteString
-        store = configuration.store.location(for: configuration.baseURL)
+        let location = configuration.store.location(for: configuration.baseURL)
+        store = EnvironmentToken.isSet ? EnvironmentToken.variable : location
     }
 
     /// Adds the outcome of an automatic login.
@@ -101,13 +112,13 @@ struct StatusObject: Encodable {
         storeFailure = report.storeFailure.map { StoreFailure(code: $0.code.rawValue, reason: $0.reason) }
     }
 
-    /// The status as text for people.
-    func lines(_ state: String) -> [String] {
-        var lines = ["server   \(baseURL)", "store    \(store)", "state    \(state)"]
-        if let expiresAt { lines.append("token    valid until \(expiresAt.formatted(.iso8601))") }
-        if let lastEnding { lines.append("ended    \(lastEnding.text)") }
-        if let storeFailure { lines.append("problem  \(storeFailure.reason)") }
-        return lines
+    /// The status as a table of names and values.
+    func rows(_ state: String) -> [[String]] {
+        var rows = [["server", baseURL], ["store", store], ["state", state]]
+        if let expiresAt { rows.append(["token", "valid until \(expiresAt.formatted(.iso8601))"]) }
+        if let lastEnding { rows.append(["ended", lastEnding.text]) }
+        if let storeFailure { rows.append(["problem", storeFailure.reason]) }
+        return rows
     }
 }
 

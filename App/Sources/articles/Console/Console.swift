@@ -6,12 +6,23 @@ import NIOConcurrencyHelpers
 /// With `--json`, standard output is one object, and text for people is left out.
 final class Console: Sendable {
     let terminal: Terminal
+    /// The abilities of standard error, where progress is drawn.
+    let progressTerminal: Terminal
     private let isJSON: Bool
+    private let fields: [String]?
     private let printed = NIOLockedValueBox("")
 
-    init(isJSON: Bool, terminal: Terminal = .current()) {
+    /// Creates a console. Objects are printed with the named fields; `nil` is all.
+    init(
+        isJSON: Bool,
+        fields: [String]? = nil,
+        terminal: Terminal = .current(),
+        progressTerminal: Terminal = .current(STDERR_FILENO)
+    ) {
         self.isJSON = isJSON
+        self.fields = fields
         self.terminal = terminal
+        self.progressTerminal = progressTerminal
     }
 
     /// Whether output of this process could not be written, for the exit status: a full disk must not look like success.
@@ -34,23 +45,69 @@ final class Console: Sendable {
         put("\(line)\n", to: .standardError)
     }
 
-    /// Draws a line again, on an interactive terminal. ``print(_:)`` continues below the last drawing.
+    /// Prints a row of a table: aligned on a terminal, else with a tab between cells, for other programs.
+    ///
+    /// A cell is one line without control characters: text from a server must not change the table or the terminal.
+    func printRow(_ cells: [String], aligned: ([String]) -> String) {
+        let cells = cells.map { String($0.map { $0.isControl ? " " : $0 }) }
+        print(terminal.isTerminal ? aligned(cells) : cells.joined(separator: "\t"))
+    }
+
+    /// Asks a question on standard error, if a person can answer: standard input and error are terminals.
+    ///
+    /// - Returns: Whether the answer is yes; `nil` when the question cannot be asked.
+    func ask(_ question: String) -> Bool? {
+        guard isatty(STDIN_FILENO) == 1, progressTerminal.isTerminal else { return nil }
+        put(question, to: .standardError)
+        return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased())
+    }
+
+    /// Draws a line again on standard error, if it is an interactive terminal.
     func redraw(_ line: String, isLast: Bool) {
-        guard !isJSON, terminal.isInteractive else { return }
-        put("\r\u{1B}[K\(line)\(isLast ? "\n" : "")", to: .standardOutput)
+        guard !isJSON, progressTerminal.isInteractive else { return }
+        put("\r\u{1B}[K\(line)\(isLast ? "\n" : "")", to: .standardError)
     }
 
     /// Prints a value as one JSON object, with `--json`.
     ///
-    /// - Throws: `EncodingError`.
-    func printObject(_ value: some Encodable) throws {
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key of the object, or of the list of objects, whose fields can be selected; `nil` is the value.
+    /// - Throws: `EncodingError`, or `CocoaError`.
+    func printObject(_ value: some Encodable, selectingIn key: String? = nil) throws {
         guard isJSON else { return }
-        write(String(decoding: try Self.encoder.encode(value), as: UTF8.self))
+        let data = try Self.encoder.encode(value)
+        guard let fields else { return write(String(decoding: data, as: UTF8.self)) }
+        var object = try JSONSerialization.jsonObject(with: data)
+        if let key, var container = object as? [String: Any] {
+            container[key] = container[key].map { Self.selection(fields, of: $0) }
+            object = container
+        } else {
+            object = Self.selection(fields, of: object)
+        }
+        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+        write(String(decoding: try JSONSerialization.data(withJSONObject: object, options: options), as: UTF8.self))
+    }
+
+    /// The fields of an object, or of each object of a list. A field without a value is `null`.
+    private static func selection(_ fields: [String], of value: Any) -> Any {
+        switch value {
+        case let list as [Any]: list.map { selection(fields, of: $0) }
+        case let object as [String: Any]:
+            Dictionary(uniqueKeysWithValues: Set(fields).map { ($0, object[$0] ?? NSNull()) })
+        default: value
+        }
     }
 
     /// Prints a line, with and without `--json`: help, or the program's version.
     func write(_ line: String) {
         put(line + "\n", to: .standardOutput)
+    }
+
+    /// Prints the body of a response as it is, with a line break after text that has none.
+    func write(_ body: Data) {
+        guard let text = String(data: body, encoding: .utf8) else { return put(body, to: .standardOutput) }
+        put(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n", to: .standardOutput)
     }
 
     /// Prints a failure on standard error; with `--json`, as an object too.
@@ -89,13 +146,25 @@ final class Console: Sendable {
     }
 
     private func put(_ text: String, to stream: FileHandle) {
-        printed.withLockedValue { printed in
-            printed += text
+        printed.withLockedValue { $0 += text }
+        put(Data(text.utf8), to: stream)
+    }
+
+    private func put(_ data: Data, to stream: FileHandle) {
+        // One lock for all consoles: a line is never in the middle of another.
+        Self.failure.withLockedValue { hasFailed in
             do {
-                try stream.write(contentsOf: Data(text.utf8))
+                try stream.write(contentsOf: data)
             } catch {
-                Self.failure.withLockedValue { $0 = true }
+                hasFailed = true
             }
         }
+    }
+}
+
+extension Character {
+    /// Whether a terminal could act on the character instead of showing it: C0, DEL and C1 (ECMA-48), a line separator.
+    var isControl: Bool {
+        isNewline || unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }

@@ -15,18 +15,18 @@ final class ProgressBar: Sendable {
     /// Shows progress. It can be called on any thread.
     func show(_ progress: TransferProgress) {
         guard let fraction = progress.fraction else { return }
-        let steps = console.terminal.isInteractive ? 100 : 4
+        let steps = console.progressTerminal.isInteractive ? 100 : 4
         let step = Int(fraction * Double(steps))
         let isNew = shown.withLockedValue { shown in
             defer { shown = max(shown, step) }
             return step > shown
         }
         guard isNew else { return }
-        let line = Self.line(title, progress, width: console.terminal.width)
-        if console.terminal.isInteractive {
+        let line = Self.line(title, progress, width: console.progressTerminal.width)
+        if console.progressTerminal.isInteractive {
             console.redraw(line, isLast: step == steps)
         } else {
-            console.print(line)
+            console.note(line)
         }
     }
 

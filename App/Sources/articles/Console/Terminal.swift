@@ -1,7 +1,10 @@
 import Foundation
 
-/// The abilities of standard output.
+/// The abilities of standard output, or of standard error.
 struct Terminal: Sendable, Hashable {
+    /// Whether it is a terminal, and no file or pipe.
+    var isTerminal: Bool
+
     /// Whether a line can be drawn again.
     var isInteractive: Bool
 
@@ -11,28 +14,33 @@ struct Terminal: Sendable, Hashable {
     /// The number of columns, from 60 to 160.
     var width: Int
 
-    init(isInteractive: Bool, hasColor: Bool = false, width: Int = 100) {
+    init(isTerminal: Bool? = nil, isInteractive: Bool, hasColor: Bool = false, width: Int = 100) {
+        self.isTerminal = isTerminal ?? isInteractive
         self.isInteractive = isInteractive
         self.hasColor = hasColor
         self.width = min(max(width, 60), 160)
     }
 
-    /// The abilities of this process's standard output.
-    static func current(environment: [String: String] = ProcessInfo.processInfo.environment) -> Terminal {
-        let isTerminal = isatty(STDOUT_FILENO) == 1
+    /// The abilities of this process's standard output, or of another descriptor.
+    static func current(
+        _ descriptor: Int32 = STDOUT_FILENO,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> Terminal {
+        let isTerminal = isatty(descriptor) == 1
         let isDumb = environment["TERM"] == "dumb"
         let forbidsColor = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        let width = environment["COLUMNS"].flatMap { Int($0) } ?? (isTerminal ? windowWidth : nil)
+        let width = environment["COLUMNS"].flatMap { Int($0) } ?? (isTerminal ? windowWidth(of: descriptor) : nil)
         return Terminal(
+            isTerminal: isTerminal,
             isInteractive: isTerminal && !isDumb,
             hasColor: isTerminal && !isDumb && !forbidsColor,
             width: width ?? 100
         )
     }
 
-    private static var windowWidth: Int? {
+    private static func windowWidth(of descriptor: Int32) -> Int? {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 

@@ -70,7 +70,8 @@ final class Home: Sendable {
         return await program.result
     }
 
-    private func start(
+    /// Starts the program.
+    func start(
         _ arguments: [String], _ environment: [String: String], _ program: URL? = nil
     ) throws -> SpawnedProgram {
         try SpawnedProgram(

@@ -1,0 +1,47 @@
+import AuthInterface
+import Composition
+import Foundation
+
+/// The access token in the environment, for a program that runs without a stored session.
+///
+/// It is used as it is: never stored, never refreshed and never printed.
+struct EnvironmentToken {
+    static let variable = "ARTICLES_TOKEN"
+
+    let value: String
+
+    /// Whether the environment has a token. An empty variable counts as absent.
+    static var isSet: Bool { !(ProcessInfo.processInfo.environment[variable] ?? "").isEmpty }
+
+    /// Reads the token; `nil` when there is none.
+    ///
+    /// - Throws: ``Failure``, without the token, when no header field can carry it.
+    init?() throws {
+        guard let value = ProcessInfo.processInfo.environment[Self.variable], !value.isEmpty else { return nil }
+        guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Failure(
+                "\(Self.variable) has a space, a line break or another character that no token has; set it again",
+                .configuration)
+        }
+        self.value = value
+    }
+
+    /// Creates the object graph with this token in place of the stored session.
+    ///
+    /// - Throws: `TokenStoreError`.
+    func graph(_ configuration: AppConfiguration) async throws -> AppGraph {
+        var configuration = configuration
+        configuration.store = .memory
+        let graph = AppGraph(configuration)
+        try await graph.store.save(TokenBundle(accessToken: value, refreshToken: nil))
+        return graph
+    }
+
+    /// Rejects a command that changes the stored session, which the token would hide.
+    ///
+    /// - Throws: ``Failure``.
+    static func checkUnset() throws {
+        guard isSet else { return }
+        throw Failure("\(variable) is set and would be used in place of the session; unset it first", .configuration)
+    }
+}

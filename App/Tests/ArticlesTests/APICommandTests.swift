@@ -1,0 +1,95 @@
+import DevBackend
+import Foundation
+import ProgramTesting
+import Testing
+
+/// Requests of the user's own with the session's token.
+@Suite struct APICommandTests {
+    private let home: Home
+
+    init() throws {
+        home = try Home()
+    }
+
+    private func withSignedIn(
+        _ body: (_ api: (String...) async throws -> SpawnedProgram.Result, DevBackend) async throws -> Void
+    ) async throws {
+        try await DevBackend.withServer { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            try await body({ try await home.run(["api"] + $0 + base) }, backend)
+        }
+    }
+
+    @Test func `a request has the session's token, which is refreshed when it has expired`() async throws {
+        try await withSignedIn { api, backend in
+            try await backend.expireAccessTokens()
+            let created = try await api("POST", "articles", "--field", "title=A=B", "--field", "content=text")
+            #expect(created.status == 0, "\(created.errors)")
+            let article = try #require(try created.object()["data"] as? [String: Any])
+            #expect(article["title"] as? String == "A=B")
+            #expect(backend.statistics.refreshes.committed == 1)
+
+            let file = try home.file("change.json", Data(#"{"title":"C"}"#.utf8))
+            let changed = try await api("patch", "/articles/\(try #require(article["id"]))", "--input", file)
+            #expect((try changed.object()["data"] as? [String: Any])?["title"] as? String == "C", "\(changed.errors)")
+        }
+    }
+
+    @Test func `pages follow each other, and fields of a GET are the query`() async throws {
+        try await withSignedIn { api, _ in
+            let first = try await api("GET", "articles?limit=99", "--field", "limit=5", "--include")
+            #expect(first.output.hasPrefix("HTTP 200\n") && first.output.contains("\n\n{"))
+            let pages = try await api("GET", "articles?limit=5", "--paginate").output.split(separator: "\n")
+            let counts = try pages.map { page in
+                let object = try JSONSerialization.jsonObject(with: Data(page.utf8)) as? [String: Any]
+                return ((object?["data"] as? [String: Any])?["items"] as? [Any])?.count
+            }
+            #expect(counts == [5, 5, 2])
+        }
+    }
+
+    @Test func `the body of an error response is printed`() async throws {
+        try await withSignedIn { api, _ in
+            let run = try await api("GET", "articles/9999")
+            #expect(run.status == 1)
+            #expect(try run.object()["code"] as? String == "NOT_FOUND")
+            #expect(run.errorLine?.hasPrefix("articles: ") == true)
+        }
+    }
+
+    @Test func `the token is not sent to another host`() async throws {
+        try await DevBackend.withServer { other in
+            try await withSignedIn { api, backend in
+                let origin = "http://127.0.0.1:\(try #require(other.baseURL.port))"
+                for path in [
+                    "\(origin)/api/v1/articles", origin.uppercased(), "https://127.0.0.1/", "http://a@127.0.0.1",
+                ] {
+                    let run = try await api("GET", path)
+                    #expect(run.status == 64, "\(path): \(run.allOutput)")
+                }
+                let below = try await api("GET", "//127.0.0.1:\(try #require(other.baseURL.port))/articles")
+                #expect(below.status == 1)
+                backend.faults = FaultPlan([
+                    FaultRule("GET", "/articles", .redirect(to: other.baseURL.appending(path: "articles"), status: 307))
+                ])
+                _ = try await api("GET", "articles")
+                #expect(other.journal.allSatisfy { $0.credentialFields.isEmpty })
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ["G T", "articles"], ["GET", "articles", "--field", "title"], ["POST", "articles", "--paginate"],
+        ["GET", "articles", "--header", "Authorization: Bearer fixture"], ["GET", "articles", "--header", "none"],
+        ["GET", "articles", "--header", "X-A: a\nX-B: b"], ["GET", "articles#top"],
+        ["GET", "articles", "--input", "-"],
+        ["POST", "articles", "--field", "a=b", "--input", "-"],
+    ])
+    func `an unusable argument is an error before anything is sent`(_ arguments: [String]) async throws {
+        let run = try await home.run(["api"] + arguments)
+        #expect(run.status == 64, "\(run.allOutput)")
+        #expect(run.errorLine?.contains("see 'articles") == true, "\(run.errors)")
+    }
+}
