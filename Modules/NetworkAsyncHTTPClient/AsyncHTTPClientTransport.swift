@@ -20,7 +20,8 @@ public import NetworkCore
 /// **Connections.** Requests to one origin wait in this transport until one of ``Limits/connectionsPerOrigin`` is free,
 /// and streams until one of ``Limits/streamsPerOrigin`` is. A refresh waits for neither: it has connections of its own,
 /// each new and used once, so that no server can close it between two requests. The same holds for a call that carries
-/// no token and must not happen twice, as a sign-in is.
+/// no token and must not happen twice, as a sign-in is. A connection on which bytes arrive that belong to no response is
+/// closed.
 ///
 /// **Time.** Idle timeout and time to the head are those of the request. While a reader does not read, and the sender
 /// therefore waits, no idle time counts. One timer serves all requests of a transport.

@@ -37,11 +37,14 @@ final class HTTPClientSet: Sendable {
             let log = ResponseLog()
             let pins = pins.keys(of: key.pinnedHost)
             configuration.http1_1ConnectionDebugInitializer = { channel in
-                pins.verify(channel) { try log.attach(to: channel) }
+                pins.verify(channel) {
+                    let handler = try log.attach(to: channel)
+                    try SurplusByteHandler(handler).attach(to: channel)
+                }
             }
             configuration.http2ConnectionDebugInitializer = { channel in pins.verify(channel) {} }
             configuration.http2StreamChannelDebugInitializer = { channel in
-                channel.eventLoop.submit { try log.attach(to: channel) }
+                channel.eventLoop.submit { _ = try log.attach(to: channel) }
             }
             // Not Network.framework's threads: pins need the certificate that NIOSSL has seen.
             let client = HTTPClient(
