@@ -16,22 +16,22 @@ package actor FileArticleCache: ArticleCache {
     private struct StoredArticle: Codable {
         let id: Article.ID
         let title: String
-        let body: String
-        let author: Article.Author
-        let createdAt: Date
-        let updatedAt: Date
+        let content: String
+        let author: Article.Author?
+        let createdAt: Date?
+        let updatedAt: Date?
 
         init(_ article: Article) {
             id = article.id
             title = article.title
-            body = article.body
+            content = article.content
             author = article.author
             createdAt = article.createdAt
             updatedAt = article.updatedAt
         }
 
         var article: Article {
-            Article(id: id, title: title, body: body, author: author, createdAt: createdAt, updatedAt: updatedAt)
+            Article(id: id, title: title, content: content, author: author, createdAt: createdAt, updatedAt: updatedAt)
         }
     }
 

@@ -45,8 +45,8 @@ private struct GraphAccount: AccountReading {
         try await translatingErrors {
             switch try await graph.auth.autoLogin() {
             case .signedIn(let user): .signedIn(user)
-            case .login(let reason): .signedOut(reason)
-            case .unverified(let error): .unverified(nil, ScreenError(translating: error))
+            case .signedOut(let reason): .signedOut(reason)
+            case .undetermined(let error): .unverified(nil, ScreenError(translating: error))
             }
         }
     }

@@ -11,7 +11,7 @@ import Testing
 
     private func article(_ number: Int) -> Article {
         Article(
-            id: Article.ID(integerLiteral: Int64(number)), title: "Title \(number)", body: "Text",
+            id: Article.ID(integerLiteral: Int64(number)), title: "Title \(number)", content: "Text",
             author: Article.Author(id: 1, name: "Ada"), createdAt: Date(timeIntervalSince1970: 1))
     }
 

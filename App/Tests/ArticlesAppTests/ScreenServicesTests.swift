@@ -34,7 +34,7 @@ import Testing
 
         let id: Int
         let title = "Title"
-        let body = "Text"
+        let content = "Text"
         let author = Author()
         let createdAt = "2026-01-01T00:00:00Z"
         let updatedAt = "2026-01-01T00:00:00Z"
@@ -82,7 +82,7 @@ import Testing
             .post("articles") ~> .envelope(ArticleBody(id: 9)))
         let services = try services(transport)
         _ = try await services.social.signIn(.apple, token: "fixture-identity")
-        let draft = ArticleDraft(title: "Title", body: "Text")
+        let draft = ArticleDraft(title: "Title", content: "Text")
         await #expect(throws: ScreenError("unacceptableStatus", status: 422, detail: "The title is too long.")) {
             try await services.articles.create(draft, key: "fixture-key")
         }

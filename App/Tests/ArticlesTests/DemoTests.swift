@@ -35,7 +35,7 @@ import Testing
 
     @Test func `for people the demo draws the calls, and it leaves no files`() async throws {
         let home = try Home()
-        let run = try await home.run(["--requests", "40"], ["COLUMNS": "90", "NO_COLOR": "1"])
+        let run = try await home.run(["demo", "--requests", "40"], ["COLUMNS": "90", "NO_COLOR": "1"])
         #expect(run.status == 0, "\(run.allOutput)")
         let lines = run.output.split(separator: "\n").map(String.init)
         #expect(lines.count { $0.hasPrefix("»") } == 1, "one refresh is marked")

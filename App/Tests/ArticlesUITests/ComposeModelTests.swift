@@ -19,11 +19,11 @@ import Testing
         compose = ComposeModel(articles: backend, sessionMayHaveEnded: {}) { published.articles.append($0) }
     }
 
-    private let draft = ArticleDraft(title: "Title", body: "Text")
+    private let draft = ArticleDraft(title: "Title", content: "Text")
 
     @Test func `a draft without a title or a text cannot be published`() async {
         #expect(!compose.hasDraft)
-        compose.draft = ArticleDraft(title: " ", body: "Text")
+        compose.draft = ArticleDraft(title: " ", content: "Text")
         #expect(!compose.canSubmit)
         await compose.submit()
         #expect(backend.creations.requests.isEmpty)

@@ -101,7 +101,7 @@ import Testing
     @Test func `the same user continues where the session ended, with the draft`() async throws {
         let (run, main) = try await start()
         main.path = [.article(.fixture(1)), .compose]
-        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         let submit = Task { await main.compose.submit() }
         await backend.creations.calls(atLeast: 1)
         backend.session.setSilently(.signedOut(.expired()))
@@ -112,7 +112,7 @@ import Testing
         try await signIn(.ada, as: .second)
         let next = try #require(app.main)
         #expect(next.path == [.article(.fixture(1)), .compose])
-        #expect(next.compose.draft == ArticleDraft(title: "Title", body: "Text"))
+        #expect(next.compose.draft == ArticleDraft(title: "Title", content: "Text"))
         backend.creations.standing = .success(.fixture(9))
         await next.compose.submit()
         #expect(Set(backend.creations.requests.map(\.key)).count == 1)
@@ -125,7 +125,7 @@ import Testing
         async throws
     {
         let (run, main) = try await start()
-        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         backend.session.set(.signedOut(.expired()))
         await until { app.signIn != nil }
         let login = try #require(app.signIn)
@@ -145,7 +145,7 @@ import Testing
     @Test func `another user sees neither place nor draft nor articles of the one before`() async throws {
         let (run, main) = try await start()
         main.path = [.compose]
-        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         backend.session.set(.signedOut(.expired()))
         await until { app.signIn != nil }
         try await signIn(.grace, as: .second)
@@ -161,7 +161,7 @@ import Testing
 
     @Test func `a user who signed out leaves no draft, for the same user either`() async throws {
         let (run, main) = try await start()
-        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         await app.signOut()
         try await signIn(.ada, as: .second)
         #expect(app.main?.compose.hasDraft == false)
@@ -206,7 +206,7 @@ import Testing
     @Test func `an article that is published for another account is not shown`() async throws {
         let (run, main) = try await start()
         backend.creations.ignoresCancellation = true
-        main.compose.draft = ArticleDraft(title: "Title", body: "Text")
+        main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         let submit = Task { await main.compose.submit() }
         await backend.creations.calls(atLeast: 1)
         backend.session.set(.signedIn(.second))

@@ -7,7 +7,7 @@ import Observation
 @MainActor
 package final class ComposeModel {
     /// What the user has written.
-    package var draft = ArticleDraft(title: "", body: "")
+    package var draft = ArticleDraft(title: "", content: "")
 
     package private(set) var phase = LoadPhase.idle
 
@@ -33,10 +33,10 @@ package final class ComposeModel {
     package var canSubmit: Bool { isComplete && phase != .loading }
 
     /// Whether the user has written something.
-    package var hasDraft: Bool { !draft.title.isEmpty || !draft.body.isEmpty }
+    package var hasDraft: Bool { !draft.title.isEmpty || !draft.content.isEmpty }
 
     private var isComplete: Bool {
-        [draft.title, draft.body].allSatisfy { text in text.contains { !$0.isWhitespace } }
+        [draft.title, draft.content].allSatisfy { text in text.contains { !$0.isWhitespace } }
     }
 
     /// Publishes the draft.
@@ -53,7 +53,7 @@ package final class ComposeModel {
                 phase = .idle
                 attempt = nil
                 // What was written meanwhile is another draft.
-                if self.draft == draft { self.draft = ArticleDraft(title: "", body: "") }
+                if self.draft == draft { self.draft = ArticleDraft(title: "", content: "") }
                 finish(article)
             } catch {
                 guard ticket.isCurrent else { return }
@@ -84,7 +84,7 @@ package final class ComposeModel {
 
     func close() {
         cancel()
-        draft = ArticleDraft(title: "", body: "")
+        draft = ArticleDraft(title: "", content: "")
         attempt = nil
     }
 

@@ -25,7 +25,7 @@ struct PreviewServices: Sendable {
     private static let articles = (1...8).map { number in
         Article(
             id: .init(integerLiteral: Int64(number)), title: "Article \(number)",
-            body: "The text of article \(number).",
+            content: "The text of article \(number).",
             author: Article.Author(id: user.id, name: user.name), createdAt: Date(timeIntervalSince1970: 0))
     }
 }

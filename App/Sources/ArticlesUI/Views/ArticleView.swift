@@ -12,8 +12,10 @@ struct ArticleView: View {
             if let article = model.article {
                 VStack(alignment: .leading, spacing: 12) {
                     Text(article.title).font(.title).accessibilityAddTraits(.isHeader)
-                    Text(strings(.byAuthor, ["author": article.author.name])).foregroundStyle(.secondary)
-                    Text(article.body)
+                    if let author = article.author {
+                        Text(strings(.byAuthor, ["author": author.name])).foregroundStyle(.secondary)
+                    }
+                    Text(article.content)
                     if let error = model.phase.error { ErrorText(error: error) }
                 }
                 .frame(maxWidth: .infinity, alignment: .leading)
@@ -37,7 +39,7 @@ struct ComposeView: View {
     var body: some View {
         Form {
             TextField(strings(.title), text: $compose.draft.title)
-            TextField(strings(.text), text: $compose.draft.body, axis: .vertical)
+            TextField(strings(.text), text: $compose.draft.content, axis: .vertical)
                 .lineLimit(6...)
             if let error = compose.phase.error {
                 Section {

@@ -82,9 +82,11 @@ private struct ArticleRow: View {
     var body: some View {
         VStack(alignment: .leading, spacing: 4) {
             Text(article.title).font(.headline)
-            Text(strings(.byAuthor, ["author": article.author.name]))
-                .font(.subheadline)
-                .foregroundStyle(.secondary)
+            if let author = article.author {
+                Text(strings(.byAuthor, ["author": author.name]))
+                    .font(.subheadline)
+                    .foregroundStyle(.secondary)
+            }
         }
         .accessibilityElement(children: .combine)
     }

@@ -140,7 +140,7 @@ final class ScriptedSession: SessionControl, @unchecked Sendable {  // What is m
 extension Article {
     static func fixture(_ number: Int, title: String? = nil) -> Article {
         Article(
-            id: .fixture(number), title: title ?? "Article \(number)", body: "Text",
+            id: .fixture(number), title: title ?? "Article \(number)", content: "Text",
             author: Author(id: User.ada.id, name: "Ada"), createdAt: Date(timeIntervalSince1970: Double(number)))
     }
 }
