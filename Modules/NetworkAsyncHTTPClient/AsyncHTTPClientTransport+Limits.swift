@@ -4,10 +4,13 @@ import NetworkCore
 extension AsyncHTTPClientTransport {
     /// The limits of a transport.
     public struct Limits: Sendable, Hashable {
-        /// The most requests at a time to an `http` origin, each on a connection of its own.
+        /// The most calls at a time to an `http` origin, each on a connection of its own.
         public var connectionsPerOrigin = 8
 
-        /// The most requests at a time to an `https` origin, where one HTTP/2 connection carries many.
+        /// The most streams at a time from an origin. Calls do not wait for them.
+        public var streamsPerOrigin = 64
+
+        /// The most calls at a time to an `https` origin, where one HTTP/2 connection carries many.
         public var multiplexedRequestsPerOrigin = 64
 
         /// How long a connection without a request is kept.
@@ -27,9 +30,20 @@ extension AsyncHTTPClientTransport {
         public init() {}
 
         /// The most requests at a time.
-        func requests(to origin: Origin) -> Int {
-            max(1, origin.isCleartext ? connectionsPerOrigin : multiplexedRequestsPerOrigin)
+        func requests(to origin: Origin, use: ConnectionUse) -> Int {
+            switch use {
+            case .calls, .singleCalls: max(1, origin.isCleartext ? connectionsPerOrigin : multiplexedRequestsPerOrigin)
+            case .streams: max(1, streamsPerOrigin)
+            case .refreshes: Self.refreshesPerOrigin
+            }
         }
+
+        /// The most requests at a time to any origin.
+        var mostRequests: Int {
+            max(1, connectionsPerOrigin, multiplexedRequestsPerOrigin, streamsPerOrigin, Self.refreshesPerOrigin)
+        }
+
+        private static let refreshesPerOrigin = 64
     }
 }
 #endif

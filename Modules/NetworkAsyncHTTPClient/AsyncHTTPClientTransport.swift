@@ -17,10 +17,11 @@ public import NetworkCore
 /// connection, and a server waits for the reader. The transport follows no redirect and keeps no cookie. It decodes
 /// `gzip` and `deflate`, and fails when such a body is cut short or is larger than ``Limits/decompressionRatio`` allows.
 ///
-/// **Connections.** Requests to one origin wait in this transport until one of ``Limits/connectionsPerOrigin`` is free.
-/// A request that carries no token and must not happen twice, as a refresh is, never waits for one of those: it has
-/// connections of its own, each new and used once, so that no server can close it between two requests. An open
-/// stream counts as a request to its origin: give streams a transport of their own where many are open.
+/// **Connections.** Requests to one origin wait in this transport until one of ``Limits/connectionsPerOrigin`` is free,
+/// and streams until one of ``Limits/streamsPerOrigin`` is. A refresh waits for neither: it has connections of its own,
+/// each new and used once, so that no server can close it between two requests. The same holds for a call that carries
+/// no token and must not happen twice, as a sign-in is. A connection on which bytes arrive that belong to no response is
+/// closed.
 ///
 /// **Time.** Idle timeout and time to the head are those of the request. While a reader does not read, and the sender
 /// therefore waits, no idle time counts. One timer serves all requests of a transport.
@@ -120,7 +121,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         gates.withLock { gates in
             let key = GateKey(origin: origin, use: use)
             if let gate = gates[key] { return gate }
-            let gate = ConnectionGate(limit: limits.requests(to: origin))
+            let gate = ConnectionGate(limit: limits.requests(to: origin, use: use))
             gates[key] = gate
             return gate
         }
@@ -129,13 +130,23 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
 /// Which connections a request uses. None of them waits for another.
 enum ConnectionUse: Hashable {
-    /// Most requests. Connections are kept.
-    case requests
-    /// Requests without a token that must not happen twice: sign-in and refresh. Each connection is used once.
+    /// Most calls. Connections are kept.
+    case calls
+    /// Calls without a token that must not happen twice. Each connection is used once.
+    case singleCalls
+    /// Responses that are read as they arrive. Connections are kept.
+    case streams
+    /// Refreshes. Each connection is used once.
     case refreshes
 
     init(_ request: HTTPTransportRequest) {
-        self = !request.isIdempotent && request.context.session == nil ? .refreshes : .requests
+        switch request.purpose {
+        case .call: self = !request.isIdempotent && request.context.session == nil ? .singleCalls : .calls
+        case .stream: self = .streams
+        case .refresh: self = .refreshes
+        }
     }
+
+    var keepsConnections: Bool { self == .calls || self == .streams }
 }
 #endif

@@ -33,15 +33,18 @@ final class HTTPClientSet: Sendable {
         let base = configuration.applying(limits)
         make = { key in
             var configuration = base
-            if key.use == .refreshes { configuration.maximumUsesPerConnection = 1 }
+            if !key.use.keepsConnections { configuration.maximumUsesPerConnection = 1 }
             let log = ResponseLog()
             let pins = pins.keys(of: key.pinnedHost)
             configuration.http1_1ConnectionDebugInitializer = { channel in
-                pins.verify(channel) { try log.attach(to: channel) }
+                pins.verify(channel) {
+                    let handler = try log.attach(to: channel)
+                    try SurplusByteHandler(handler).attach(to: channel)
+                }
             }
             configuration.http2ConnectionDebugInitializer = { channel in pins.verify(channel) {} }
             configuration.http2StreamChannelDebugInitializer = { channel in
-                channel.eventLoop.submit { try log.attach(to: channel) }
+                channel.eventLoop.submit { _ = try log.attach(to: channel) }
             }
             // Not Network.framework's threads: pins need the certificate that NIOSSL has seen.
             let client = HTTPClient(
@@ -59,7 +62,7 @@ final class HTTPClientSet: Sendable {
     /// The client for a request; `nil` after ``shutdown()``.
     func client(for url: URL, use: ConnectionUse) -> PooledHTTPClient? {
         let host = url.host?.lowercased()
-        let key = Key(use: isShared ? .requests : use, pinnedHost: host.flatMap { pins.keys(of: $0) == nil ? nil : $0 })
+        let key = Key(use: isShared ? .calls : use, pinnedHost: host.flatMap { pins.keys(of: $0) == nil ? nil : $0 })
         return state.withLock { state in
             guard !state.isShutDown else { return nil }
             if let client = state.clients[key] { return client }
@@ -118,8 +121,7 @@ extension HTTPClient.Configuration {
         copy.timeout = Timeout(connect: TimeAmount(limits.connectTimeout))
         copy.connectionPool.idleTimeout = TimeAmount(limits.connectionIdleTime)
         // The gates of the transport hold requests back, with the limits of the origin.
-        copy.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(
-            1, limits.connectionsPerOrigin, limits.multiplexedRequestsPerOrigin)
+        copy.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.mostRequests
         // A retry policy belongs to the client.
         copy.connectionPool.retryConnectionEstablishment = false
         return copy

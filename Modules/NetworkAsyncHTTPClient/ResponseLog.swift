@@ -30,10 +30,12 @@ final class ResponseLog: Sendable {
     private let state = Locked(State())
 
     /// Adds a handler to a connection, or to a stream of one, between its HTTP decoder and the decompressor.
-    func attach(to channel: any Channel) throws {
+    func attach(to channel: any Channel) throws -> ResponseLogHandler {
         let operations = channel.pipeline.syncOperations
         let decompressor = try operations.handler(type: NIOHTTPResponseDecompressor.self)
-        try operations.addHandler(ResponseLogHandler(self), position: .before(decompressor))
+        let handler = ResponseLogHandler(self)
+        try operations.addHandler(handler, position: .before(decompressor))
+        return handler
     }
 
     /// Takes the number out of a head, and the entry out of the log.
@@ -66,7 +68,7 @@ final class ResponseLog: Sendable {
 }
 
 /// Writes the responses of one connection to the log.
-private final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, RemovableChannelHandler {
+final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
@@ -79,18 +81,28 @@ private final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHa
     private var current: (number: Int, entry: ResponseLog.Entry)?
     private var hasResponded = false
     private var isHead = false
+    /// The end of a response that is held back until its connection has closed.
+    private var heldEnd: HTTPClientResponsePart?
+
+    /// Whether a request was sent whose response has not ended.
+    private(set) var isResponseAwaited = false
+    /// How many bytes of the body are to come. `nil`: not known.
+    private(set) var bytesToCome: Int?
+    /// Whether the end of a response is held back.
+    var holdsEnds = false
 
     init(_ log: ResponseLog) {
         self.log = log
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .head(let head) = unwrapOutboundIn(data) { isHead = head.method == .HEAD }
+        if case .head(let head) = unwrapOutboundIn(data) { (isHead, isResponseAwaited) = (head.method == .HEAD, true) }
         context.write(data, promise: promise)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
+        let part = unwrapInboundIn(data)
+        switch part {
         case .head(var head) where head.status.code >= 200:
             // A response without a body has nothing to decode; the decoder would call it cut short.
             if isHead || head.status == .noContent || head.status == .notModified {
@@ -99,13 +111,31 @@ private final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHa
             forget(in: context)
             current = log.begin(&head.headers, isConnectionReused: hasResponded)
             hasResponded = true
+            bytesToCome = head.headers.first(name: "Content-Length").flatMap { Int($0) }
             context.fireChannelRead(wrapInboundOut(.head(head)))
-        case .end(let trailers?):
-            current?.entry.trailers.withLock { $0 = trailers }
+        case .head:
             context.fireChannelRead(data)
-        default:
+        case .body(let buffer):
+            bytesToCome? -= buffer.readableBytes
             context.fireChannelRead(data)
+        case .end(let trailers):
+            if let trailers { current?.entry.trailers.withLock { $0 = trailers } }
+            (isResponseAwaited, bytesToCome) = (false, nil)
+            if holdsEnds { heldEnd = part } else { context.fireChannelRead(data) }
         }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What follows a response that has ended is no error of that response.
+        if heldEnd == nil { context.fireErrorCaught(error) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if let end = heldEnd {
+            heldEnd = nil
+            context.fireChannelRead(wrapInboundOut(end))
+        }
+        context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {

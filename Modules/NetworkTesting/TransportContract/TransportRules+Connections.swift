@@ -59,6 +59,58 @@ extension TransportRules {
                 try expect(isClean, otherwise: "a later request got what was left over")
             }
         },
+        ContractRule("a second response to one request is not the response to the next") { subject in
+            let surplus = "HTTP/1.1 200 OK\r\nX: smuggled\r\nContent-Length: 8\r\n\r\nsmuggled"
+            let peer = try TransportPeer { connection in
+                while let request = connection.readRequest() {
+                    let text = "\(request.target)"
+                    switch request.target {
+                    case "/length": connection.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n\(text)" + surplus)
+                    case "/chunks":
+                        connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                        connection.send("7\r\n\(text)\r\n0\r\n\r\n" + surplus)
+                    case "/large":
+                        let body = Data.pattern(1_000_000)
+                        connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
+                        connection.send(body + Data(surplus.utf8))
+                    default: connection.respond(body: Data(text.utf8))
+                    }
+                }
+            }
+            defer { peer.stop() }
+            for (path, method) in [("length", HTTPMethod.get), ("chunks", .post), ("large", .get), ("length", .head)] {
+                _ = try? await subject.whole(subject.request(method, peer.url.appendingPathComponent(path)))
+                for number in 0..<3 {
+                    let url = peer.url.appendingPathComponent("\(number)")
+                    let response = try await subject.whole(subject.request(.post, url))
+                    let isRight = response.headers["X"] == nil && response.body == Data("/\(number)".utf8)
+                    try expect(isRight, otherwise: "a request after \(method) \(path) got what was left over")
+                }
+            }
+        },
+        ContractRule("bytes on a kept connection without a request are not the response to the next") { subject in
+            let sent = Gate()
+            let peer = try TransportPeer { connection in
+                while let request = connection.readRequest() {
+                    connection.respond(body: Data(request.target.utf8))
+                    guard request.target == "/first" else { continue }
+                    connection.wait(.milliseconds(200))
+                    // The response to the next request would go on here.
+                    connection.send("HTTP/1.1 200 OK\r\nX: ")
+                    connection.wait(.milliseconds(200))
+                    sent.open()
+                }
+            }
+            defer { peer.stop() }
+            _ = try await subject.whole(subject.request(.get, peer.url.appendingPathComponent("first")))
+            await sent.pass()
+            for number in 0..<3 {
+                let url = peer.url.appendingPathComponent("\(number)")
+                let response = try await subject.whole(subject.request(.get, url))
+                let isRight = response.headers["X"] == nil && response.body == Data("/\(number)".utf8)
+                try expect(isRight, otherwise: "request \(number) got what was left over")
+            }
+        },
         ContractRule("1,000 requests at once get their own responses") { subject in
             let peer = try TransportPeer { connection in
                 while let request = connection.readRequest() { connection.respond(body: Data(request.target.utf8)) }

@@ -1,0 +1,50 @@
+#if AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// Closes a connection on which bytes arrive that belong to no response, so that no later request gets them for its
+/// own response (RFC 9112 §9.2, RFC 9110 §17.2).
+///
+/// The decoder does not tell where in its input a response has ended. So the last byte of what arrives goes to it
+/// separately: a response that has ended before that byte is followed by surplus bytes. Its end is then held back
+/// until the connection has closed, because AsyncHTTPClient sends the next request when it sees the end. A response
+/// that ended is delivered in any case.
+final class SurplusByteHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let responses: ResponseLogHandler
+    private var isClosing = false
+
+    init(_ responses: ResponseLogHandler) {
+        self.responses = responses
+    }
+
+    /// Adds the handler to a connection of HTTP/1.1, before its decoder.
+    func attach(to channel: any Channel) throws {
+        let operations = channel.pipeline.syncOperations
+        let decoder = try operations.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+        try operations.addHandler(self, position: .before(decoder))
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isClosing else { return }
+        guard responses.isResponseAwaited else { return close(context) }
+        var bytes = unwrapInboundIn(data)
+        let count = bytes.readableBytes
+        let mayEnd = responses.bytesToCome.map { $0 < count } ?? true
+        if mayEnd, count > 1, let first = bytes.readSlice(length: count - 1) {
+            responses.holdsEnds = true
+            context.fireChannelRead(wrapInboundOut(first))
+            guard responses.isResponseAwaited else { return close(context) }
+            responses.holdsEnds = false
+        }
+        context.fireChannelRead(wrapInboundOut(bytes))
+    }
+
+    private func close(_ context: ChannelHandlerContext) {
+        isClosing = true
+        context.close(promise: nil)
+    }
+}
+#endif

@@ -1,0 +1,111 @@
+#if AsyncHTTPClient
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import Testing
+
+@testable import NetworkAsyncHTTPClient
+@testable import NetworkTesting
+
+/// Which requests share connections, and wait for each other.
+@Suite(.timeLimit(.minutes(20))) struct ConnectionTests {
+    private static let limits = {
+        var limits = AsyncHTTPClientTransport.Limits()
+        (limits.connectionsPerOrigin, limits.streamsPerOrigin) = (2, 3)
+        return limits
+    }()
+
+    @Test func `a refresh goes through while calls and streams hold all their connections`() async throws {
+        let peer = try HoldingPeer()
+        defer { peer.stop() }
+        let transport = AsyncHTTPClientTransport(limits: Self.limits)
+        let streams = try await Self.openStreams(of: peer, over: transport)
+        let queued = Gate()
+        let calls = (0..<2).map { _ in Task { try await transport.perform(peer.request("stalled")) } }
+        await peer.stalled.pass()
+        var third = peer.request("ok")
+        third.onEvent = { if $0.kind == .queued { queued.open() } }
+        let waiting = Task { [third] in try await transport.perform(third) }
+        await queued.pass()
+
+        for _ in 0..<3 {
+            let response = try await transport.perform(peer.request("ok", .refresh, method: .post))
+            #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+        }
+        for call in calls + [waiting] { call.cancel() }
+        #expect(streams.count == 3)
+    }
+
+    @Test func `a call goes through while streams hold all their connections`() async throws {
+        let peer = try HoldingPeer()
+        defer { peer.stop() }
+        let transport = AsyncHTTPClientTransport(limits: Self.limits)
+        let streams = try await Self.openStreams(of: peer, over: transport)
+        let response = try await transport.perform(peer.request("ok"))
+        #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+        #expect(streams.count == 3)
+    }
+
+    @Test func `each refresh has a connection of its own, and calls share one`() async throws {
+        let peer = try HoldingPeer()
+        defer { peer.stop() }
+        let transport = AsyncHTTPClientTransport()
+        for _ in 0..<3 {
+            _ = try await transport.perform(peer.request("ok", .refresh, method: .post)).body.collect(upTo: 10)
+        }
+        #expect(peer.peer.connectionCount == 3)
+        for _ in 0..<3 { _ = try await transport.perform(peer.request("ok")).body.collect(upTo: 10) }
+        #expect(peer.peer.connectionCount == 4)
+    }
+
+    /// Opens as many streams as there may be.
+    private static func openStreams(
+        of peer: HoldingPeer, over transport: AsyncHTTPClientTransport
+    ) async throws -> [HTTPTransportResponse] {
+        var streams: [HTTPTransportResponse] = []
+        for _ in 0..<3 { streams.append(try await transport.perform(peer.request("stream", .stream))) }
+        return streams
+    }
+}
+
+/// A server that leaves requests for `/stalled` without a response, and sends one without an end for `/stream`.
+private struct HoldingPeer {
+    let peer: TransportPeer
+    /// Is open when two requests stall.
+    let stalled = Gate()
+
+    init() throws {
+        let stalls = Locked(0)
+        let stalled = stalled
+        peer = try TransportPeer { connection in
+            while let request = connection.readRequest() {
+                switch request.target {
+                case "/stalled":
+                    let count = stalls.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    if count == 2 { stalled.open() }
+                    return connection.waitForClose()
+                case "/stream":
+                    connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    return connection.waitForClose()
+                default:
+                    connection.respond(body: Data("ok".utf8))
+                }
+            }
+        }
+    }
+
+    func stop() { peer.stop() }
+
+    func request(
+        _ path: String, _ purpose: HTTPTransportRequest.Purpose = .call, method: HTTPMethod = .get
+    ) -> HTTPTransportRequest {
+        HTTPTransportRequest(
+            head: HTTPRequestHead(method: method, url: peer.url.appendingPathComponent(path)),
+            idleTimeout: .seconds(600), isIdempotent: method.isIdempotent, purpose: purpose)
+    }
+}
+#endif
