@@ -53,9 +53,9 @@ final class Console: Sendable {
         print(terminal.isTerminal ? aligned(cells) : cells.joined(separator: "\t"))
     }
 
-    /// Asks a question on standard error, if a person can answer: standard input and error are terminals.
+    /// Asks a question on standard error, if a person can reply: standard input and error are terminals.
     ///
-    /// - Returns: Whether the answer is yes; `nil` when the question cannot be asked.
+    /// - Returns: Whether the reply is yes; `nil` when the question cannot be asked.
     func ask(_ question: String) -> Bool? {
         guard isatty(STDIN_FILENO) == 1, progressTerminal.isTerminal else { return nil }
         put(question, to: .standardError)
