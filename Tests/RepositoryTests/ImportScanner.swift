@@ -61,8 +61,8 @@ struct CompilerImports {
         guard !files.isEmpty else { return [] }
         let compiler = try SpawnedProcess(
             "/usr/bin/env",
-            ["swiftc", "-frontend", "-swift-version", "6", "-emit-imported-modules", "-o", "-"] + traits.flatMap { ["-D", $0] }
-                + files.map { SourceFile.root.appendingPathComponent($0.path).path },
+            ["swiftc", "-frontend", "-swift-version", "6", "-emit-imported-modules", "-o", "-"]
+                + traits.flatMap { ["-D", $0] } + files.map { SourceFile.root.appendingPathComponent($0.path).path },
             environment: ProcessInfo.processInfo.environment
         )
         let modules = Set(await compiler.remainingLines())
