@@ -26,8 +26,9 @@ struct PartnerRefresh: TokenRefreshHandler {
             let tokens = try await network.send(call)
             return TokenRefreshResult(
                 accessToken: tokens.access, refreshToken: tokens.refresh, expiresIn: .seconds(tokens.seconds))
-        } catch let error as NetworkError where error.envelope?.code == "token_revoked" {
-            throw TokenRefreshError(.rejected, status: error.status, cause: error)  // only this ends the session
+        } catch let error as NetworkError {
+            let isRejected = error.envelope?.code == "token_revoked"  // only a rejection ends the session
+            throw TokenRefreshError(isRejected ? .rejected : .unavailable, error)
         }
     }
 }
