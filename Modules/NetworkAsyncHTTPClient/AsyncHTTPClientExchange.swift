@@ -15,6 +15,8 @@ final class AsyncHTTPClientExchange: Sendable {
         var task: HTTPClient.Task<Void>?
         var upload: Upload?
         var lastActivity: Duration
+        /// The entry for its next limit among the transport's deadlines.
+        var deadline: UInt64?
         var metrics = HTTPTransportMetrics()
 
         var headWaiter: CheckedContinuation<NetworkCore.HTTPResponseHead, any Error>?
@@ -45,18 +47,18 @@ final class AsyncHTTPClientExchange: Sendable {
     let unreadLimit: Int
     let startedAt: Duration
     let state: Locked<State>
-    private let watch: ExchangeWatch
+    let deadlines: DeadlineQueue
 
     init(
         _ request: HTTPTransportRequest,
         over client: PooledHTTPClient,
-        watch: ExchangeWatch,
+        deadlines: DeadlineQueue,
         clock: any TimeSource,
         unreadLimit: Int
     ) {
         self.request = request
         self.client = client
-        self.watch = watch
+        self.deadlines = deadlines
         self.clock = clock
         self.unreadLimit = unreadLimit
         startedAt = clock.uptime
@@ -76,7 +78,7 @@ final class AsyncHTTPClientExchange: Sendable {
                 guard !isOver else { return continuation.resume(throwing: CancellationError()) }
                 let isQueued = !gate.enter(self) { self.takeTurn(prepared, at: gate) }
                 if isQueued {
-                    if let timeToHead = request.timeToHead { watch.add(self, limit: startedAt + timeToHead) }
+                    startWatch()
                     request.onEvent?(HTTPTransportEvent(.queued))
                 }
             }
@@ -94,7 +96,7 @@ final class AsyncHTTPClientExchange: Sendable {
             return false
         }
         guard !isOver else { return gate.leave() }
-        if let limit { watch.add(self, limit: limit.at) }
+        startWatch()
         let task = client.client.execute(request: prepared, delegate: self)
         if client.log == nil {
             // A client that the application has shut down fails the task without a word to the delegate.
@@ -104,10 +106,7 @@ final class AsyncHTTPClientExchange: Sendable {
             state.task = task
             return state.end != nil
         }
-        if isEnded {
-            task.cancel()
-            watch.remove(self)
-        }
+        if isEnded { task.cancel() }
     }
 
     /// Waits for the next piece of the body.
@@ -135,7 +134,7 @@ final class AsyncHTTPClientExchange: Sendable {
                     }
                 }
                 if let demand {
-                    watch.add(self, limit: now + request.idleTimeout)
+                    startWatch()
                     demand.succeed()
                 }
                 if let outcome { continuation.resume(with: outcome) }
@@ -187,13 +186,13 @@ final class AsyncHTTPClientExchange: Sendable {
             let before = state
             state.end = .some(error)
             (state.headWaiter, state.pieceWaiter, state.task, state.gate, state.demand) = (nil, nil, nil, nil, nil)
-            (state.upload, state.endWaiters) = (nil, [:])
+            (state.upload, state.endWaiters, state.deadline) = (nil, [:], nil)
             if !keepsPieces { state.pieces.removeAll() }
             return before
         }
         guard let before else { return }
         if before.turnAt == nil { before.gate?.withdraw(self) } else { before.gate?.leave() }
-        watch.remove(self)
+        if let deadline = before.deadline { deadlines.remove(deadline) }
         before.upload?.task.cancel()
         request.onEvent?(HTTPTransportEvent(.metrics, metrics: before.metrics))
         let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
@@ -211,30 +210,6 @@ final class AsyncHTTPClientExchange: Sendable {
     private func trailers() -> NetworkCore.HTTPHeaders {
         let fields = state.withLock { $0.entry }?.trailers.withLock { $0 }
         return fields.map { NetworkCore.HTTPHeaders($0.map { ($0.name, $0.value) }) } ?? [:]
-    }
-
-    // MARK: Time limits
-
-    /// The first limit to be reached, and what it is a limit of. `nil`: nothing has a limit now.
-    var limit: (at: Duration, reason: String)? {
-        state.withLock { state in
-            guard state.end == nil else { return nil }
-            var limits: [(at: Duration, reason: String)] = []
-            if state.turnAt != nil, state.demand == nil {
-                let reason = "nothing was sent or received for \(request.idleTimeout)"
-                limits.append((state.lastActivity + request.idleTimeout, reason))
-            }
-            if !state.hasHead, let timeToHead = request.timeToHead {
-                let waited = state.turnAt == nil ? "waited for a connection" : "the head of the response did not arrive"
-                limits.append((startedAt + timeToHead, "\(waited) for \(timeToHead)"))
-            }
-            return limits.min { $0.at < $1.at }
-        }
-    }
-
-    func endIfOverdue(at now: Duration) {
-        guard let limit, limit.at <= now else { return }
-        fail(HTTPTransportError(.timedOut, reason: limit.reason))
     }
 }
 

@@ -35,7 +35,7 @@ public import NetworkCore
 public final class AsyncHTTPClientTransport: HTTPTransport {
     private let clients: HTTPClientSet
     private let limits: Limits
-    private let watch: ExchangeWatch
+    private let deadlines: DeadlineQueue
     private let clock: any TimeSource
     private let gates = Locked<[GateKey: ConnectionGate]>([:])
 
@@ -85,7 +85,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         self.clients = clients
         self.limits = limits
         self.clock = clock
-        watch = ExchangeWatch(clock: clock)
+        deadlines = DeadlineQueue(clock: clock)
     }
 
     /// Sends one request and returns when the head of the response has arrived.
@@ -101,7 +101,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             throw HTTPTransportError(.transportFailed, reason: "the transport was shut down, or the URL has no host")
         }
         let exchange = AsyncHTTPClientExchange(
-            request, over: client, watch: watch, clock: clock, unreadLimit: limits.unreadBytes)
+            request, over: client, deadlines: deadlines, clock: clock, unreadLimit: limits.unreadBytes)
         let head = try await exchange.start(through: gate(for: origin, use: use))
         let reader = AsyncHTTPClientBodyReader(exchange)
         return HTTPTransportResponse(

@@ -9,11 +9,11 @@ import Musl
 #endif
 
 /// A listening socket on a free port of 127.0.0.1.
-package struct LoopbackListener: Sendable {
-    package let port: UInt16
+struct LoopbackListener: Sendable {
+    let port: UInt16
     private let descriptor: Int32
 
-    package init() throws {
+    init() throws {
         let descriptor = try makeSocket()
         var address = sockaddr_in.loopback(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -30,7 +30,7 @@ package struct LoopbackListener: Sendable {
     }
 
     /// Waits for a connection. Returns `nil` when the system has no descriptor left.
-    package func accept() -> LoopbackConnection? {
+    func accept() -> LoopbackConnection? {
         var accepted: Int32
         repeat { accepted = acceptSocket(descriptor) } while accepted < 0 && errno == EINTR
         return accepted < 0 ? nil : LoopbackConnection(descriptor: accepted)
@@ -38,14 +38,14 @@ package struct LoopbackListener: Sendable {
 
     /// Makes ``accept()`` return, with a connection that sends nothing. Shutting the socket down would not do it on
     /// Apple's systems.
-    package func wake() {
+    func wake() {
         guard let descriptor = try? makeSocket() else { return }
         var address = sockaddr_in.loopback(port: port)
         _ = address.withSocketAddress { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         closeSocket(descriptor)
     }
 
-    package func close() { closeSocket(descriptor) }
+    func close() { closeSocket(descriptor) }
 }
 
 private func makeSocket() throws -> Int32 {

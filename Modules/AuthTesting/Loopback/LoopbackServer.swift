@@ -42,80 +42,38 @@ package final class LoopbackServer: Sendable {
         }
     }
 
-    private struct State {
-        var requests: [Request] = []
-        var connections: [Int: LoopbackConnection] = [:]
-        var connectionCount = 0
-        var isStopped = false
-    }
-
-    package let url: URL
-    private let listener: LoopbackListener
-    private let state = Locked(State())
-    private let script: @Sendable (Request) -> Action
+    private let acceptor: LoopbackAcceptor
+    private let received = Locked<[Request]>([])
 
     /// Starts a server.
     ///
     /// - Parameter script: Decides what to do with a request. It runs on the connection's thread and may block it.
     /// - Throws: `POSIXError` when no socket is available.
     package init(_ script: @escaping @Sendable (Request) -> Action) throws {
-        listener = try LoopbackListener()
-        guard let url = URL(string: "http://127.0.0.1:\(listener.port)") else { throw URLError(.badURL) }
-        self.url = url
-        self.script = script
-        let thread = Thread { [self] in acceptConnections() }
-        thread.start()
+        acceptor = try LoopbackAcceptor()
+        acceptor.start { [received] connection, number in
+            var reader = RequestReader(connection: connection, number: number)
+            while let head = reader.readHead() {
+                guard let request = reader.readBody(of: head) else { break }
+                received.withLock { $0.append(request) }
+                guard Self.perform(script(request), on: connection) else { break }
+            }
+        }
     }
+
+    package var url: URL { acceptor.url }
 
     /// The whole requests so far, in order of their arrival.
-    package var requests: [Request] { state.withLock { $0.requests } }
+    package var requests: [Request] { received.withLock { $0 } }
 
     /// The number of connections so far.
-    package var connectionCount: Int { state.withLock { $0.connectionCount } }
+    package var connectionCount: Int { acceptor.connectionCount }
 
     /// Closes all connections and the port.
-    package func stop() {
-        let isFirst = state.withLock { state in
-            for connection in state.connections.values { connection.shutDown() }
-            defer { state.isStopped = true }
-            return !state.isStopped
-        }
-        if isFirst { listener.wake() }
-    }
-
-    private func acceptConnections() {
-        defer { listener.close() }
-        while let connection = listener.accept() {
-            let number: Int? = state.withLock { state in
-                guard !state.isStopped else { return nil }
-                let number = state.connectionCount
-                state.connectionCount += 1
-                state.connections[number] = connection
-                return number
-            }
-            guard let number else { return connection.close() }  // by `stop`
-            let thread = Thread { [self] in serve(connection, number: number) }
-            thread.stackSize = 512 * 1_024
-            thread.start()
-        }
-    }
-
-    private func serve(_ connection: LoopbackConnection, number: Int) {
-        var reader = RequestReader(connection: connection, number: number)
-        while let head = reader.readHead() {
-            guard let request = reader.readBody(of: head) else { break }
-            state.withLock { $0.requests.append(request) }
-            guard perform(script(request), on: connection) else { break }
-        }
-        state.withLock { state in
-            state.connections[number] = nil
-            // Under the lock: `stop` must not shut down a descriptor that the system has given to another file.
-            connection.close()
-        }
-    }
+    package func stop() { acceptor.stop() }
 
     /// - Returns: Whether the connection stays open.
-    private func perform(_ action: Action, on connection: LoopbackConnection) -> Bool {
+    private static func perform(_ action: Action, on connection: LoopbackConnection) -> Bool {
         switch action {
         case .respond(let status, let headers, let body):
             var head = "HTTP/1.1 \(status) Scripted\r\n"

@@ -4,25 +4,15 @@ import Foundation
 
 /// The server of a rule: a script runs on a thread of its own for each connection, byte by byte.
 final class TransportPeer: Sendable {
-    private struct State {
-        var connections: [Int: LoopbackConnection] = [:]
-        var count = 0
-        var requests: [LoopbackServer.Request] = []
-        var isStopped = false
-    }
-
-    let url: URL
-    private let listener: LoopbackListener
-    private let state = Locked(State())
-    private let script: @Sendable (PeerConnection) -> Void
+    private let acceptor: LoopbackAcceptor
+    private let received = Locked<[LoopbackServer.Request]>([])
 
     init(_ script: @escaping @Sendable (PeerConnection) -> Void) throws {
-        listener = try LoopbackListener()
-        guard let url = URL(string: "http://127.0.0.1:\(listener.port)") else { throw URLError(.badURL) }
-        self.url = url
-        self.script = script
-        Thread.detachNewThread { [self] in acceptConnections() }
+        acceptor = try LoopbackAcceptor()
+        acceptor.start { [self] connection, number in script(PeerConnection(connection, number: number, peer: self)) }
     }
+
+    var url: URL { acceptor.url }
 
     /// Responds to every request of every connection with the same bytes.
     convenience init(responding text: String) throws {
@@ -32,46 +22,16 @@ final class TransportPeer: Sendable {
     }
 
     /// The requests that have arrived in full.
-    var requests: [LoopbackServer.Request] { state.withLock { $0.requests } }
+    var requests: [LoopbackServer.Request] { received.withLock { $0 } }
 
     /// The connections so far.
-    var connectionCount: Int { state.withLock { $0.count } }
+    var connectionCount: Int { acceptor.connectionCount }
 
     func note(_ request: LoopbackServer.Request) {
-        state.withLock { $0.requests.append(request) }
+        received.withLock { $0.append(request) }
     }
 
-    func stop() {
-        let isFirst = state.withLock { state in
-            for connection in state.connections.values { connection.shutDown() }
-            defer { state.isStopped = true }
-            return !state.isStopped
-        }
-        if isFirst { listener.wake() }
-    }
-
-    private func acceptConnections() {
-        defer { listener.close() }
-        while let connection = listener.accept() {
-            let number: Int? = state.withLock { state in
-                guard !state.isStopped else { return nil }
-                defer { state.count += 1 }
-                state.connections[state.count] = connection
-                return state.count
-            }
-            guard let number else { return connection.close() }
-            let thread = Thread { [self] in
-                script(PeerConnection(connection, number: number, peer: self))
-                state.withLock { state in
-                    state.connections[number] = nil
-                    // Under the lock: `stop` must not shut down a descriptor that belongs to another file by now.
-                    connection.close()
-                }
-            }
-            thread.stackSize = 512 * 1_024
-            thread.start()
-        }
-    }
+    func stop() { acceptor.stop() }
 }
 
 /// One connection of a ``TransportPeer``, used on the thread of its script.

@@ -7,8 +7,7 @@ struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change the title or the text of your article.")
 
-    @Argument(help: "The article's identifier.")
-    var id: String
+    @OptionGroup var article: ArticleArgument
 
     @Option(help: "The new title.")
     var title: String?
@@ -20,7 +19,6 @@ struct EditCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions<ArticleObject>
 
     func validate() throws {
-        guard !id.isEmpty else { throw ValidationError("the identifier must not be empty") }
         guard title != nil || body != nil else { throw ValidationError("give --title, --body or both") }
     }
 
@@ -28,7 +26,7 @@ struct EditCommand: AsyncParsableCommand {
         let text = body == "-" ? String(decoding: try InputFile("-").data(), as: UTF8.self) : body
         try await connection.withGraph { graph in
             let changes = ArticleChanges(title: title, content: text)
-            try output.console.print(await graph.articles.update(Article.ID(rawValue: id), changes))
+            try output.console.print(await graph.articles.update(article.id, changes))
         }
     }
 }
@@ -36,21 +34,15 @@ struct EditCommand: AsyncParsableCommand {
 struct DeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "delete", abstract: "Delete your article.")
 
-    @Argument(help: "The article's identifier.")
-    var id: String
-
+    @OptionGroup var article: ArticleArgument
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
-    func validate() throws {
-        guard !id.isEmpty else { throw ValidationError("the identifier must not be empty") }
-    }
-
     func run() async throws {
         try await connection.withGraph { graph in
-            try await graph.articles.delete(Article.ID(rawValue: id))
-            output.console.print("deleted article \(id)")
-            try output.console.printObject(["deleted": id])
+            try await graph.articles.delete(article.id)
+            output.console.print("deleted article \(article.id)")
+            try output.console.printObject(["deleted": article.id.rawValue])
         }
     }
 }
