@@ -1,0 +1,79 @@
+import ArticlesUI
+import DataAPI
+import Foundation
+
+extension Screen {
+    private struct Launch {
+        let error: String?
+    }
+
+    /// The screen of the launch.
+    @MainActor
+    static func launch(_ splash: SplashModel, _ strings: Strings) -> Screen {
+        Screen(
+            template: "launch", regions: ["launch": "launch-state"], title: strings(.launching),
+            content: Launch(error: splash.phase.error.map(strings.message)), isBusy: splash.phase.error == nil)
+    }
+
+    private struct SignIn {
+        struct Provider {
+            let name: String
+            let label: String
+        }
+
+        let alert: String?
+        let notice: String?
+        let signOutError: String?
+        let name: String
+        let isPreparing: Bool
+        let isPhotoReady: Bool
+        let photoError: String?
+        let preview: String?
+        let guestError: String?
+        let isUploading: Bool
+        let percent: Int
+        let uploadText: String
+        let socialError: String?
+        let isSigningIn: Bool
+        let providers: [Provider]
+    }
+
+    /// The login screen, with the alert of a session that has ended.
+    @MainActor
+    static func signIn(_ login: SignInModel, _ alert: SessionEndAlert?, _ strings: Strings) -> Screen {
+        let (guest, social) = (login.guest, login.social)
+        let part = guest.uploaded ?? 0
+        let content = SignIn(
+            alert: alert.map { "\(strings.explanation(of: $0.reason) ?? "") \(strings(.signInAgain))" },
+            notice: alert == nil ? strings.explanation(of: login.reason) : nil,
+            signOutError: login.signOutError.map(strings.message),
+            name: guest.name,
+            isPreparing: guest.photo == .preparing,
+            isPhotoReady: guest.photo.prepared != nil,
+            photoError: guest.photo.error.map(strings.message),
+            // A hash of the content makes the browser load another picture.
+            preview: guest.photo.prepared.map { "/sign-in/photo?v=\(UInt(bitPattern: $0.hashValue))" },
+            guestError: guest.phase.error.map(strings.message),
+            isUploading: guest.phase == .loading,
+            percent: Int(part * 100),
+            uploadText: strings.percentage(part),
+            socialError: social.phase.error.map(strings.message),
+            isSigningIn: social.provider != nil,
+            providers: social.providers.map { SignIn.Provider(name: $0.rawValue, label: strings.label(for: $0)) })
+        let regions = [
+            "alert": "alert", "notice": "notice", "photo-preview": "photo-preview", "photo-state": "photo-state",
+            "guest-state": "guest-state", "social-state": "social-state",
+        ]
+        return Screen(
+            template: "sign-in", regions: regions, title: strings(.signIn), content: content,
+            isBusy: content.isUploading || content.isPreparing || content.isSigningIn)
+    }
+}
+
+extension GuestLoginModel.Photo {
+    /// The photo as it is uploaded.
+    var prepared: Data? { if case .ready(let data) = self { data } else { nil } }
+
+    /// Why the photo cannot be used.
+    var error: ScreenError? { if case .failed(let error) = self { error } else { nil } }
+}
