@@ -56,7 +56,8 @@ import Testing
         try await Website.with { site in
             let port = site.browser.port
             for host in ["evil.example:\(port)", "127.0.0.1", "127.0.0.1:1", "localhost", "[::1]:\(port)", ""] {
-                #expect(try await site.browser.send("GET", "/articles", ["Host": host]).status == 403, "\(host)")
+                let reply = try await site.browser.send("GET", "/articles", ["Host": host])
+                #expect(reply.status == 403, "\(host)")
             }
             #expect(try await site.browser.send("GET", "/articles", ["Host": nil]).status != 200)
             #expect(try await site.browser.open("/", ["Host": "localhost:\(port)"]).status == 200)

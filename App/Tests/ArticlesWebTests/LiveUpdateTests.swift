@@ -30,7 +30,8 @@ import Testing
             #expect(await events.receive(until: "<progress").contains("업로드 중"))
             _ = await events.receive(until: "100%")
             gate.open()
-            #expect(await events.receive(until: #""location":"\/articles""#).contains("Ada"))
+            _ = await events.receive(until: #""location":"\/articles""#)
+            #expect(await events.receive(until: "\n\n").contains("Ada"))
         }
     }
 
@@ -41,7 +42,10 @@ import Testing
             for tab in tabs { _ = await tab.receive(until: "\n\n") }
             try await site.revoke()
             _ = try await site.browser.post("/articles/refresh")
-            for tab in tabs { #expect(await tab.receive(until: "alertdialog").contains(#""location":"\/sign-in""#)) }
+            for tab in tabs {
+                let event = await tab.receive(until: "alertdialog")
+                #expect(event.contains(#""location":"\/sign-in""#))
+            }
         }
     }
 

@@ -90,20 +90,31 @@ struct FormFields: Sendable, Equatable {
 
     private mutating func readParts(of body: Data, _ boundary: String) throws {
         let delimiter = Data("\r\n--\(boundary)".utf8)
+        let lineBreak = Data("\r\n".utf8)
         // The first delimiter has no line break before it.
-        let body = Data("\r\n".utf8) + body
-        guard var end = body.range(of: delimiter)?.upperBound else { throw HTTPError(.badRequest) }
+        let body = lineBreak + body
+        guard var end = Self.range(of: delimiter, in: body[...])?.upperBound else { throw HTTPError(.badRequest) }
         for _ in 0...Self.fieldLimit {
             if body[end...].starts(with: Data("--".utf8)) { return }
-            guard let line = body[end...].range(of: Data("\r\n".utf8)),
-                let next = body[line.lowerBound...].range(of: delimiter),
-                let head = body[line.lowerBound..<next.lowerBound].range(of: Data("\r\n\r\n".utf8))
+            guard let next = Self.range(of: delimiter, in: body[end...]),
+                let head = body[end..<next.lowerBound].range(of: lineBreak + lineBreak)
             else { throw HTTPError(.badRequest) }
-            let fields = String(decoding: body[line.lowerBound..<head.lowerBound], as: UTF8.self)
+            let fields = String(decoding: body[end..<head.lowerBound], as: UTF8.self)
             try addPart(fields, body[head.upperBound..<next.lowerBound])
             end = next.upperBound
         }
         throw HTTPError(.badRequest)
+    }
+
+    /// The next delimiter. A line that only begins like one is content.
+    private static func range(of delimiter: Data, in body: Data) -> Range<Data.Index>? {
+        var rest = body
+        while let found = rest.range(of: delimiter) {
+            let after = rest[found.upperBound...]
+            if after.starts(with: Data("\r\n".utf8)) || after.starts(with: Data("--".utf8)) { return found }
+            rest = after
+        }
+        return nil
     }
 
     private mutating func addPart(_ fields: String, _ content: Data) throws {

@@ -131,6 +131,7 @@ final class Browser: Sendable {
 struct Connection: Sendable {
     private let channel: any Channel
     private let received: AsyncStream<Data>
+    private let rest = NIOLockedValueBox(Data())
 
     static func open(port: Int) async throws -> Connection {
         let (received, continuation) = AsyncStream<Data>.makeStream()
@@ -149,14 +150,18 @@ struct Connection: Sendable {
         await received.reduce(into: Data()) { $0 += $1 }
     }
 
-    /// Reads until the input contains the text, or the server closes the connection.
+    /// Reads until the input contains the text, or the server closes the connection. What follows the text is read next.
     func receive(until text: String) async -> String {
-        var everything = Data()
-        for await piece in received {
-            everything += piece
-            if everything.range(of: Data(text.utf8)) != nil { break }
+        var input = rest.withLockedValue { $0 }
+        var pieces = received.makeAsyncIterator()
+        while true {
+            if let found = input.range(of: Data(text.utf8)) {
+                rest.withLockedValue { $0 = Data(input[found.upperBound...]) }
+                return String(decoding: input[..<found.upperBound], as: UTF8.self)
+            }
+            guard let piece = await pieces.next() else { return String(decoding: input, as: UTF8.self) }
+            input += piece
         }
-        return String(decoding: everything, as: UTF8.self)
     }
 
     func close() async throws {
