@@ -68,7 +68,6 @@ let articlesWeb: Target = .target(
     name: "ArticlesWeb",
     dependencies: [
         "ArticlesUI",
-        .product(name: "AuthInterface", package: "Latchkey"),
         .product(name: "DataAPI", package: "Latchkey"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Mustache", package: "swift-mustache"),

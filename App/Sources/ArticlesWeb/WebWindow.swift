@@ -67,7 +67,7 @@ final class WebWindow {
         if case .article(let id)? = main.path.last {
             let model = main.article(id)
             if model.phase == .idle { await perform { await model.load() } }
-        } else if main.path.isEmpty, main.list.phase == .idle {
+        } else if main.path.isEmpty, main.list.phase == .idle || main.list.phase == .loaded && main.user == nil {
             await perform { await main.load() }
         }
     }

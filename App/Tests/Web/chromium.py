@@ -9,7 +9,7 @@ import threading
 import time
 
 # The longest wait for anything, in seconds: a machine under load is slow, and a page that never comes ends the run.
-LIMIT = 180
+LIMIT = int(os.environ.get("LIMIT", 180))
 
 
 class Chromium:
@@ -100,8 +100,8 @@ class Tab:
         self.browser = browser
         self.problems = []
         self.context = context or browser.call("Target.createBrowserContext")["browserContextId"]
-        target = browser.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
-        self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.target = browser.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
+        self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         browser.handlers.append(self._handle)
         for domain in ["Page", "Runtime", "Log", "Network", "Audits"]:
             self.call(f"{domain}.enable")
@@ -153,7 +153,7 @@ class Tab:
         end = time.monotonic() + LIMIT
         while True:
             try:
-                if self.run(expression):
+                if self.run(f"!!({expression})"):
                     return
             except RuntimeError:
                 pass  # The page is being replaced.
@@ -192,6 +192,10 @@ class Tab:
         root = self.call("DOM.getDocument")["root"]["nodeId"]
         node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
         self.call("DOM.setFileInputFiles", nodeId=node, files=[path])
+
+    def close(self):
+        """Closes the tab."""
+        self.browser.call("Target.closeTarget", targetId=self.target)
 
     def picture(self, path):
         """Saves a picture of the window."""

@@ -11,7 +11,7 @@ extension Strings {
         .endedByServer: "The server has ended your session.",
         .endedByApplication: "Your session has ended: {reason}.", .endDetails: "({details})",
         .sessionEnded: "Please sign in again",
-        .signInAgain: "Your draft is kept. After signing in you continue where you were.",
+        .signInAgain: "After signing in you continue where you were.",
         .signedOutByUser: "You have signed out.", .signOut: "Sign out",
         .signOutIncomplete: "You are signed out, but the stored tokens could not be deleted yet.",
 

@@ -11,7 +11,7 @@ extension Strings {
         .endedByServer: "서버에서 세션을 종료했습니다.",
         .endedByApplication: "세션이 종료되었습니다: {reason}.", .endDetails: "({details})",
         .sessionEnded: "다시 로그인해 주세요",
-        .signInAgain: "작성 중인 글은 보관됩니다. 로그인하면 이전 화면에서 계속합니다.",
+        .signInAgain: "로그인하면 이전 화면에서 계속합니다.",
         .signedOutByUser: "로그아웃했습니다.", .signOut: "로그아웃",
         .signOutIncomplete: "로그아웃했지만 저장된 토큰을 아직 삭제하지 못했습니다.",
 

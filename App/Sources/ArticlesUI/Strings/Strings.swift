@@ -62,6 +62,12 @@ package struct Strings: Sendable {
         }
     }
 
+    /// What the alert says: why the session ended, and what the user finds after the login.
+    package func message(for alert: SessionEndAlert) -> String {
+        let kept = [alert.isDraftKept ? self(.draftKept) : nil, alert.isPlaceKept ? self(.signInAgain) : nil]
+        return ([explanation(of: alert.reason)] + kept).compactMap(\.self).joined(separator: " ")
+    }
+
     /// The status, the server's code and the request's identifier, as far as they are known (G24).
     private func details(of ending: SessionEnding) -> String? {
         let known = [ending.status.map { "HTTP \($0)" }, ending.code, ending.requestID].compactMap(\.self)

@@ -33,7 +33,8 @@ extension Assets {
         header { border-bottom: 1px solid var(--line); }
         .bar, main, .lost:not(:empty) { max-width: 44rem; margin: 0 auto; padding: 0 1.25rem; }
         .bar { display: flex; align-items: center; justify-content: space-between; gap: 1rem; min-height: 4rem; }
-        .brand { font: 600 1.1875rem/1.4 var(--serif); color: var(--ink); text-decoration: none; padding: 0.4rem 0; }
+        .brand { font: 600 1.1875rem/1.4 var(--serif); color: var(--ink); text-decoration: none;
+          padding: 0.4rem 0 0.4rem 2.25rem; background: url("/icon.svg") left center / 1.5rem no-repeat; }
         .user { display: flex; align-items: center; gap: 0.9rem; min-width: 0; }
         .name { color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
         .user form { flex: none; }
@@ -47,6 +48,8 @@ extension Assets {
         .primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
         .primary:hover { background: var(--accent); filter: brightness(1.1); }
         .quiet { border-color: transparent; padding-inline: 0.8rem; }
+        .user .quiet { margin-right: -0.8rem; }
+        article .quiet { margin-left: -0.8rem; }
         [aria-disabled="true"] { color: var(--soft); cursor: default; }
         .buttons { display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: center; }
 
@@ -54,12 +57,12 @@ extension Assets {
           gap: 0.75rem 1.5rem; margin-bottom: 1.25rem; }
         .rows { list-style: none; border-top: 1px solid var(--line); }
         .rows li { border-bottom: 1px solid var(--line); }
-        .rows a { display: block; padding: 1.15rem 0.25rem; color: inherit; text-decoration: none; }
+        .rows a { display: block; padding: 1.1rem 0; color: inherit; text-decoration: none; }
         .rows a:hover .row-title { color: var(--accent); text-decoration: underline; }
         .row-title { display: block; font: 600 1.1875rem/1.4 var(--serif); overflow-wrap: anywhere; }
-        .row-facts, .facts { display: flex; flex-wrap: wrap; gap: 0 0.5rem; color: var(--soft); font-size: 0.9375rem; }
+        .row-facts, .facts { display: flex; flex-wrap: wrap; color: var(--soft); font-size: 0.9375rem; }
         .row-facts span { overflow-wrap: anywhere; }
-        .row-facts > :not(:first-child)::before, .facts > :not(:first-child)::before { content: "· "; }
+        .row-facts > :not(:first-child)::before, .facts > :not(:first-child)::before { content: "·"; margin: 0 0.45rem; }
         .more { display: flex; justify-content: center; margin-top: 1.75rem; }
         .end, .empty-text { margin-top: 1.75rem; text-align: center; color: var(--soft); font-size: 0.9375rem; }
 
@@ -95,18 +98,18 @@ extension Assets {
 
         .alert { margin-bottom: 2.25rem; padding: 1.5rem; background: var(--card); border: 1px solid var(--accent);
           border-top-width: 5px; border-radius: 14px; }
-        .alert p { margin: 0.5rem 0 1.1rem; }
+        .alert p { margin: 0.5rem 0 1.1rem; overflow-wrap: anywhere; }
         .notice { margin: 1.25rem 0; padding: 0.9rem 1.1rem; background: var(--tint); border-radius: 10px; }
         .strong { font-weight: 600; }
         .error { color: var(--bad); }
         .failure { margin: 1.5rem 0; padding: 1.25rem 1.5rem; background: var(--bad-tint); border-radius: 14px; }
         .failure button { margin-top: 0.9rem; }
         .field .error, #guest-state > .error, #social-state > .error { margin: 0.35rem 0 0.9rem; }
-        .done { color: var(--accent); }
+        .done { margin-top: 0.35rem; color: var(--accent); font-size: 0.9375rem; }
         .done::before { content: "✓ "; }
         .waiting { color: var(--soft); }
         .waiting::after { content: " …"; }
-        #list > .waiting { padding: 1.25rem 0.25rem; }
+        #list > .waiting { padding: 1.25rem 0; }
         .progress { margin-bottom: 0.9rem; }
         .progress label { font-variant-numeric: tabular-nums; }
         progress { display: block; width: 100%; height: 0.6rem; appearance: none; border: 0; border-radius: 99px;

@@ -22,7 +22,7 @@ extension PageTemplates {
         {{>form-token}}
         <h2>{{t.signInAsGuest}}</h2>
         <div class="field"><label for="name">{{t.name}}</label>
-        <input id="name" name="name" value="{{name}}" required pattern=".*\S.*" autocomplete="nickname"></div>
+        <input id="name" name="name" value="{{name}}" required pattern=".*\S.*" autocomplete="name"></div>
         <div class="field"><label for="photo">{{t.photo}}</label>
         <div class="photo"><div id="photo-preview" data-live>{{>photo-preview}}</div>
         <div><input id="photo" name="photo" type="file" accept="image/jpeg,image/png" {{^isPhotoReady}}required {{/isPhotoReady}}aria-describedby="photo-hint photo-state">

@@ -44,7 +44,7 @@ extension Screen {
         let (guest, social) = (login.guest, login.social)
         let part = guest.uploaded ?? 0
         let content = SignIn(
-            alert: alert.map { "\(strings.explanation(of: $0.reason) ?? "") \(strings(.signInAgain))" },
+            alert: alert.map { strings.message(for: $0) },
             notice: alert == nil ? strings.explanation(of: login.reason) : nil,
             signOutError: login.signOutError.map(strings.message),
             name: guest.name,
