@@ -70,6 +70,7 @@ let articlesWeb: Target = .target(
         "ArticlesUI",
         .product(name: "DataAPI", package: "Latchkey"),
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "Mustache", package: "swift-mustache"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "NIOCore", package: "swift-nio"),

@@ -70,8 +70,8 @@ struct WebRoutes: Sendable {
         case "/start": .launch
         case "/sign-in": .signIn
         case "/compose": .compose
-        case "/articles": .articles
-        default: .article(id(in: context))
+        case _ where context.parameters.get("id") != nil: .article(id(in: context))
+        default: .articles
         }
     }
 

@@ -1,7 +1,9 @@
 package import ArticlesUI
 package import Foundation
 import Hummingbird
+import HummingbirdCore
 import Logging
+import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
@@ -25,6 +27,9 @@ package final class WebServer: Sendable {
 
         /// The time after which a silent connection is checked.
         package var heartbeat = Duration.seconds(15)
+
+        /// The idle timeout of a connection: while a request is read, and between requests.
+        package var idleTimeout = Duration.seconds(60)
 
         /// How long ``WebServer/stop()`` waits for requests under way.
         package var shutdownGrace = Duration.seconds(2)
@@ -62,6 +67,8 @@ package final class WebServer: Sendable {
         let logger = Logger(label: "articles-web", factory: { _ in SwiftLogNoOpLogHandler() })
         let application = Application(
             router: WebRoutes(window: window, access: access, configuration: configuration).router,
+            server: .http1(
+                configuration: HTTP1Channel.Configuration(idleTimeout: TimeAmount(configuration.idleTimeout))),
             configuration: ApplicationConfiguration(
                 address: .hostname("127.0.0.1", port: configuration.port), serverName: nil),
             onServerRunning: { channel in binding.yield(channel.localAddress?.port ?? configuration.port) },

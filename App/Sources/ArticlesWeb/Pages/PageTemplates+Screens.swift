@@ -37,9 +37,10 @@ extension PageTemplates {
         """#,
         "alert": #"""
         {{#alert}}
-        <section class="alert" role="alertdialog" aria-labelledby="alert-title" aria-describedby="alert-text">
+        <section class="alert" role="alertdialog" aria-labelledby="alert-title" aria-describedby="alert-text alert-details">
         <h2 id="alert-title">{{t.sessionEnded}}</h2>
-        <p id="alert-text">{{.}}</p>
+        <p id="alert-text">{{text}}</p>
+        <p id="alert-details" class="hint">{{details}}</p>
         <form method="post" action="/alert/dismiss">{{>form-token}}<button id="dismiss" class="primary" autofocus>{{t.dismiss}}</button></form>
         </section>
         {{/alert}}

@@ -15,13 +15,18 @@ extension Screen {
             content: Launch(error: splash.phase.error.map(strings.message)), isBusy: splash.phase.error == nil)
     }
 
+    private struct Alert {
+        let text: String
+        let details: String?
+    }
+
     private struct SignIn {
         struct Provider {
             let name: String
             let label: String
         }
 
-        let alert: String?
+        let alert: Alert?
         let notice: String?
         let signOutError: String?
         let name: String
@@ -44,7 +49,7 @@ extension Screen {
         let (guest, social) = (login.guest, login.social)
         let part = guest.uploaded ?? 0
         let content = SignIn(
-            alert: alert.map { strings.message(for: $0) },
+            alert: alert.map { Alert(text: strings.message(for: $0), details: strings.details(of: $0.reason)) },
             notice: alert == nil ? strings.explanation(of: login.reason) : nil,
             signOutError: login.signOutError.map(strings.message),
             name: guest.name,
