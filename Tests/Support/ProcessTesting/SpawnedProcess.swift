@@ -141,8 +141,7 @@ package final class SpawnedProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         #if canImport(Glibc)
-        // Closing a descriptor that is not open does no harm.
-        for number in 3..<Int32(1_024) { posix_spawn_file_actions_addclose(&actions, number) }
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         #else
         posix_spawn_file_actions_addinherit_np(&actions, 2)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
