@@ -141,7 +141,9 @@ package final class SpawnedProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         #if canImport(Glibc)
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        // Closing a descriptor that is not open does no harm.
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.compactMap { Int32($0) }
+        for number in 3...max(1_024, open?.max() ?? 0) { posix_spawn_file_actions_addclose(&actions, number) }
         #else
         posix_spawn_file_actions_addinherit_np(&actions, 2)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
