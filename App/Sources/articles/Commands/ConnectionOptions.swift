@@ -31,8 +31,8 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The status of the response to an expired access token (default: 401).")
     var expiredStatus: String?
 
-    /// Runs the body with the object graph of these flags, the environment and the configuration file, and waits until
-    /// the background work has ended.
+    /// Runs the body with the object graph of these flags, the environment and the configuration file, waits until the
+    /// background work has ended, and then closes the connections.
     ///
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(_ body: (AppGraph) async throws -> Void) async throws {
@@ -41,10 +41,10 @@ struct ConnectionOptions: ParsableArguments {
             try await body(graph)
         } catch {
             // The body's error is the one to report. If tokens could not be deleted, the next run shows it.
-            try? await graph.settle()
+            try? await graph.shutdown()
             throw error
         }
-        try await graph.settle()
+        try await graph.shutdown()
     }
 
     private func graph() async throws -> AppGraph {
