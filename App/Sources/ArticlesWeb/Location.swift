@@ -4,7 +4,7 @@ import Foundation
 
 /// A screen, as the path of a URL.
 enum Location: Sendable, Hashable {
-    case launch, signIn, articles, compose
+    case launch, signIn, articles, compose, account
     case article(Article.ID)
 
     /// The path. An identifier from the server is one segment of it, whatever characters it has.
@@ -14,6 +14,7 @@ enum Location: Sendable, Hashable {
         case .signIn: "/sign-in"
         case .articles: "/articles"
         case .compose: "/compose"
+        case .account: "/account"
         case .article(let id): "/articles/\(Self.segment(id.rawValue))"
         }
     }

@@ -27,6 +27,8 @@ struct WebAction {
         ("/compose/draft", { $0.keepDraft() }),
         ("/compose/publish", { await $0.publish() }),
         ("/compose/cancel", { $0.cancelPublishing() }),
+        ("/account/upgrade", { await $0.upgrade() }),
+        ("/account/cancel", { $0.main?.upgrade.cancel() }),
     ]
 
     private var login: SignInModel? {
@@ -72,6 +74,13 @@ struct WebAction {
         let provider = SocialProvider(rawValue: fields["provider"])
         guard social.providers.contains(provider) else { return }
         await window.perform { await social.signIn(with: provider) }
+    }
+
+    private func upgrade() async {
+        guard let upgrade = main?.upgrade else { return }
+        let provider = SocialProvider(rawValue: fields["provider"])
+        guard upgrade.providers.contains(provider) else { return }
+        await window.perform { await upgrade.upgrade(with: provider) }
     }
 
     private func cancelLogin() {

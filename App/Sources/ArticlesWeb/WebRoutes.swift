@@ -30,7 +30,7 @@ struct WebRoutes: Sendable {
         let router = Router(context: WebContext.self)
         router.add(middleware: AccessMiddleware(access: access))
         router.get("/") { request, _ in try await start(request) }
-        for path in ["/start", "/sign-in", "/articles", "/compose", "/articles/:id"] {
+        for path in ["/start", "/sign-in", "/articles", "/compose", "/account", "/articles/:id"] {
             router.get(RouterPath(path)) { request, context in try await page(request, context) }
         }
         router.get("/sign-in/photo") { _, _ in try await photo() }
@@ -70,6 +70,7 @@ struct WebRoutes: Sendable {
         case "/start": .launch
         case "/sign-in": .signIn
         case "/compose": .compose
+        case "/account": .account
         case _ where context.parameters.get("id") != nil: .article(id(in: context))
         default: .articles
         }

@@ -94,8 +94,17 @@ package final class WebServer: Sendable {
     }
 
     /// Serves until the process receives SIGINT or SIGTERM, or the calling task is cancelled; then stops.
-    package func run() async {
+    ///
+    /// - Parameter started: Is called when a signal ends the server and no longer the process.
+    /// - Throws: What `started` throws, after the server has stopped.
+    package func run(_ started: () throws -> Void) async throws {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        do {
+            try started()
+        } catch {
+            await stop()
+            throw error
+        }
         for await _ in signals { break }
         await stop()
     }

@@ -42,6 +42,7 @@ final class WebWindow {
             switch main.path.last {
             case .article(let id): .article(id)
             case .compose: .compose
+            case .account: .account
             case nil: .articles
             }
         }
@@ -54,6 +55,7 @@ final class WebWindow {
         case .articles: main.path = []
         case .article(let id): main.path = [.article(id)]
         case .compose: main.path = [.compose]
+        case .account: main.path = [.account]
         case .launch, .signIn: break
         }
     }

@@ -6,7 +6,8 @@ import Testing
 /// Who may use the pages: one browser, once it has opened the URL that was printed.
 @Suite struct AccessTests {
     private static let paths = [
-        "/", "/start", "/sign-in", "/articles", "/articles/1", "/compose", "/sign-in/photo", "/events", "/style.css",
+        "/", "/start", "/sign-in", "/articles", "/articles/1", "/compose", "/account", "/sign-in/photo", "/events",
+        "/style.css",
         "/script.js", "/icon.svg", "/missing",
     ]
 

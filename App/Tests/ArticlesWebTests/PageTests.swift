@@ -16,7 +16,7 @@ import Testing
                 #expect(login.text.contains(part), "\(part)")
             }
             let list = try await site.signIn()
-            #expect(list.text.contains("<h1>Articles</h1>") && list.text.contains(#"<span class="name">Ada</span>"#))
+            #expect(list.text.contains("<h1>Articles</h1>") && list.text.contains(#"href="/account">Ada</a>"#))
             #expect(list.text.matches(of: /<li><a href="\/articles\/[0-9]+">/).count == 12)
             #expect(list.text.contains("These are all articles."))
             let path = try #require(list.text.firstMatch(of: /\/articles\/[0-9]+/)).output
@@ -129,10 +129,25 @@ import Testing
             _ = try await site.browser.open("/sign-in")
             #expect(try await site.browser.submit("/sign-in/social", ["provider": "other"]).text.contains("Sign in"))
             let list = try await site.browser.submit("/sign-in/social", ["provider": "kakao"])
-            #expect(list.text.contains(#"<span class="name">Grace</span>"#))
+            #expect(list.text.contains(#"href="/account">Grace</a>"#))
             let login = try await site.browser.submit("/sign-out")
             #expect(login.text.contains("You have signed out.") && !login.text.contains("alertdialog"))
             #expect(try await site.browser.send("GET", "/articles").location == "/sign-in")
+        }
+    }
+
+    @Test func `a guest keeps the account, and signs in again as the same user`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            #expect(try await site.browser.open("/account").text.contains("<h1>Account</h1>"))
+            let kept = try await site.browser.submit("/account/upgrade", ["provider": "kakao"])
+            #expect(kept.text.contains("This account is yours."))
+            _ = try await site.browser.submit("/sign-out")
+            let list = try await site.browser.submit("/sign-in/social", ["provider": "kakao"])
+            #expect(list.text.contains(#"href="/account">Ada</a>"#))
+            _ = try await site.browser.open("/account")
+            let refused = try await site.browser.submit("/account/upgrade", ["provider": "apple"])
+            #expect(refused.text.contains("HTTP 409") && refused.text.contains("account already"))
         }
     }
 

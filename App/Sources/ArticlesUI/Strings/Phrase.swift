@@ -8,6 +8,7 @@ package enum Phrase: String, CaseIterable, Sendable {
     case signOut, signOutIncomplete
     case articles, noArticles, loading, loadingMore, endOfList, showsStored, newArticle, byAuthor
     case title, text, publish, publishing, publishFailed, draftKept
+    case account, accountHint, accountKept
     case signInWithAccount, photoHint, refresh, loadMore
     case skipToContent, serverLost, accessRefused, accessHint, pageMissing
 

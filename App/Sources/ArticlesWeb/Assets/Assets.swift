@@ -45,6 +45,9 @@ enum Assets {
         .user { display: flex; align-items: center; gap: 0.9rem; min-width: 0; }
         .name { color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
         .user form { flex: none; }
+        a.name { padding: 0.4rem 0; text-decoration: none; }
+        a.name:hover { text-decoration: underline; }
+        .lead { margin-bottom: 1.1rem; }
         main { padding-top: 2.5rem; padding-bottom: 5rem; }
         .lost:not(:empty) { margin-top: 1rem; color: var(--bad); }
 

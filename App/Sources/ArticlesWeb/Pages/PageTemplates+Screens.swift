@@ -138,6 +138,28 @@ extension PageTemplates {
         """#,
     ]
 
+    static let account = [
+        "account": #"""
+        <p class="back"><a id="back" href="/articles">{{t.articles}}</a></p>
+        <h1>{{t.account}}</h1>
+        <div id="account-state" data-live>{{>account-state}}</div>
+        """#,
+        "account-state": #"""
+        {{#isKept}}<div class="notice"><p class="done" role="status">{{t.accountKept}}</p></div>{{/isKept}}
+        {{^isKept}}<div class="card">
+        <p class="lead">{{t.accountHint}}</p>
+        {{#error}}{{>error}}{{/error}}
+        <form method="post" action="/account/upgrade" class="buttons">
+        {{>form-token}}
+        {{#isSigningIn}}
+        <p class="waiting" role="status">{{t.signingIn}}</p>
+        <button class="quiet" formaction="/account/cancel">{{t.cancel}}</button>
+        {{/isSigningIn}}
+        {{^isSigningIn}}{{#providers}}<button id="provider-{{name}}" name="provider" value="{{name}}">{{label}}</button>{{/providers}}{{/isSigningIn}}
+        </form></div>{{/isKept}}
+        """#,
+    ]
+
     /// The line break after `<textarea>` is no part of the text, and one that the text begins with is.
     static let compose = [
         "compose": #"""

@@ -9,7 +9,9 @@ enum PageTemplates {
         "form-token": #"<input type="hidden" name="form-token" value="{{formToken}}">"#,
         "error": #"<p class="error" role="alert">{{.}}</p>"#,
         "user": user,
-    ].merging(launch) { $1 }.merging(signIn) { $1 }.merging(articles) { $1 }.merging(compose) { $1 }
+    ].merging(launch) { $1 }.merging(signIn) { $1 }.merging(articles) { $1 }.merging(compose) { $1 }.merging(account) {
+        $1
+    }
 
     /// The compiled templates. Each escapes with ``MarkupEscaping``.
     static let library: MustacheLibrary = {
@@ -57,7 +59,7 @@ enum PageTemplates {
 
     private static let user = #"""
         {{#isSignedIn}}
-        {{#user}}<span class="name">{{.}}</span>{{/user}}
+        <a class="name" id="account" href="/account">{{#user}}{{.}}{{/user}}{{^user}}{{t.account}}{{/user}}</a>
         <form method="post" action="/sign-out">{{>form-token}}<button id="sign-out" class="quiet">{{t.signOut}}</button></form>
         {{/isSignedIn}}
         """#

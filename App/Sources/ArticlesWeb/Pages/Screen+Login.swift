@@ -20,12 +20,18 @@ extension Screen {
         let details: String?
     }
 
-    private struct SignIn {
-        struct Provider {
-            let name: String
-            let label: String
-        }
+    /// A button of an identity provider.
+    private struct Provider {
+        let name: String
+        let label: String
 
+        init(_ provider: SocialProvider, _ strings: Strings) {
+            name = provider.rawValue
+            label = strings.label(for: provider)
+        }
+    }
+
+    private struct SignIn {
         let alert: Alert?
         let notice: String?
         let signOutError: String?
@@ -64,7 +70,7 @@ extension Screen {
             uploadText: strings.percentage(part),
             socialError: social.phase.error.map(strings.message),
             isSigningIn: social.provider != nil,
-            providers: social.providers.map { SignIn.Provider(name: $0.rawValue, label: strings.label(for: $0)) })
+            providers: social.providers.map { Provider($0, strings) })
         let regions = [
             "alert": "alert", "notice": "notice", "photo-preview": "photo-preview", "photo-state": "photo-state",
             "guest-state": "guest-state", "social-state": "social-state",
@@ -72,6 +78,25 @@ extension Screen {
         return Screen(
             template: "sign-in", regions: regions, title: strings(.signIn), content: content,
             isBusy: content.isUploading || content.isPreparing || content.isSigningIn)
+    }
+
+    private struct Account {
+        let isKept: Bool
+        let isSigningIn: Bool
+        let error: String?
+        let providers: [Provider]
+    }
+
+    /// The account, which a guest can keep with a provider.
+    @MainActor
+    static func account(_ upgrade: UpgradeModel, _ strings: Strings) -> Screen {
+        let content = Account(
+            isKept: upgrade.phase == .loaded, isSigningIn: upgrade.provider != nil,
+            error: upgrade.phase.error.map(strings.message),
+            providers: upgrade.providers.map { Provider($0, strings) })
+        return Screen(
+            template: "account", regions: ["account-state": "account-state"], title: strings(.account),
+            content: content, isBusy: content.isSigningIn)
     }
 }
 

@@ -33,10 +33,11 @@ struct WebCommand: AsyncParsableCommand {
     func run() async throws {
         try await connection.withGraph { graph in
             let server = try await start(graph)
-            output.console.print("Open \(server.url.absoluteString)")
-            output.console.print("The URL can be used once. Stop with Ctrl-C.")
-            try output.console.printObject(["url": server.url.absoluteString])
-            await server.run()
+            try await server.run {
+                output.console.print("Open \(server.url.absoluteString)")
+                output.console.print("The URL can be used once. Stop with Ctrl-C.")
+                try output.console.printObject(["url": server.url.absoluteString])
+            }
         }
     }
 

@@ -53,11 +53,17 @@ struct Website: Sendable {
                 if !asStranger { _ = try await browser.open(website.firstPath) }
                 try await body(website)
             } catch {
-                await server.stop()
+                await website.end()
                 throw error
             }
-            await server.stop()
+            await website.end()
         }
+    }
+
+    /// Ends the server and the connections. What the body expected is what counts.
+    private func end() async {
+        await server.stop()
+        try? await graph.shutdown()
     }
 
     /// The path of the URL that is printed, with its token.
