@@ -92,10 +92,10 @@ struct WebRoutes: Sendable {
 
     /// The changes of the page as server-sent events.
     private func events(_ request: Request) async -> Response {
-        let pages = await window.pages(language(of: request), access.formToken)
+        let updates = await window.updates(language(of: request), access.formToken)
         let body = ResponseBody { writer in
-            for await page in pages {
-                try await writer.write(ByteBuffer(string: page.map { "data: \($0.event)\n\n" } ?? ":\n\n"))
+            for await update in updates {
+                try await writer.write(ByteBuffer(string: update.map { "data: \($0.event)\n\n" } ?? ":\n\n"))
             }
             try await writer.finish(nil)
         }

@@ -108,45 +108,45 @@ final class WebWindow {
         renderer.page(of: app, at: location, in: language, formToken: formToken)
     }
 
-    /// The page now, and again after each change of what it shows; `nil` is a sign of life. The stream ends when the
-    /// window closes; it is empty when too many pages are updated already.
-    func pages(_ language: Language, _ formToken: Secret) -> AsyncStream<Page?> {
-        let (pages, page) = AsyncStream.makeStream(of: Page?.self, bufferingPolicy: .bufferingNewest(8))
+    /// What the page shows now, and again after each change; `nil` is a sign of life. The stream ends when the window
+    /// closes; it is empty when too many pages are updated already.
+    func updates(_ language: Language, _ formToken: Secret) -> AsyncStream<PageUpdate?> {
+        let (updates, update) = AsyncStream.makeStream(of: PageUpdate?.self, bufferingPolicy: .bufferingNewest(8))
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         guard !isClosed, listeners.count < configuration.eventStreams else {
-            page.finish()
-            return pages
+            update.finish()
+            return updates
         }
         let number = workCount
         workCount += 1
         listeners[number] = change
         let follower = Task {
             var last = show(language, formToken, change)
-            page.yield(last)
+            update.yield(last)
             for await _ in changes {
                 let next = show(language, formToken, change)
-                if next != last { page.yield(next) }
+                if next != last { update.yield(next) }
                 last = next
             }
-            page.finish()
+            update.finish()
         }
         let heartbeat = Task { [interval = configuration.heartbeat] in
-            while (try? await Task.sleep(for: interval)) != nil { page.yield(nil) }
+            while (try? await Task.sleep(for: interval)) != nil { update.yield(nil) }
         }
-        page.onTermination = { _ in
+        update.onTermination = { _ in
             follower.cancel()
             heartbeat.cancel()
             Task { @MainActor [weak self] in self?.listeners[number] = nil }
         }
-        return pages
+        return updates
     }
 
-    /// Renders the page, and notifies of the next change of a value that it has read.
+    /// Renders what the page shows, and notifies of the next change of a value that it has read.
     private func show(
         _ language: Language, _ formToken: Secret, _ change: AsyncStream<Void>.Continuation
-    ) -> Page {
+    ) -> PageUpdate {
         withObservationTracking {
-            page(language, formToken)
+            renderer.update(of: app, at: location, in: language, formToken: formToken)
         } onChange: {
             change.yield()
         }

@@ -1,3 +1,6 @@
+import AuthInterface
+import DataAPI
+
 /// What the application does while it is not shown: it reads the newest articles for the next launch.
 ///
 /// A token that has expired is refreshed on the way. If the system ends the task early, a refresh that is under way is

@@ -5,24 +5,24 @@ import Mustache
 
 /// A rendered page.
 struct Page: Sendable, Equatable {
-    /// A part that is replaced when it changes, by the identifier of its element.
-    struct Region: Sendable, Equatable {
-        let id: String
-        let html: String
-    }
-
     let location: Location
     let html: String
-    let regions: [Region]
+}
 
-    /// The page as an event for the script: one line of JSON.
+/// The parts of a page that may have changed.
+struct PageUpdate: Sendable, Equatable {
+    let location: Location
+
+    /// The contents of the parts, by the identifiers of their elements.
+    let regions: [String: String]
+
+    /// The event for the script: one line of JSON.
     var event: String {
         struct Event: Encodable {
             let location: String
             let regions: [String: String]
         }
-        let event = Event(
-            location: location.path, regions: Dictionary(regions.map { ($0.id, $0.html) }) { $1 })
+        let event = Event(location: location.path, regions: regions)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         return (try? encoder.encode(event)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
@@ -68,21 +68,34 @@ struct PageRenderer {
 
     /// The page of the screen that is shown.
     func page(of app: AppModel, at location: Location, in language: Language, formToken: Secret) -> Page {
+        let (_, layout) = self.layout(of: app, at: location, in: language, formToken: formToken)
+        return Page(location: location, html: render(layout, "layout"))
+    }
+
+    /// The parts of that page which can change.
+    func update(of app: AppModel, at location: Location, in language: Language, formToken: Secret) -> PageUpdate {
+        let (screen, found) = self.layout(of: app, at: location, in: language, formToken: formToken)
+        var layout = found
+        let regions = screen.regions.merging(Self.regionOfUser) { $1 }.mapValues { template in
+            layout.region = template
+            return render(layout, "region")
+        }
+        return PageUpdate(location: location, regions: regions)
+    }
+
+    private func layout(
+        of app: AppModel, at location: Location, in language: Language, formToken: Secret
+    ) -> (Screen, Layout) {
         let strings = Strings(language)
         let screen = screen(of: app, strings)
         var isSignedIn = false
         var user: String?
         if case .main(let main) = app.root { (isSignedIn, user) = (true, main.user?.name) }
-        var layout = Layout(
+        let layout = Layout(
             language: language.rawValue, t: TemplateTexts(strings: strings), title: screen.title,
             location: location.path, formToken: formToken.text, isBusy: screen.isBusy, isSignedIn: isSignedIn,
             user: user, template: screen.template, screen: screen.content)
-        let html = render(layout, "layout")
-        let regions = screen.regions.merging(Self.regionOfUser) { $1 }.sorted { $0.key < $1.key }.map { id, template in
-            layout.region = template
-            return Page.Region(id: id, html: render(layout, "region"))
-        }
-        return Page(location: location, html: html, regions: regions)
+        return (screen, layout)
     }
 
     private func render(_ layout: Layout, _ template: String) -> String {
