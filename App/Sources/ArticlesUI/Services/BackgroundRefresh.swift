@@ -24,7 +24,8 @@ package struct BackgroundRefresh: Sendable {
     ///
     /// A failure changes nothing: the next launch shows what is stored, and reports errors itself.
     package func run() async {
-        guard case .signedIn = try? await services.account.launch(), case .signedIn(let session) = services.session.state,
+        guard case .signedIn = try? await services.account.launch(),
+            case .signedIn(let session) = services.session.state,
             let page = try? await services.articles.page(after: nil, limit: Self.pageSize),
             services.session.state == .signedIn(session)
         else { return }
