@@ -81,7 +81,8 @@ extension ActiveSession {
     ) -> SessionOutcome {
         switch found {
         case .ended(let ended):
-            return .ends(ended.reason, revoking: new ?? bundle, inStore: true)
+            // A session that was moved continues elsewhere: a revocation would end it there.
+            return .ends(ended.reason, revoking: ended.reason == .moved ? nil : new ?? bundle, inStore: true)
         case .active(let stored) where stored.session != bundle.session:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):

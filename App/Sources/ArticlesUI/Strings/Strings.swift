@@ -57,6 +57,7 @@ package struct Strings: Sendable {
         case .never: nil
         case .byUser: self(.signedOutByUser)
         case .application(let text): self(.endedByApplication, ["reason": text])
+        case .moved: self(.sessionEnded)
         case .expired(let ending):
             [self(.endedByServer), details(of: ending)].compactMap(\.self).joined(separator: " ")
         }
