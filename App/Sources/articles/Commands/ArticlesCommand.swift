@@ -22,7 +22,7 @@ struct ArticlesCommand: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, ServeCommand.self, LoginCommand.self, ListCommand.self, ShowCommand.self,
             CreateCommand.self, EditCommand.self, DeleteCommand.self, StatusCommand.self, LogoutCommand.self,
-            APICommand.self,
+            SessionCommand.self, APICommand.self, DoctorCommand.self,
         ]
     )
 

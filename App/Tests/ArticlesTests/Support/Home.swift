@@ -19,6 +19,9 @@ final class Home: Sendable {
 
     private func path(_ name: String) -> URL { folder.url.appending(path: name) }
 
+    /// The path of a file in the home folder, which may not exist.
+    func location(_ name: String) -> String { path(name).path }
+
     /// The system's temporary folder for the program.
     private var temporary: URL { path("tmp") }
 
