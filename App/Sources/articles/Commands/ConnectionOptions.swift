@@ -1,5 +1,6 @@
 import ArgumentParser
 import Composition
+import Foundation
 
 /// The flags of every command that talks to a server.
 struct ConnectionOptions: ParsableArguments {
@@ -31,28 +32,57 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The status of the response to an expired access token (default: 401).")
     var expiredStatus: String?
 
-    /// Runs the body with the object graph of these flags, the environment and the configuration file, and waits until
-    /// the background work has ended.
+    @OptionGroup(title: "Requests") var traffic: TrafficOptions
+
+    /// Runs the body with the object graph of these flags, the environment and the configuration file, waits until the
+    /// background work has ended, and writes what was recorded of the requests.
     ///
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(_ body: (AppGraph) async throws -> Void) async throws {
-        let graph = try await graph()
+        let configuration = try configuration()
+        let recording = try traffic.start()
+        let graph = try await graph(configuration, recording)
         do {
             try await body(graph)
         } catch {
             // The body's error is the one to report. If tokens could not be deleted, the next run shows it.
             try? await graph.settle()
+            // So does a record that cannot be written.
+            try? finish(recording, configuration)
             throw error
         }
         try await graph.settle()
+        try finish(recording, configuration)
     }
 
-    private func graph() async throws -> AppGraph {
+    private func finish(_ recording: TrafficRecording, _ configuration: AppConfiguration) throws {
+        try recording.finish("articles \(Self.command)", baseURL: configuration.baseURL.absoluteString)
+    }
+
+    /// The names of the command that runs. Its other arguments may be secrets.
+    private static var command: String {
+        let words = CommandLine.arguments.dropFirst()
+        let count = ["login", "session"].contains(words.first) ? 2 : 1
+        return words.prefix(count).joined(separator: " ")
+    }
+
+    /// The configuration of these flags, the environment and the configuration file.
+    ///
+    /// - Throws: `ConfigurationError`.
+    func configuration() throws -> AppConfiguration {
         let values: [Setting: String?] = [
             .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .replay: replay,
             .clientID: clientID, .expiredStatus: expiredStatus,
         ]
-        let configuration = try AppConfiguration.read(flags: values.compactMapValues(\.self))
-        return try await EnvironmentToken()?.graph(configuration) ?? AppGraph(configuration)
+        return try AppConfiguration.read(flags: values.compactMapValues(\.self))
+    }
+
+    private func graph(_ configuration: AppConfiguration, _ recording: TrafficRecording) async throws -> AppGraph {
+        let token = try EnvironmentToken()
+        var configuration = configuration
+        if token != nil { configuration.store = .memory }
+        let graph = AppGraph(configuration, transport: recording.transport(), observers: recording.observers)
+        try await token?.save(in: graph)
+        return graph
     }
 }

@@ -1,12 +1,6 @@
 import AuthInterface
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
-
 /// The file that carries a session: mode 0600, with a state that shows after a crash who holds the session.
 ///
 /// ```
@@ -104,11 +98,13 @@ final class SessionFile {
             throw failure("cannot be opened", errno, path, .missingInput)
         }
         let file = SessionFile(path, FileHandle(fileDescriptor: number, closeOnDealloc: true), .moved)
-        var status = stat()
-        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard attributes?[.type] as? FileAttributeType == .typeRegular else {
             throw Failure("\(path) is not a regular file", .missingInput)
         }
-        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+        let owner = (attributes?[.ownerAccountID] as? NSNumber)?.uint32Value
+        let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
+        guard owner == geteuid(), mode & 0o077 == 0 else {
             throw Failure(
                 "other users can access \(path), so the session may be stolen: sign it out, or run: chmod 600 \(path)",
                 .unusableInput)
@@ -179,9 +175,8 @@ extension SessionFile {
 
     /// Locks the file, and checks that it still has its name: another process may have imported and removed it.
     private func lock() throws {
-        var (own, named) = (stat(), stat())
-        guard flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0, fstat(handle.fileDescriptor, &own) == 0,
-            lstat(path, &named) == 0, own.st_ino == named.st_ino
+        guard flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0,
+            try FileManager.default.contents(atPath: path) == data()
         else { throw Failure("another process is using \(path); wait until it has ended", .tryLater) }
     }
 
