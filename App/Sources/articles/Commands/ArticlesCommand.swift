@@ -7,7 +7,8 @@ struct ArticlesCommand: AsyncParsableCommand {
         abstract: "Read and write articles; the demo shows how tokens are refreshed once for all requests.",
         discussion: """
             Settings come from flags, then from the environment (LATCHKEY_BASE_URL, LATCHKEY_STORE, …), then from \
-            $XDG_CONFIG_HOME/articles/config.json.
+            $XDG_CONFIG_HOME/articles/config.json. Profiles in that file have servers and sessions of their own: see \
+            'articles profile --help'.
 
             An access token in \(EnvironmentToken.variable) is used in place of the stored session. It is not stored \
             and not refreshed.
@@ -22,7 +23,8 @@ struct ArticlesCommand: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, ServeCommand.self, LoginCommand.self, ListCommand.self, ShowCommand.self,
             CreateCommand.self, EditCommand.self, DeleteCommand.self, StatusCommand.self, LogoutCommand.self,
-            SessionCommand.self, APICommand.self, DoctorCommand.self,
+            SessionCommand.self, ProfileCommand.self,
+            APICommand.self, DoctorCommand.self,
         ]
     )
 

@@ -32,6 +32,9 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The status of the response to an expired access token (default: 401).")
     var expiredStatus: String?
 
+    @Option(help: "The profile of the configuration file, with a session of its own (default: default).")
+    var profile: String?
+
     @OptionGroup(title: "Requests") var traffic: TrafficOptions
 
     /// Runs the body with the object graph of these flags, the environment and the configuration file, waits until the
@@ -72,7 +75,7 @@ struct ConnectionOptions: ParsableArguments {
     func configuration() throws -> AppConfiguration {
         let values: [Setting: String?] = [
             .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .replay: replay,
-            .clientID: clientID, .expiredStatus: expiredStatus,
+            .clientID: clientID, .expiredStatus: expiredStatus, .profile: profile,
         ]
         return try AppConfiguration.read(flags: values.compactMapValues(\.self))
     }

@@ -79,7 +79,7 @@ struct StatusObject: Encodable, PrintedObject {
 
     init(_ configuration: AppConfiguration) {
         baseURL = configuration.baseURL.absoluteString
-        let location = configuration.store.location(for: configuration.baseURL)
+        let location = configuration.storeLocation
         store = EnvironmentToken.isSet ? EnvironmentToken.variable : location
     }
 

@@ -40,7 +40,7 @@ struct Examination {
     // MARK: The store
 
     private mutating func checkStore() async {
-        let location = graph.configuration.store.location(for: baseURL)
+        let location = graph.configuration.storeLocation
         guard let store = graph.sharedStore else {
             if EnvironmentToken.isSet {
                 checks.append(.ok("store", "not used: the access token is that of \(EnvironmentToken.variable)"))

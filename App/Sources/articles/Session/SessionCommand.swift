@@ -57,7 +57,7 @@ struct SessionObject: Encodable, PrintedObject {
         baseURL = configuration.baseURL.absoluteString
         store =
             EnvironmentToken.isSet
-            ? EnvironmentToken.variable : configuration.store.location(for: configuration.baseURL)
+            ? EnvironmentToken.variable : configuration.storeLocation
         session = bundle.session.rawValue
         generation = bundle.generation
         accessToken = shown(bundle.accessToken)

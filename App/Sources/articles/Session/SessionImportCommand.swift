@@ -48,7 +48,7 @@ struct SessionImportCommand: AsyncParsableCommand {
 
     /// The store, as the file names it while it is imported.
     private func destination(_ graph: AppGraph) -> String {
-        let location = graph.configuration.store.location(for: graph.configuration.baseURL)
+        let location = graph.configuration.storeLocation
         return "\(ProcessInfo.processInfo.hostName):\(location)"
     }
 
