@@ -51,6 +51,15 @@ check-report: setup-run ## Check pages of --report in headless Chromium: structu
 	@swift build --package-path App --product articles >&2
 	@App/Tests/Report/run "$$(swift build --package-path App --show-bin-path)/articles"
 
+MAN ?= .build/articles.1
+
+.PHONY: man
+man: setup-run ## Write the manual page of the command line: make man MAN=/usr/local/share/man/man1/articles.1
+	@swift build --package-path App --product articles >&2
+	@mkdir -p "$(dir $(MAN))"
+	@"$$(swift build --package-path App --show-bin-path)/articles" man >"$(MAN)"
+	@echo "$(MAN)"
+
 .PHONY: test
 test: test-root test-traits test-consumers test-app ## Run all tests: modules, README samples, app
 

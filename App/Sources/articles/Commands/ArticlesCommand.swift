@@ -13,7 +13,7 @@ struct ArticlesCommand: AsyncParsableCommand {
             An access token in \(EnvironmentToken.variable) is used in place of the stored session. It is not stored \
             and not refreshed.
 
-            Completions for bash, zsh or fish: articles --generate-completion-script SHELL.
+            Completions for bash, zsh or fish: articles --generate-completion-script SHELL. The manual page: articles man.
 
             Exit status: 0 success; 1 refused by the server, or a claim of the demo does not hold; 64 usage error; \
             65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 73 the \
@@ -24,7 +24,7 @@ struct ArticlesCommand: AsyncParsableCommand {
             DemoCommand.self, ServeCommand.self, LoginCommand.self, ListCommand.self, ShowCommand.self,
             CreateCommand.self, EditCommand.self, DeleteCommand.self, StatusCommand.self, LogoutCommand.self,
             SessionCommand.self, ProfileCommand.self,
-            APICommand.self, DoctorCommand.self,
+            APICommand.self, DoctorCommand.self, ManCommand.self,
         ]
     )
 
