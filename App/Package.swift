@@ -32,6 +32,7 @@ let composition: Target = .target(
         .product(name: "AuthInterface", package: "Latchkey"),
         .product(name: "TokenRefresh", package: "Latchkey"),
         .product(name: "NetworkCore", package: "Latchkey"),
+        .product(name: "NetworkAsyncHTTPClient", package: "Latchkey", condition: .when(platforms: [.linux])),
         .product(name: "DataAPI", package: "Latchkey"),
         .product(name: "OAuth2Flows", package: "Latchkey"),
         .product(name: "Storage", package: "Latchkey"),
@@ -116,6 +117,7 @@ let tests: [Target] = [
             .product(name: "AuthTesting", package: "Latchkey"),
             .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "NetworkAsyncHTTPClient", package: "Latchkey", condition: .when(platforms: [.linux])),
             .product(name: "DataAPI", package: "Latchkey"),
             .product(name: "OAuth2Flows", package: "Latchkey"),
             .product(name: "Storage", package: "Latchkey"),
@@ -131,6 +133,8 @@ let tests: [Target] = [
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "DataAPI", package: "Latchkey"),
             .product(name: "OAuth2Flows", package: "Latchkey"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ]
     ),
@@ -211,9 +215,9 @@ let usesRoot = targets.contains { target in
     }
 }
 
-/// Imaging's codec and the SHA-256 of OAuth2Flows need a trait on Linux; Apple platforms have both.
+/// The transport, Imaging's codec and the SHA-256 of OAuth2Flows need a trait on Linux; Apple platforms have all three.
 #if os(Linux)
-let traits: Set<Package.Dependency.Trait> = ["TurboJPEG", "Crypto"]
+let traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient", "TurboJPEG", "Crypto"]
 #else
 let traits: Set<Package.Dependency.Trait> = []
 #endif

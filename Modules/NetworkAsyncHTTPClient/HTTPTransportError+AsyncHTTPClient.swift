@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
@@ -26,6 +27,16 @@ extension HTTPTransportError {
             self.init(.tlsFailed, reason: "no secure connection to the host could be made")
         default:
             self.init(.transportFailed, reason: "the exchange failed (\(type(of: error)))")
+        }
+    }
+
+    /// Whether an error says that a connection was closed, before or after it was chosen for a request.
+    static func isClosedConnection(_ error: any Error) -> Bool {
+        switch error {
+        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: true
+        case let error as HTTPClientError: error == .remoteConnectionClosed
+        case let error as IOError: error.errnoCode == EPIPE || error.errnoCode == ECONNRESET
+        default: false
         }
     }
 

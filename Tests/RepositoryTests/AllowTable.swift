@@ -33,7 +33,8 @@ enum AllowTable {
         "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore", "AuthTesting"],
         "DevBackend": [],
         "Composition": [
-            "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows", "Storage", "Imaging",
+            "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows",
+            "Storage", "Imaging",
         ],
         "ArticlesUI": ["AuthInterface", "DataAPI"],
         "ArticlesApp": ["ArticlesUI", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging"],

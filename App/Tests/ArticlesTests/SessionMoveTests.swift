@@ -195,6 +195,16 @@ import Testing
         }
     }
 
+    @Test func `an import that failed leaves the file for another place`() async throws {
+        try await withSignedIn { base, _, file in
+            _ = try await home.run(["session", "export", file] + base)
+            let failed = try await other.run(["session", "import", file, "--store-path", "/dev/null/tokens"] + base)
+            #expect(failed.status == 74, "\(failed.errors)")
+            #expect(try await other.run(["session", "import", file] + base).status == 0)
+            #expect(try await other.run(["list"] + base).status == 0)
+        }
+    }
+
     private func setState(_ state: String, of path: String) throws {
         var text = try String(contentsOfFile: path, encoding: .utf8)
         let range = try #require(text.range(of: "moved    "))

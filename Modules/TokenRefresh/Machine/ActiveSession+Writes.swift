@@ -82,7 +82,8 @@ extension ActiveSession {
         switch found {
         case .ended(let ended):
             // A session that was moved continues elsewhere: a revocation would end it there.
-            return .ends(ended.reason, revoking: ended.reason == .moved ? nil : new ?? bundle, inStore: true)
+            if ended.reason == .moved { return .ends(.moved, revoking: nil, inStore: true) }
+            return .ends(ended.reason, revoking: new ?? bundle, inStore: true)
         case .active(let stored) where stored.session != bundle.session:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):

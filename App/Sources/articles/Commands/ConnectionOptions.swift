@@ -38,24 +38,42 @@ struct ConnectionOptions: ParsableArguments {
     @OptionGroup(title: "Requests") var traffic: TrafficOptions
 
     /// Runs the body with the object graph of these flags, the environment and the configuration file, waits until the
-    /// background work has ended, and writes what was recorded of the requests.
+    /// background work has ended, closes the connections, and writes what was recorded of the requests.
     ///
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(_ body: (AppGraph) async throws -> Void) async throws {
-        let configuration = try configuration()
+        let token = try EnvironmentToken()
+        var configuration = try configuration()
+        if token != nil { configuration.store = .memory }
         let recording = try traffic.start()
-        let graph = try await graph(configuration, recording)
+        let transport = PlatformTransport()
+        let graph = AppGraph(
+            configuration, transport: recording.transport(transport), observers: recording.observers)
+        let outcome: Result<Void, any Error>
         do {
+            try await token?.save(in: graph)
             try await body(graph)
+            outcome = .success(())
         } catch {
-            // The body's error is the one to report. If tokens could not be deleted, the next run shows it.
-            try? await graph.settle()
-            // So does a record that cannot be written.
-            try? finish(recording, configuration)
-            throw error
+            outcome = .failure(error)
         }
-        try await graph.settle()
-        try finish(recording, configuration)
+        // The body's error is the one to report. If tokens could not be deleted, or a record cannot be written, the next
+        // run shows it.
+        let settled = await settle(graph, transport)
+        let written = Result { try finish(recording, configuration) }
+        for result in [outcome, settled, written] { try result.get() }
+    }
+
+    /// Waits for the background work, which needs the connections, and closes them.
+    private func settle(_ graph: AppGraph, _ transport: PlatformTransport) async -> Result<Void, any Error> {
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await graph.settle())
+        } catch {
+            outcome = .failure(error)
+        }
+        await transport.shutdown()
+        return outcome
     }
 
     private func finish(_ recording: TrafficRecording, _ configuration: AppConfiguration) throws {
@@ -63,9 +81,9 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     /// The names of the command that runs. Its other arguments may be secrets.
-    private static var command: String {
+    static var command: String {
         let words = CommandLine.arguments.dropFirst()
-        let count = ["login", "session"].contains(words.first) ? 2 : 1
+        let count = ["login", "session", "profile"].contains(words.first) ? 2 : 1
         return words.prefix(count).joined(separator: " ")
     }
 
@@ -78,14 +96,5 @@ struct ConnectionOptions: ParsableArguments {
             .clientID: clientID, .expiredStatus: expiredStatus, .profile: profile,
         ]
         return try AppConfiguration.read(flags: values.compactMapValues(\.self))
-    }
-
-    private func graph(_ configuration: AppConfiguration, _ recording: TrafficRecording) async throws -> AppGraph {
-        let token = try EnvironmentToken()
-        var configuration = configuration
-        if token != nil { configuration.store = .memory }
-        let graph = AppGraph(configuration, transport: recording.transport(), observers: recording.observers)
-        try await token?.save(in: graph)
-        return graph
     }
 }

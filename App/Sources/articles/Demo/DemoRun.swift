@@ -70,7 +70,7 @@ struct DemoRun {
             expiredStatus: options.expiredStatus.rawValue
         )
         // With fewer connections, fewer requests would be refused at the same time.
-        let transport = recording.transport(URLSessionTransport(connectionsPerHost: 64))
+        let transport = recording.transport(PlatformTransport(connectionsPerOrigin: 64))
         return AppGraph(configuration, transport: transport, observers: [recorder] + recording.observers)
     }
 

@@ -140,7 +140,10 @@ struct Examination {
 
     private func check(of head: HTTPResponseHead, after duration: TimeInterval) -> Check {
         let text = "\(baseURL) responds with HTTP \(head.status) in \(Int(duration * 1_000)) ms"
+        let type = head.headers["Content-Type"] ?? ""
         switch head.status {
+        case 200...299 where !type.lowercased().contains("json"):
+            return .warning("server", "\(text), and not with JSON", "it may be a page of the network or of a proxy")
         case 200...299, 401, 403, graph.configuration.expiredStatus, 429: return .ok("server", text)
         case 500...599: return .warning("server", text, "the server is down or overloaded; try again later")
         default: return .warning("server", text, "it may not be the articles API; check the path of --base-url")

@@ -18,8 +18,11 @@ extension ReportPage {
         """
     }
 
-    private var omission: HTML? {
-        omittedCalls == 0 ? nil : "<p>\(omittedCalls) more requests are not listed.</p>"
+    private var omission: HTML {
+        let calls: HTML? = omittedCalls == 0 ? nil : "<p>\(omittedCalls) more requests are not listed.</p>"
+        let exchanges: HTML? =
+            omittedExchanges == 0 ? nil : "<p>The fields and bodies of \(omittedExchanges) attempts were not kept.</p>"
+        return "\(calls)\(exchanges)"
     }
 
     /// The filters are radio buttons whose effect is in the style sheet, so that they work without the script.

@@ -15,6 +15,7 @@ struct ReportPage {
     let startedAt: Date
     let calls: [Call]
     let omittedCalls: Int
+    let omittedExchanges: Int
     let claims: [Claims.Claim]
     let scale: TimeScale
 
@@ -45,6 +46,7 @@ struct ReportPage {
         let start = spans.map(\.start).min() ?? .zero
         let end = spans.map { $0.end ?? $0.start }.max() ?? start
         scale = TimeScale(start: start, end: max(end, start + .milliseconds(1)), columns: 1)
+        omittedExchanges = omitted
         omittedCalls = max(0, spans.count - Self.limit)
         let byCall = Dictionary(grouping: exchanges, by: \.call)
         var calls = spans.prefix(Self.limit).enumerated().map { index, span in

@@ -124,8 +124,12 @@ final class SessionFile {
     /// - Throws: ``Failure``.
     func claim(for destination: String) throws {
         guard state != .importing else { return }
+        let lines = try data().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let length = lines.prefix(3).reduce(0) { $0 + $1.count + 1 }
         try attempt("cannot be written") {
-            try handle.seekToEnd()
+            // An import that failed may have left its place.
+            try handle.truncate(atOffset: UInt64(length))
+            try handle.seek(toOffset: UInt64(length))
             try handle.write(contentsOf: Data((destination.filter { !$0.isNewline } + "\n").utf8))
         }
         try set(.importing)

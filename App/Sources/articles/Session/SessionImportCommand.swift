@@ -41,7 +41,15 @@ struct SessionImportCommand: AsyncParsableCommand {
             }
             try await endSession(of: graph, for: session)
             try file?.claim(for: destination(graph))
-            try await moveIn(session, to: graph)
+            do {
+                try await moveIn(session, to: graph)
+            } catch {
+                // What is certainly not here can be imported elsewhere.
+                if let stored = try? await store.read(), !stored.holds(session.bundle.session) {
+                    try? file?.set(.moved)
+                }
+                throw error
+            }
             try finish(file, session)
         }
     }

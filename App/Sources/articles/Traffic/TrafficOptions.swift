@@ -60,7 +60,7 @@ final class TrafficRecording: Sendable {
     }
 
     /// The transport, with a recorder around it where one is needed.
-    func transport(_ next: any HTTPTransport = URLSessionTransport()) -> any HTTPTransport {
+    func transport(_ next: any HTTPTransport) -> any HTTPTransport {
         har == nil && report == nil ? next : exchanges.around(next)
     }
 
