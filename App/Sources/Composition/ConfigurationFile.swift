@@ -20,13 +20,14 @@ struct ConfigurationFile {
     /// Reads the file that the environment names, or the default one, which may be missing.
     static func find(environment: [String: String]) throws(ConfigurationError) -> ConfigurationFile? {
         if let path = environment[variable], !path.isEmpty { return try ConfigurationFile(path: path) }
-        let path = defaultPath(environment: environment)
+        let path = location(environment: environment)
         return FileManager.default.fileExists(atPath: path) ? try ConfigurationFile(path: path) : nil
     }
 
-    /// The path in the configuration folder of the XDG Base Directory Specification (0.8), which ignores a relative
-    /// one.
-    private static func defaultPath(environment: [String: String]) -> String {
+    /// The path of the file, whether it exists or not: the one that the environment names, or that in the configuration
+    /// folder of the XDG Base Directory Specification (0.8), which ignores a relative one.
+    static func location(environment: [String: String]) -> String {
+        if let path = environment[variable], !path.isEmpty { return path }
         let xdg = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         let folder = xdg ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config"
         return "\(folder)/\(AppConfiguration.applicationName)/config.json"

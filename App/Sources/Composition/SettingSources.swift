@@ -33,7 +33,7 @@ struct SettingSources {
         guard let name = ProfileName(found.value) else { throw found.error("must be \(ProfileName.rule)") }
         guard profiles.contains(name) else {
             let known = profiles.map(\.rawValue).sorted().joined(separator: ", ")
-            let path = file?.path ?? "a configuration file"
+            let path = ConfigurationFile.location(environment: environment)
             throw found.error(
                 "names the profile \(name), which does not exist; add it to \"profiles\" in \(path)"
                     + (known.isEmpty ? "" : ", or use one of: \(known)"))
