@@ -57,9 +57,11 @@ extension HTTPTransportError {
             self.init(.connectionFailed, reason: Self.lost(hasHead))
         case .connectTimeout, .getConnectionFromPoolTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
             .tlsHandshakeTimeout:
-            self.init(.timedOut, reason: "no connection could be made in time")
+            self.init(.timedOut, reason: "no connection could be made in time", waitedFor: .connection)
         case .readTimeout, .writeTimeout, .deadlineExceeded:
-            self.init(.timedOut, reason: "nothing was sent or received during a timeout of the client")
+            let wait = hasHead ? NetworkError.Wait.responseBody : .responseHead
+            self.init(
+                .timedOut, reason: "nothing was sent or received during a timeout of the client", waitedFor: wait)
         case .bodyLengthMismatch:
             self.init(.encodingFailed, reason: "the body has another number of bytes than its length says")
         case .invalidProxyResponse, .proxyAuthenticationRequired:
