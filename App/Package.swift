@@ -98,6 +98,7 @@ let articles: Target = .executableTarget(
         .product(name: "OAuth2Flows", package: "Latchkey"),
         .product(name: "Imaging", package: "Latchkey"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
     ]

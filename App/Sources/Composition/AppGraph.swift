@@ -49,7 +49,7 @@ public struct AppGraph: Sendable {
         let url = configuration.baseURL
         let unauthenticated = NetworkClient(
             baseURL: url, transport: transport, interceptors: [RetryPolicy.standard], observers: observers)
-        let store = configuration.store.makeStore(for: url)
+        let store = configuration.makeStore()
         // To refresh in another way, replace this handler.
         let handler = configuration.refresh.makeHandler(
             for: url, network: unauthenticated, replay: configuration.replay)

@@ -62,6 +62,7 @@ package struct Strings: Sendable {
         case .never: nil
         case .byUser: self(.signedOutByUser)
         case .application(let text): self(.endedByApplication, ["reason": text])
+        case .moved: self(.sessionEnded)
         case .expired: self(.endedByServer)
         }
     }
