@@ -58,7 +58,8 @@ import Testing
         #expect(script.refresh(2) == ["lease"])
     }
 
-    @Test func `G8: a call that is abandoned near a suspension ends with the late response of an earlier call`() throws {
+    @Test func `G8: a call that is abandoned near a suspension ends with the late response of an earlier call`() throws
+    {
         var script = MachineScript.signedIn()
         _ = script.refresh(1)
         let abandoned = try #require(script.call)
