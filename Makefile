@@ -76,6 +76,12 @@ test-traits: setup-test ## Run the modules' tests with all traits
 test-app: setup-test ## Run the app's tests, end to end against the real server
 	swift test --package-path App
 
+.PHONY: check-web
+check-web: setup-run ## Drive the screens in headless Chromium, and save pictures: make check-web PICTURES=folder
+	@.ci/setup chromium
+	@swift build --package-path App --product articles >&2
+	App/Tests/Web/check "$$(swift build --package-path App --show-bin-path)/articles" $(or $(PICTURES),.build-web)
+
 .PHONY: test-consumers
 test-consumers: ## Build the README's samples as apps of several kinds compile them
 	swift test --package-path Tests/Consumers --scratch-path .build-consumers

@@ -35,9 +35,8 @@ import Testing
     @Test func `the Info.plist permits the background task, and names the Keychain group of the entitlements`() throws {
         let information = try Self.propertyList("Reader/Info.plist")
         let entitlements = try Self.propertyList("Reader/Reader.entitlements")
-        let source = try String(
-            contentsOf: SourceFile.root.appendingPathComponent("App/Sources/ArticlesUI/Services/BackgroundRefresh.swift"),
-            encoding: .utf8)
+        let path = "App/Sources/ArticlesUI/Services/BackgroundRefresh.swift"
+        let source = try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
         let permitted = try #require(information["BGTaskSchedulerPermittedIdentifiers"] as? [String])
         #expect(permitted.count == 1)
         #expect(source.contains("identifier = \"\(permitted[0])\""))

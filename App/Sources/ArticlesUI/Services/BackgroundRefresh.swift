@@ -1,3 +1,6 @@
+import AuthInterface
+import DataAPI
+
 /// What the application does while it is not shown: it reads the newest articles for the next launch.
 ///
 /// A token that has expired is refreshed on the way. If the system ends the task early, a refresh that is under way is
@@ -21,7 +24,8 @@ package struct BackgroundRefresh: Sendable {
     ///
     /// A failure changes nothing: the next launch shows what is stored, and reports errors itself.
     package func run() async {
-        guard case .signedIn = try? await services.account.launch(), case .signedIn(let session) = services.session.state,
+        guard case .signedIn = try? await services.account.launch(),
+            case .signedIn(let session) = services.session.state,
             let page = try? await services.articles.page(after: nil, limit: Self.pageSize),
             services.session.state == .signedIn(session)
         else { return }

@@ -23,8 +23,8 @@ struct ArticlesCommand: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, ServeCommand.self, LoginCommand.self, ListCommand.self, ShowCommand.self,
             CreateCommand.self, EditCommand.self, DeleteCommand.self, StatusCommand.self, LogoutCommand.self,
-            SessionCommand.self, ProfileCommand.self,
-            APICommand.self, DoctorCommand.self, ManCommand.self,
+            SessionCommand.self, ProfileCommand.self, APICommand.self, WebCommand.self, DoctorCommand.self,
+            ManCommand.self,
         ]
     )
 

@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import NetworkCore
+
 import struct Foundation.UUID
 
 /// One call from its start to its end, as the waterfall draws it.

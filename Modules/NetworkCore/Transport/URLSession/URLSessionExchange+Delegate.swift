@@ -111,7 +111,8 @@ extension URLSessionExchange {
     /// The first limit to be reached, and the error of it.
     private var limit: (at: Duration, error: HTTPTransportError) {
         let (turnAt, lastActivity, hasHead) = state.withLock { ($0.turnAt, $0.lastActivity, $0.hasHead) }
-        let idle = (lastActivity + request.idleTimeout, HTTPTransportError.idle(for: request.idleTimeout, hasHead: hasHead))
+        let timeout = request.idleTimeout
+        let idle = (lastActivity + timeout, HTTPTransportError.idle(for: timeout, hasHead: hasHead))
         guard !hasHead, let timeToHead = request.timeToHead else { return idle }
         let deadline = startedAt + timeToHead
         let wait = turnAt.map { $0 < deadline } ?? false ? NetworkError.Wait.responseHead : .connection
