@@ -14,8 +14,9 @@ extension SharedTokenStore {
     /// - Parameters:
     ///   - limit: How long to wait for the lease. Default: 30 s.
     ///   - clock: The clock of the tombstone's date.
-    ///   - receive: Receives the tokens, and returns when they are durable at their new place. When it throws, the
-    ///     session stays.
+    ///   - receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens are durable
+    ///     at their new place. When it throws, the session stays. After a crash, the tombstone in the store shows that
+    ///     the session had left it; a session can leave a store several times, so its date matters.
     /// - Returns: What was moved.
     /// - Throws: `AuthenticationError` with code `notSignedIn`. `TokenStoreError`: `busy` when a refresh is under way,
     ///   or has been interrupted and must be completed first; `superseded` when another process has changed the session
@@ -25,7 +26,7 @@ extension SharedTokenStore {
     public func moveOut(
         waitingAtMost limit: Duration = .seconds(30),
         clock: any TimeSource = SystemTimeSource(),
-        to receive: (TokenBundle) async throws -> Void
+        to receive: (TokenBundle, EndedSession) async throws -> Void
     ) async throws -> TokenBundle {
         // Without a session there is nothing to take a lease of.
         guard try await read().bundle != nil else { throw AuthenticationError(.notSignedIn) }
@@ -43,17 +44,17 @@ extension SharedTokenStore {
     private func moveOut(
         under lease: any TokenStoreLease,
         _ clock: any TimeSource,
-        _ receive: (TokenBundle) async throws -> Void
+        _ receive: (TokenBundle, EndedSession) async throws -> Void
     ) async throws -> TokenBundle {
         guard let bundle = try await read().bundle else { throw AuthenticationError(.notSignedIn) }
         guard bundle.pendingRefresh == nil else {
             throw TokenStoreError(.busy, reason: "a refresh of the session was interrupted; refresh it first")
         }
-        try await receive(bundle)
+        let ended = EndedSession(session: bundle.session, reason: .moved, date: clock.date)
+        try await receive(bundle, ended)
         guard !lease.isLost else {
             throw TokenStoreError(.busy, reason: "the lease was lost: another process may refresh the session")
         }
-        let ended = EndedSession(session: bundle.session, reason: .moved, date: clock.date)
         let isEnded = Locked(false)
         try await update { found in
             guard case .success(.active(bundle)) = found else { return nil }

@@ -10,10 +10,10 @@ extension AppGraph {
 
     /// Moves the session out of the store. A refresh that was interrupted is completed first.
     ///
-    /// - Parameter receive: Receives the tokens, and returns when they are durable at their new place. When it throws,
-    ///   the session stays.
+    /// - Parameter receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens are
+    ///   durable at their new place. When it throws, the session stays.
     /// - Throws: `AuthenticationError`, `TokenStoreError`, and what `receive` throws.
-    public func moveSessionOut(to receive: (TokenBundle) async throws -> Void) async throws {
+    public func moveSessionOut(to receive: (TokenBundle, EndedSession) async throws -> Void) async throws {
         guard let sharedStore else { throw AuthenticationError(.notSignedIn) }
         if try await sharedStore.load()?.pendingRefresh != nil {
             try await session.refresh()

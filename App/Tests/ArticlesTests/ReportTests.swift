@@ -68,6 +68,19 @@ import Testing
     /// How often the piece itself has a character; each escape of `&` starts with one.
     private static let pageOwn = ["<": 2, ">": 2, "\"": 2, "&": 2]
 
+    @Test func `only a refusal that another attempt follows is about the token`() {
+        func call(_ statuses: Int...) -> CallSpan {
+            let attempts = statuses.enumerated().map { index, status in
+                CallSpan.Attempt(start: .milliseconds(index * 2), end: .milliseconds(index * 2 + 1), status: status)
+            }
+            return CallSpan(method: "GET", path: "a", start: .zero, end: .seconds(1), attempts: attempts)
+        }
+        let page = Self.page(spans: [call(403), call(429, 200), call(503, 200), call(419, 200), call(498, 200)])
+        #expect(page.calls.map(\.isRefused) == [false, false, false, true, true])
+        #expect(page.calls.map(\.isRetried) == [false, true, true, false, false])
+        #expect(page.html.description.components(separatedBy: "token refused").count == 3)
+    }
+
     @Test func `a number above the limit is stated, and every call has a place`() {
         let spans = (0..<ReportPage.limit + 7).map {
             CallSpan(

@@ -93,6 +93,9 @@ import Testing
                 #expect(run.status == (path == taken || path == "/" ? 64 : 73), "\(path): \(run.errors)")
             }
             #expect(try String(contentsOfFile: taken, encoding: .utf8) == "precious")
+            let empty = try home.file("empty", Data())
+            #expect(chmod(empty, 0o600) == 0)
+            #expect(try await home.run(["session", "export", empty] + base).status == 64)
             #expect(try await home.run(["list"] + base).status == 0)
             let none = try await other.run(["session", "export", file] + base)
             #expect(none.status == 77 && !FileManager.default.fileExists(atPath: file))
@@ -192,6 +195,27 @@ import Testing
             #expect(refused.status == 65 && refused.errorLine?.contains("interrupted at elsewhere:/store") == true)
             #expect(try await other.run(["session", "import", copy] + base).status == 0)
             #expect(!FileManager.default.fileExists(atPath: copy) && backend.statistics.logouts == 0)
+        }
+    }
+
+    @Test func `an export that was killed before its end is refused where the session has been before`() async throws {
+        try await withSignedIn { base, _, file in
+            for (from, to) in [(home, other), (other, home)] {
+                #expect(try await from.run(["session", "export", file] + base).status == 0)
+                #expect(try await to.run(["session", "import", file] + base).status == 0)
+            }
+            #expect(try await home.run(["session", "export", file] + base).status == 0)
+            let copy = home.location("copy")
+            try FileManager.default.copyItem(atPath: file, toPath: copy)
+            #expect(try await home.run(["session", "import", file] + base).status == 0)
+            // The session is signed in at home, and the other machine has the tombstone of an earlier move.
+            try setState("exporting", of: copy)
+            #expect(try await other.run(["session", "import", copy] + base).status == 65)
+            #expect(try await home.run(["session", "export", file] + base).status == 0)
+            let stale = try await home.run(["session", "export", copy] + base)
+            #expect(stale.status == 64, "the tombstone at home is that of the other file")
+            #expect(try await home.run(["session", "import", copy] + base).status == 65)
+            #expect(try await other.run(["session", "import", file] + base).status == 0)
         }
     }
 

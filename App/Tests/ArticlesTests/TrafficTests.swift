@@ -79,7 +79,9 @@ import Testing
                     let run = try await home.run(["list", option, path] + base)
                     #expect(run.status == 73 && run.errorLine?.contains(path) == true, "\(run.errors)")
                 }
-                #expect(try await home.run(["list", option, ""] + base).status == 64)
+                for path in ["", "-"] {
+                    #expect(try await home.run(["list", option, path] + base).status == 64)
+                }
             }
             #expect(try await home.run(["list", "--har", "a", "--report", "a"] + base).status == 64)
             #expect(backend.statistics.requests == requests)

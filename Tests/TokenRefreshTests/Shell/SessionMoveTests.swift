@@ -22,7 +22,9 @@ import Testing
         let engine = TokenRefreshCoordinator(store: store, handler: handler, revocation: revocation)
         _ = try await engine.token()
         let states = engine.states
-        let received = try await store.moveOut { bundle in
+        let announced = Locked<EndedSession?>(nil)
+        let received = try await store.moveOut { bundle, ended in
+            announced.withLock { $0 = ended }
             let stored = try await store.load()
             #expect(stored == bundle)
         }
@@ -33,12 +35,13 @@ import Testing
         #expect(revocation.revoked.isEmpty)
         guard case .ended(let ended) = try await store.read() else { throw AuthenticationError(.sessionEnded) }
         #expect(ended.reason == .moved && ended.session == received.session)
+        #expect(announced.withLock { $0 } == ended, "to its date")
     }
 
     @Test func `a session that was not received stays`() async throws {
         try await store.save(.fixture())
         await #expect(throws: CancellationError.self) {
-            try await store.moveOut { _ in throw CancellationError() }
+            try await store.moveOut { _, _ in throw CancellationError() }
         }
         #expect(try await store.load() == .fixture())
         let lease = try await store.lease(waitingAtMost: .zero)
@@ -46,7 +49,7 @@ import Testing
     }
 
     @Test func `without a session nothing is moved`() async throws {
-        await #expect { try await store.moveOut { _ in } } throws: {
+        await #expect { try await store.moveOut { _, _ in } } throws: {
             ($0 as? AuthenticationError)?.code == .notSignedIn
         }
     }
@@ -54,13 +57,13 @@ import Testing
     @Test func `a session is not moved while a process refreshes it`() async throws {
         try await store.save(.fixture())
         let lease = try await store.lease(waitingAtMost: .zero)
-        await #expect { try await store.moveOut(waitingAtMost: .zero) { _ in } } throws: {
+        await #expect { try await store.moveOut(waitingAtMost: .zero) { _, _ in } } throws: {
             ($0 as? TokenStoreError)?.code == .busy
         }
         await lease.release()
         let intent = RefreshIntent(idempotencyKey: "fixture-key", owner: .current, date: Date())
         try await store.update { _ in .active(TokenBundle.fixture().with(pendingRefresh: intent)) }
-        await #expect { try await store.moveOut { _ in } } throws: { ($0 as? TokenStoreError)?.code == .busy }
+        await #expect { try await store.moveOut { _, _ in } } throws: { ($0 as? TokenStoreError)?.code == .busy }
         #expect(try await store.load() != nil)
     }
 
@@ -68,7 +71,7 @@ import Testing
         try await store.save(.fixture())
         let next = TokenBundle(
             accessToken: "fixture-next", refreshToken: nil, session: TokenBundle.fixture().session, generation: 9)
-        await #expect { try await store.moveOut { _ in try await store.save(next) } } throws: {
+        await #expect { try await store.moveOut { _, _ in try await store.save(next) } } throws: {
             ($0 as? TokenStoreError)?.code == .superseded
         }
         #expect(try await store.load() == next)
@@ -76,7 +79,7 @@ import Testing
 
     @Test func `a session returns to its store, and to no store that has a session`() async throws {
         try await store.save(.fixture())
-        let bundle = try await store.moveOut { _ in }
+        let bundle = try await store.moveOut { _, _ in }
         let engine = TokenRefreshCoordinator(store: store, handler: handler)
         #expect(try await engine.restore() == .signedOut(.moved))
         #expect(try await store.moveIn(bundle) == nil)

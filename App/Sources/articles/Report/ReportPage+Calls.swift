@@ -85,7 +85,8 @@ extension ReportPage {
     private func attempts(of span: CallSpan) -> HTML {
         func cell(_ duration: Duration?) -> HTML { "<td>\(duration.map(\.inWords) ?? "–")</td>" }
         let rows = span.attempts.enumerated().map { index, attempt -> HTML in
-            let problem = attempt.isRefusal ? "token refused" : attempt.status == nil ? attempt.problem : nil
+            let isRefused = attempt.isRefusal && index < span.attempts.count - 1
+            let problem = isRefused ? "token refused" : attempt.status == nil ? attempt.problem : nil
             let pause = attempt.pause.flatMap { $0 > .zero ? "again after \($0.inWords)" : nil }
             let notes = [problem, pause].compactMap(\.self)
             return """

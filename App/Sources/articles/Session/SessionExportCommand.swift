@@ -39,8 +39,8 @@ struct SessionExportCommand: AsyncParsableCommand {
         guard isatty(STDOUT_FILENO) == 0 else {
             throw Failure("standard output is a terminal; name a file, or redirect it", .usage)
         }
-        try await graph.moveSessionOut { bundle in
-            let session = MovedSession(bundle, baseURL: graph.configuration.baseURL)
+        try await graph.moveSessionOut { bundle, ended in
+            let session = MovedSession(bundle, ended, baseURL: graph.configuration.baseURL)
             try SessionFile.write(session, to: STDOUT_FILENO)
         }
         output.console.note("the session was moved; import it with 'articles session import'")
@@ -50,13 +50,13 @@ struct SessionExportCommand: AsyncParsableCommand {
         let console = output.console
         let stored = try await graph.sharedStore?.read() ?? .empty
         let file = try SessionFile.create(file, continuing: stored)
-        if let left = try? file.content(), stored.isMoved(left.bundle.session) {
+        if let left = try? file.content(), left.hasLeft(stored) {
             // An earlier run was killed after it had ended the session.
             try file.set(.moved)
         } else {
             do {
-                try await graph.moveSessionOut { bundle in
-                    try file.write(MovedSession(bundle, baseURL: graph.configuration.baseURL))
+                try await graph.moveSessionOut { bundle, ended in
+                    try file.write(MovedSession(bundle, ended, baseURL: graph.configuration.baseURL))
                 }
             } catch {
                 try await discard(file, of: graph, because: error)
@@ -72,7 +72,7 @@ struct SessionExportCommand: AsyncParsableCommand {
     private func discard(_ file: SessionFile, of graph: AppGraph, because error: any Error) async throws {
         let written = try? file.content()
         let stored = try? await graph.sharedStore?.read()
-        if let written, stored?.isMoved(written.bundle.session) == true { return }
+        if let written, written.hasLeft(stored) { return }
         if written == nil || stored != nil {
             file.remove()
             throw error
@@ -82,12 +82,5 @@ struct SessionExportCommand: AsyncParsableCommand {
         throw Failure(
             "\(failure.message); the session may be in \(self.file) by now: run this command again once the store works",
             failure.status)
-    }
-}
-
-extension StoredSession {
-    /// Whether it is the end of a session that was moved.
-    func isMoved(_ session: SessionID) -> Bool {
-        if case .ended(let ended) = self { ended.reason == .moved && ended.session == session } else { false }
     }
 }

@@ -46,10 +46,10 @@ final class SessionFile {
         guard number >= 0 else {
             let problem = errno
             guard problem == EEXIST else { throw failure("cannot be created", problem, path, .output) }
-            if let file = try? open(path), file.state == .exporting {
-                let left = try? file.content()
-                // Without content the export was killed before the session was written.
-                if left == nil || left.map({ stored.concerns($0.bundle.session) }) == true { return file }
+            if let file = try? open(path), file.state == .exporting, let data = try? file.data(), !data.isEmpty {
+                // Without a whole session the export was killed while it was written.
+                guard let left = try? content(of: data, named: path) else { return file }
+                if left.hasLeft(stored) || stored.bundle?.session == left.bundle.session { return file }
             }
             throw Failure("\(path) exists already; name another file", .usage)
         }
@@ -211,9 +211,4 @@ extension SessionFile {
     private static func failure(_ problem: String, _ number: Int32, _ path: String, _ status: ExitStatus) -> Failure {
         Failure("\(path) \(problem): \(String(cString: strerror(number)))", status)
     }
-}
-
-extension StoredSession {
-    /// Whether it is a session, or its move.
-    fileprivate func concerns(_ session: SessionID) -> Bool { bundle?.session == session || isMoved(session) }
 }

@@ -77,7 +77,7 @@ struct SessionImportCommand: AsyncParsableCommand {
         switch file.state {
         case .moved: return
         case .exporting:
-            guard try await store.readable()?.isMoved(session.bundle.session) != true else { return }
+            guard try await !session.hasLeft(store.readable()) else { return }
             throw Failure(
                 "the export to \(self.file) was interrupted, so the session may still be signed in where it was; "
                     + "run 'articles session export' with this file there again",

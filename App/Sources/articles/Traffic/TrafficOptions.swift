@@ -17,8 +17,8 @@ struct TrafficOptions: ParsableArguments {
     var report: String?
 
     func validate() throws {
-        for (name, path) in [("--har", har), ("--report", report)] where path?.isEmpty == true {
-            throw ValidationError("\(name) must name a file")
+        for (name, path) in [("--har", har), ("--report", report)] where path == "" || path == "-" {
+            throw ValidationError("\(name) must name a file; standard output is /dev/stdout")
         }
         guard har == nil || har != report else { throw ValidationError("--har and --report must name two files") }
     }
