@@ -96,6 +96,10 @@ endurance: setup-run ## Run processes for long against a real OAuth 2 provider: 
 	@"$$(swift build --package-path App --show-bin-path)/Endurance" --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		--provider App/Tests/Endurance/provider/start
 
+.PHONY: test-provider
+test-provider: setup-run ## Run the OAuth 2 flows against a real provider, from PyPI: sign-in, refresh, revocation
+	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test --package-path App --filter '^ProviderTests\.'
+
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
 	Tests/AppleStubs/typecheck

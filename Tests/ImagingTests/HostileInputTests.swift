@@ -128,6 +128,19 @@ import Testing
         #expect(error?.message.contains("more than 100 scans") == true)
     }
 
+    @Test func `a JPEG with many scans of many pixels is refused`() throws {
+        var file = FlatJPEG(components: [200]).data
+        let frame = try #require(file.range(of: Data([0xFF, 0xC0])))
+        file.replaceSubrange(frame.lowerBound + 5..<frame.lowerBound + 9, with: [0x17, 0x70, 0x17, 0x70])
+        let scan = try #require(file.range(of: Data([0xFF, 0xDA])))
+        let coded = file[scan.lowerBound..<file.count - 2] + Data(count: 4_000)
+        let scans = (0..<40).reduce(into: Data()) { scans, _ in scans += coded }
+        let error = #expect(throws: ImagingError.self) {
+            try PhotoFitter(codec: codec).fit(file[..<scan.lowerBound] + scans + file.suffix(2))
+        }
+        #expect(error?.message.contains("40 scans for 6000×6000 pixels") == true)
+    }
+
     @Test func `a progressive JPEG that needs memory out of proportion is refused`() throws {
         var file = FlatJPEG(components: [200, 128, 128]).data
         let frame = try #require(file.range(of: Data([0xFF, 0xC0])))

@@ -10,8 +10,8 @@ public import Foundation
 /// their profiles.
 ///
 /// A file whose decoding would take memory or time out of proportion to its bytes is refused: a JPEG with too few bytes
-/// for its pixels, with more than 100 scans, or a progressive one that would take more than 128 MB and more than 64
-/// times its own bytes.
+/// for its pixels, with more than 100 scans or 2³⁰ pixels in all scans, or a progressive one that would take more than
+/// 128 MB and more than 64 times its own bytes.
 ///
 /// The codec has no state, and several threads can use it concurrently.
 public struct TurboJPEGCodec: ImageCodec {

@@ -66,6 +66,7 @@ struct JPEGStructure {
         // Each block of 64 pixels takes at least a bit.
         if size.pixelCount / 512 > byteCount { return "has \(byteCount) bytes for \(size) pixels" }
         if scans > Self.maximumScans { return "has more than \(Self.maximumScans) scans" }
+        if scans > Self.maximumWork / size.pixelCount { return "has \(scans) scans for \(size) pixels" }
         // A picture in several scans is decoded whole, two bytes a coefficient.
         guard isProgressive || firstScanComponents < components else { return nil }
         let memory = Double(size.pixelCount) * coefficientsPerPixel * 2
@@ -74,7 +75,9 @@ struct JPEGStructure {
     }
 
     /// Encoders write about ten.
-    static let maximumScans = 100
+    private static let maximumScans = 100
+    /// Every scan visits every pixel. This is enough for ten scans of 100 megapixels.
+    private static let maximumWork = 1 << 30
     /// A progressive picture may take this memory, or so many times its own bytes: 128 MB is enough for 44 megapixels
     /// with 4:2:0 chroma, whatever they compress to.
     private static let (freeMemory, memoryPerByte) = (128 << 20, 64)
