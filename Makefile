@@ -36,6 +36,30 @@ run: setup-run ## Run the demonstration, or another command: make run ARGS="list
 	@swift build --package-path App --product articles >&2
 	@"$$(swift build --package-path App --show-bin-path)/articles" $(ARGS)
 
+REPORT ?= .build/report.html
+
+.PHONY: report
+report: setup-run ## Write a page about the demonstration's requests: make report REPORT=demo.html
+	@swift build --package-path App --product articles >&2
+	@mkdir -p "$(dir $(REPORT))"
+	@"$$(swift build --package-path App --show-bin-path)/articles" demo --report "$(REPORT)" >/dev/null
+	@echo "$(REPORT)"
+
+.PHONY: check-report
+check-report: setup-run ## Check pages of --report in headless Chromium: structure, contrast, width, keyboard, hostile text
+	@.ci/setup chromium python3
+	@swift build --package-path App --product articles >&2
+	@App/Tests/Report/run "$$(swift build --package-path App --show-bin-path)/articles"
+
+MAN ?= .build/articles.1
+
+.PHONY: man
+man: setup-run ## Write the manual page of the command line: make man MAN=/usr/local/share/man/man1/articles.1
+	@swift build --package-path App --product articles >&2
+	@mkdir -p "$(dir $(MAN))"
+	@"$$(swift build --package-path App --show-bin-path)/articles" man >"$(MAN)"
+	@echo "$(MAN)"
+
 .PHONY: test
 test: test-root test-traits test-consumers test-app ## Run all tests: modules, README samples, app
 
@@ -51,6 +75,12 @@ test-traits: setup-test ## Run the modules' tests with all traits
 .PHONY: test-app
 test-app: setup-test ## Run the app's tests, end to end against the real server
 	swift test --package-path App
+
+.PHONY: check-web
+check-web: setup-run ## Drive the screens in headless Chromium, and save pictures: make check-web PICTURES=folder
+	@.ci/setup chromium
+	@swift build --package-path App --product articles >&2
+	App/Tests/Web/check "$$(swift build --package-path App --show-bin-path)/articles" $(or $(PICTURES),.build-web)
 
 .PHONY: test-consumers
 test-consumers: ## Build the README's samples as apps of several kinds compile them

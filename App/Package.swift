@@ -32,6 +32,7 @@ let composition: Target = .target(
         .product(name: "AuthInterface", package: "Latchkey"),
         .product(name: "TokenRefresh", package: "Latchkey"),
         .product(name: "NetworkCore", package: "Latchkey"),
+        .product(name: "NetworkAsyncHTTPClient", package: "Latchkey", condition: .when(platforms: [.linux])),
         .product(name: "DataAPI", package: "Latchkey"),
         .product(name: "OAuth2Flows", package: "Latchkey"),
         .product(name: "Storage", package: "Latchkey"),
@@ -62,12 +63,34 @@ let articlesApp: Target = .target(
     ]
 )
 
+/// The screens in a browser: pages over the models, for one user on this computer. Like the models, the pages know
+/// neither the network nor the stores.
+let articlesWeb: Target = .target(
+    name: "ArticlesWeb",
+    dependencies: [
+        "ArticlesUI",
+        .product(name: "DataAPI", package: "Latchkey"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "Mustache", package: "swift-mustache"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        .product(name: "Logging", package: "swift-log"),
+    ]
+)
+
 /// The command line: arguments, output, exit statuses, and the demo.
 let articles: Target = .executableTarget(
     name: "articles",
     dependencies: [
         "Composition",
         "DevBackend",
+        "ArticlesUI",
+        "ArticlesApp",
+        "ArticlesWeb",
         .product(name: "AuthInterface", package: "Latchkey"),
         .product(name: "ConcurrencyPrimitives", package: "Latchkey"),
         .product(name: "NetworkCore", package: "Latchkey"),
@@ -75,6 +98,7 @@ let articles: Target = .executableTarget(
         .product(name: "OAuth2Flows", package: "Latchkey"),
         .product(name: "Imaging", package: "Latchkey"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
     ]
@@ -127,6 +151,7 @@ let tests: [Target] = [
             .product(name: "AuthTesting", package: "Latchkey"),
             .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "NetworkAsyncHTTPClient", package: "Latchkey", condition: .when(platforms: [.linux])),
             .product(name: "DataAPI", package: "Latchkey"),
             .product(name: "OAuth2Flows", package: "Latchkey"),
             .product(name: "Storage", package: "Latchkey"),
@@ -142,6 +167,8 @@ let tests: [Target] = [
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "DataAPI", package: "Latchkey"),
             .product(name: "OAuth2Flows", package: "Latchkey"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ]
     ),
@@ -165,6 +192,27 @@ let tests: [Target] = [
             .product(name: "DataAPI", package: "Latchkey"),
             .product(name: "Imaging", package: "Latchkey"),
             .product(name: "NetworkTesting", package: "Latchkey"),
+        ]
+    ),
+    .testTarget(
+        name: "ArticlesWebTests",
+        dependencies: [
+            "ArticlesWeb",
+            "ArticlesUI",
+            "ArticlesApp",
+            "Composition",
+            "DevBackend",
+            // Run as a process.
+            "articles",
+            "ProgramTesting",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "Imaging", package: "Latchkey"),
+            .product(name: "HummingbirdCore", package: "hummingbird"),
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ]
     ),
     .testTarget(
@@ -201,7 +249,7 @@ let tests: [Target] = [
 /// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds that target, its tests and what they need. A name
 /// that is not a target here changes nothing: the manifest of the root package reads the same variable.
 let targets: [Target] = {
-    let all = [devBackend, composition, articlesUI, articlesApp, articles] + tests
+    let all = [devBackend, composition, articlesUI, articlesApp, articlesWeb, articles] + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     let module = Context.environment["LATCHKEY_MODULE"] ?? ""
     var pending = [module, module + "Tests"].filter { byName[$0] != nil }
@@ -226,9 +274,9 @@ let usesRoot = targets.contains { target in
     }
 }
 
-/// Imaging's codec and the SHA-256 of OAuth2Flows need a trait on Linux; Apple platforms have both.
+/// The transport, Imaging's codec and the SHA-256 of OAuth2Flows need a trait on Linux; Apple platforms have all three.
 #if os(Linux)
-let traits: Set<Package.Dependency.Trait> = ["TurboJPEG", "Crypto"]
+let traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient", "TurboJPEG", "Crypto"]
 #else
 let traits: Set<Package.Dependency.Trait> = []
 #endif
@@ -241,10 +289,12 @@ let package = Package(
         .library(name: "DevBackend", targets: ["DevBackend"]),
         .library(name: "ArticlesUI", targets: ["ArticlesUI"]),
         .library(name: "ArticlesApp", targets: ["ArticlesApp"]),
+        .library(name: "ArticlesWeb", targets: ["ArticlesWeb"]),
         .executable(name: "articles", targets: ["articles"]),
     ].filter { product in targets.contains { $0.name == product.name } },
     dependencies: (usesRoot ? [.package(name: "Latchkey", path: "..", traits: traits)] : []) + [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -12,7 +12,7 @@ extension AsyncHTTPClientExchange: HTTPClientResponseDelegate {
 
     func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPRequestHead) {
         let now = clock.uptime
-        state.withLock { $0.lastActivity = now }
+        state.withLock { ($0.lastActivity, $0.isSent) = (now, true) }
         request.onEvent?(HTTPTransportEvent(.connected))
     }
 
@@ -92,11 +92,6 @@ extension AsyncHTTPClientExchange: HTTPClientResponseDelegate {
         }
         waiter?.resume(returning: data)
         return demand?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
-    }
-
-    func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) {
-        let isSent = state.withLock { $0.hasHead }
-        finish(HTTPTransportError(reportedBy: error, hasHead: isSent), keepsPieces: true)
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) throws {

@@ -4,18 +4,18 @@ import NetworkCore
 
 // The idle timeout, and the time to the head of the response.
 extension AsyncHTTPClientExchange {
-    /// The first limit to be reached, and what it is a limit of. `nil`: nothing has a limit now.
-    private var limit: (at: Duration, reason: String)? {
+    /// The first limit to be reached, and the error of it. `nil`: nothing has a limit now.
+    private var limit: (at: Duration, error: HTTPTransportError)? {
         state.withLock { state in
             guard state.end == nil else { return nil }
-            var limits: [(at: Duration, reason: String)] = []
+            var limits: [(at: Duration, error: HTTPTransportError)] = []
             if state.turnAt != nil, state.demand == nil {
-                let reason = "nothing was sent or received for \(request.idleTimeout)"
-                limits.append((state.lastActivity + request.idleTimeout, reason))
+                let error = HTTPTransportError.idle(for: request.idleTimeout, hasHead: state.hasHead)
+                limits.append((state.lastActivity + request.idleTimeout, error))
             }
             if !state.hasHead, let timeToHead = request.timeToHead {
-                let waited = state.turnAt == nil ? "waited for a connection" : "the head of the response did not arrive"
-                limits.append((startedAt + timeToHead, "\(waited) for \(timeToHead)"))
+                let wait = state.isSent ? NetworkError.Wait.responseHead : .connection
+                limits.append((startedAt + timeToHead, .waited(for: wait, atMost: timeToHead)))
             }
             return limits.min { $0.at < $1.at }
         }
@@ -35,7 +35,7 @@ extension AsyncHTTPClientExchange {
 
     private func checkLimit() {
         guard let limit else { return }
-        if clock.uptime < limit.at { startWatch() } else { fail(HTTPTransportError(.timedOut, reason: limit.reason)) }
+        if clock.uptime < limit.at { startWatch() } else { fail(limit.error) }
     }
 }
 #endif

@@ -13,6 +13,10 @@ final class AsyncHTTPClientExchange: Sendable {
         /// When its turn came. Until then nothing can be sent, so the idle timeout does not count.
         var turnAt: Duration?
         var task: HTTPClient.Task<Void>?
+        /// How often the request was handed to AsyncHTTPClient.
+        var attempts = 0
+        /// Whether a byte of the request may have been sent.
+        var isSent = false
         var upload: Upload?
         var lastActivity: Duration
         /// The entry for its next limit among the transport's deadlines.
@@ -39,6 +43,9 @@ final class AsyncHTTPClientExchange: Sendable {
         let task: Task<Void, Never>
         let end: EventLoopPromise<Void>
     }
+
+    /// How often a request is handed to AsyncHTTPClient, at most.
+    private static let mostAttempts = 8
 
     let request: HTTPTransportRequest
     /// Kept, so that its connections are not closed before the exchange has ended.
@@ -97,13 +104,27 @@ final class AsyncHTTPClientExchange: Sendable {
         }
         guard !isOver else { return gate.leave() }
         startWatch()
+        execute(prepared)
+    }
+
+    /// Hands the request to AsyncHTTPClient, and again where the connection that its pool has chosen was closed before
+    /// a byte was sent: the pool hears of a closed connection later than the connection itself. Nothing is sent twice.
+    private func execute(_ prepared: HTTPClient.Request) {
+        let attempt = state.withLock { state in
+            state.attempts += 1
+            return state.attempts
+        }
         let task = client.client.execute(request: prepared, delegate: self)
-        if client.log == nil {
-            // A client that the application has shut down fails the task without a word to the delegate.
-            task.futureResult.whenFailure { self.didReceiveError(task: task, $0) }
+        task.futureResult.whenFailure { error in
+            let isUnsent = self.state.withLock { state in
+                !state.isSent && state.end == nil && state.attempts == attempt && attempt < Self.mostAttempts
+            }
+            if isUnsent, HTTPTransportError.isClosedConnection(error) { return self.execute(prepared) }
+            let hasHead = self.state.withLock { $0.hasHead }
+            self.finish(HTTPTransportError(reportedBy: error, hasHead: hasHead), keepsPieces: true)
         }
         let isEnded = state.withLock { state in
-            state.task = task
+            if state.attempts == attempt { state.task = task }
             return state.end != nil
         }
         if isEnded { task.cancel() }

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
@@ -29,6 +30,16 @@ extension HTTPTransportError {
         }
     }
 
+    /// Whether an error says that a connection was closed, before or after it was chosen for a request.
+    static func isClosedConnection(_ error: any Error) -> Bool {
+        switch error {
+        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: true
+        case let error as HTTPClientError: error == .remoteConnectionClosed
+        case let error as IOError: error.errnoCode == EPIPE || error.errnoCode == ECONNRESET
+        default: false
+        }
+    }
+
     private static func isCut(_ error: any Error) -> Bool {
         switch error {
         case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection: true
@@ -46,9 +57,11 @@ extension HTTPTransportError {
             self.init(.connectionFailed, reason: Self.lost(hasHead))
         case .connectTimeout, .getConnectionFromPoolTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
             .tlsHandshakeTimeout:
-            self.init(.timedOut, reason: "no connection could be made in time")
+            self.init(.timedOut, reason: "no connection could be made in time", waitedFor: .connection)
         case .readTimeout, .writeTimeout, .deadlineExceeded:
-            self.init(.timedOut, reason: "nothing was sent or received during a timeout of the client")
+            let wait = hasHead ? NetworkError.Wait.responseBody : .responseHead
+            self.init(
+                .timedOut, reason: "nothing was sent or received during a timeout of the client", waitedFor: wait)
         case .bodyLengthMismatch:
             self.init(.encodingFailed, reason: "the body has another number of bytes than its length says")
         case .invalidProxyResponse, .proxyAuthenticationRequired:

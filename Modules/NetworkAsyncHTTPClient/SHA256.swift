@@ -12,7 +12,8 @@ enum SHA256 {
     static func digest(of bytes: [UInt8]) -> Data {
         var padded = bytes + [0x80]
         padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
-        padded += (0..<8).reversed().map { UInt8(truncatingIfNeeded: UInt64(bytes.count) * 8 >> ($0 * 8)) }
+        let bitCount = UInt64(bytes.count) * 8
+        padded += (0..<8).reversed().map { UInt8(truncatingIfNeeded: bitCount >> ($0 * 8)) }
         var state = initialState
         for start in stride(from: 0, to: padded.count, by: 64) { compress(padded[start..<(start + 64)], into: &state) }
         return Data(state.flatMap { word in (0..<4).reversed().map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })

@@ -1,4 +1,5 @@
 #if AsyncHTTPClient
+import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
@@ -57,6 +58,34 @@ import Testing
         #expect(peer.peer.connectionCount == 3)
         for _ in 0..<3 { _ = try await transport.perform(peer.request("ok")).body.collect(upTo: 10) }
         #expect(peer.peer.connectionCount == 4)
+    }
+
+    @Test func `a request that gets a connection which has just closed is sent once, over another one`() async throws {
+        let peer = try TransportPeer { connection in
+            // The surplus byte makes the client close the connection.
+            while connection.readRequest() != nil {
+                guard connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokH") else { return }
+            }
+        }
+        defer { peer.stop() }
+        let transport = AsyncHTTPClientTransport(limits: Self.limits)
+        // A call with a token shares the kept connections.
+        let request = HTTPTransportRequest(
+            head: HTTPRequestHead(method: .post, url: peer.url), body: HTTPBody(Data("x".utf8)),
+            idleTimeout: .seconds(600), context: RequestContext(session: SessionID()))
+        let (senders, rounds) = (4, 100)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<senders {
+                group.addTask {
+                    for _ in 0..<rounds {
+                        let response = try await transport.perform(request)
+                        #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(peer.requests.count == senders * rounds)
     }
 
     /// Opens as many streams as there may be.

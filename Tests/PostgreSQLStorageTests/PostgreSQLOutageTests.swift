@@ -177,7 +177,10 @@ private final class SilentListener: Sendable {
         let isBound = withUnsafePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, size) == 0 }
         }
-        guard isBound, listen(number, 64) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        // A child process that inherited the socket would keep it open after `stop`.
+        guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0, fcntl(number, F_SETFL, O_NONBLOCK) == 0, isBound,
+            listen(number, 64) == 0
+        else { throw POSIXError(.EADDRNOTAVAIL) }
     }
 
     deinit { stop() }
@@ -185,7 +188,9 @@ private final class SilentListener: Sendable {
     /// Ends, and cuts its connections.
     func stop() {
         isOpen.withLock { isOpen in
-            if isOpen { close(number) }
+            guard isOpen else { return }
+            while case let connection = accept(number, nil, nil), connection >= 0 { close(connection) }
+            close(number)
             isOpen = false
         }
     }

@@ -30,7 +30,7 @@ struct Manifest: Decodable, Sendable {
 
     /// The manifest of the root.
     static let root = Task { try await read(in: ".") }
-    private static let app = Task { try await read(in: "App") }
+    static let app = Task { try await read(in: "App") }
 
     private static func read(in folder: String) async throws -> Manifest {
         var environment = ProcessInfo.processInfo.environment

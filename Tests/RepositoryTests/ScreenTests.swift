@@ -55,9 +55,12 @@ import Testing
         let states: [String]
         let rows: [(screen: String, cells: [String])]
 
-        /// Reads `| screen | state | … |` and the rows below it.
-        init(_ text: String) throws {
-            let lines = text.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in
+        /// Reads `| screen | state | … |` and the rows below it, in the section of a heading.
+        init(of heading: String) throws {
+            let article = SourceFile.root.appendingPathComponent("\(screens)/ArticlesUI.docc/Screens.md")
+            let sections = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "\n## ")
+            let section = try #require(sections.first { $0.hasPrefix("\(heading)\n") })
+            let lines = section.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in
                 line.dropFirst().dropLast().split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             }
             states = Array(try #require(lines.first).dropFirst())
@@ -65,15 +68,18 @@ import Testing
         }
     }
 
-    @Test func `the table of the screens has every state of each, and a test or a reason in every cell`() throws {
-        let article = SourceFile.root.appendingPathComponent("\(Self.screens)/ArticlesUI.docc/Screens.md")
-        let table = try Table(String(contentsOf: article, encoding: .utf8))
-        #expect(table.states.count == 8)
-        #expect(table.rows.count == 7)
-        let tests = try SourceFile.all(in: "App/Tests").filter { $0.target == "ArticlesUITests" }
-        let names = tests.reduce(into: Set<Substring>()) { names, file in
+    private static func testNames(in target: String) throws -> Set<Substring> {
+        let tests = try SourceFile.all(in: "App/Tests").filter { $0.target == target }
+        return tests.reduce(into: []) { names, file in
             names.formUnion(file.source.matches(of: /@Test[^`]*func `([^`]+)`/).map(\.1))
         }
+    }
+
+    @Test func `the table of the screens has every state of each, and a test or a reason in every cell`() throws {
+        let table = try Table(of: "The states of the screens")
+        #expect(table.states.count == 8)
+        #expect(table.rows.count == 8)
+        let names = try Self.testNames(in: "ArticlesUITests")
         #expect(names.count > 40)
         for (screen, cells) in table.rows {
             #expect(cells.count == table.states.count, "\(screen)")
@@ -84,6 +90,17 @@ import Testing
                     Issue.record("\(screen), \(state): no test is called “\(name)”")
                 }
             }
+        }
+    }
+
+    @Test func `the table of the pages has every screen, and tests that exist`() throws {
+        let table = try Table(of: "The same screens in a browser")
+        #expect(try table.rows.map(\.screen) == Table(of: "The states of the screens").rows.map(\.screen))
+        let names = try Self.testNames(in: "ArticlesWebTests")
+        for (screen, cells) in table.rows {
+            let quoted = (cells.last ?? "").matches(of: /“([^”]+)”/).map(\.1)
+            #expect(!quoted.isEmpty, "\(screen)")
+            for name in quoted where !names.contains(name) { Issue.record("\(screen): no test is called “\(name)”") }
         }
     }
 }

@@ -5,37 +5,59 @@ import DataAPI
 import Foundation
 public import SwiftUI
 
-/// The application for Apple platforms. An Xcode project has a target whose only source starts it:
-///
-/// ```swift
-/// import ArticlesApp
-///
-/// @main enum Main {
-///     static func main() { ReaderApp.main() }
-/// }
-/// ```
+#if os(iOS)
+import BackgroundTasks
+#endif
+
+/// The application for Apple platforms. The only source of the Xcode project in `App/Xcode` starts it.
 public struct ReaderApp: App {
     private enum Start {
-        case app(AppModel)
+        case app(AppModel, ScreenServices)
         case failed(String)
     }
 
     @State private var start: Start
+    @Environment(\.scenePhase) private var phase
 
     /// Creates the application from the configuration of the process. Nothing is read or sent yet.
     public init() {
         _start = State(initialValue: Self.make())
     }
 
-    /// The only window.
+    /// The only window. On iOS the system may run ``BackgroundRefresh`` while it is not shown.
     public var body: some Scene {
+        #if os(iOS)
+        window
+            .backgroundTask(.appRefresh(BackgroundRefresh.identifier)) { [start] in
+                await Self.scheduleRefresh()
+                if case .app(_, let services) = start { await BackgroundRefresh(services: services).run() }
+            }
+            .onChange(of: phase) { _, phase in
+                if phase == .background { Self.scheduleRefresh() }
+            }
+        #else
+        window
+        #endif
+    }
+
+    private var window: some Scene {
         WindowGroup {
             switch start {
-            case .app(let app): AppView(app)
+            case .app(let app, _): AppView(app)
             case .failed(let reason): Text(reason).padding()
             }
         }
     }
+
+    #if os(iOS)
+    /// A simulator, and a device whose user has switched background refresh off, refuse it. The next launch then reads
+    /// the articles itself.
+    private static func scheduleRefresh() {
+        let request = BGAppRefreshTaskRequest(identifier: BackgroundRefresh.identifier)
+        request.earliestBeginDate = Date(timeIntervalSinceNow: BackgroundRefresh.interval / .seconds(1))
+        try? BGTaskScheduler.shared.submit(request)
+    }
+    #endif
 
     private static func make() -> Start {
         do {
@@ -46,7 +68,7 @@ public struct ReaderApp: App {
             let folder = URL.cachesDirectory.appendingPathComponent(AppConfiguration.applicationName)
             let services = ScreenServices(
                 AppGraph(configuration), identity: SystemIdentityTokens(), cache: FileArticleCache(folder: folder))
-            return .app(AppModel(services: services))
+            return .app(AppModel(services: services), services)
         } catch {
             return .failed("\(error)")
         }

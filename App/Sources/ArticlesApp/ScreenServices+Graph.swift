@@ -19,6 +19,7 @@ extension ScreenServices {
             account: GraphAccount(graph: graph),
             guests: GraphLogins(auth: graph.auth),
             social: GraphLogins(auth: graph.auth),
+            upgrades: GraphLogins(auth: graph.auth),
             identity: identity,
             photos: GraphPhotos(),
             articles: GraphArticles(graph: graph),
@@ -56,7 +57,7 @@ private struct GraphAccount: AccountReading {
     }
 }
 
-private struct GraphLogins: GuestRegistration, SocialLogin {
+private struct GraphLogins: GuestRegistration, SocialLogin, GuestUpgrade {
     let auth: AuthService
 
     func registerGuest(
@@ -71,6 +72,10 @@ private struct GraphLogins: GuestRegistration, SocialLogin {
 
     func signIn(_ provider: SocialProvider, token: String) async throws -> User {
         try await translatingErrors { try await auth.socialLogin(provider, token: token) }
+    }
+
+    func upgrade(_ provider: SocialProvider, token: String) async throws -> User {
+        try await translatingErrors { try await auth.upgradeGuest(provider, token: token) }
     }
 }
 

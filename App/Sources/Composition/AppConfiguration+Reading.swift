@@ -23,8 +23,21 @@ extension AppConfiguration {
             store: try sources.store(),
             refresh: try sources.refresh(),
             replay: try sources.replay(),
-            expiredStatus: try sources.expiredStatus()
+            expiredStatus: try sources.expiredStatus(),
+            profile: sources.profile
         )
+    }
+
+    /// The profiles of the configuration file, and the one in use.
+    ///
+    /// - Parameter environment: The environment.
+    /// - Returns: The names in their order, and the current one; `nil` is the default one.
+    /// - Throws: ``ConfigurationError``.
+    public static func profiles(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(ConfigurationError) -> (names: [ProfileName], current: ProfileName?) {
+        let sources = try SettingSources(flags: [:], environment: environment)
+        return (sources.profiles.sorted { $0.rawValue < $1.rawValue }, sources.profile)
     }
 }
 

@@ -31,19 +31,38 @@ public struct AppConfiguration: Sendable {
     /// The status of the response to an expired access token.
     public var expiredStatus: Int
 
+    /// The profile, which has a session of its own; `nil` is the default one.
+    public var profile: ProfileName?
+
     /// Creates a configuration. Each parameter is the property of its name.
     public init(
         baseURL: URL,
         store: StoreChoice = .file(folder: nil),
         refresh: RefreshChoice = .rest,
         replay: ReplayTolerance = .sameKey,
-        expiredStatus: Int = 401
+        expiredStatus: Int = 401,
+        profile: ProfileName? = nil
     ) {
         self.baseURL = baseURL
         self.store = store
         self.refresh = refresh
         self.replay = replay
         self.expiredStatus = expiredStatus
+        self.profile = profile
+    }
+
+    /// The location of the session, for people: the path of a file, or `memory`.
+    public var storeLocation: String { (makeStore() as? FileTokenStore)?.file.path ?? "memory" }
+
+    /// Creates the store of the session.
+    ///
+    /// Each server and each profile has an account of its own in the folder, so a change of `--base-url` never sends the
+    /// tokens of one server to another.
+    func makeStore() -> any TokenStore {
+        let origin = Origin(baseURL)?.description ?? baseURL.absoluteString
+        let path = baseURL.path.split(separator: "/").joined(separator: "/")
+        let server = path.isEmpty ? origin : "\(origin)/\(path)"
+        return store.makeStore(account: profile.map { "\($0)@\(server)" } ?? server)
     }
 
     var authentication: AuthenticationPolicy {
@@ -111,12 +130,8 @@ public enum StoreChoice: Sendable, Hashable {
     case keychain(service: String, accessGroup: String?)
     #endif
 
-    /// Creates the store of one server's session.
-    ///
-    /// Each server has an account of its own in the folder, so a change of `--base-url` never sends the tokens of one
-    /// server to another.
-    func makeStore(for baseURL: URL) -> any TokenStore {
-        let account = Self.account(for: baseURL)
+    /// Creates the store of one session.
+    func makeStore(account: String) -> any TokenStore {
         switch self {
         case .file(let folder?): return FileTokenStore(folder: folder, account: account)
         case .file(nil): return FileTokenStore(application: AppConfiguration.applicationName, account: account)
@@ -126,20 +141,5 @@ public enum StoreChoice: Sendable, Hashable {
             return Self.keychainStore(service: service, account: account, accessGroup: group)
         #endif
         }
-    }
-
-    /// The location of one server's session, for people.
-    ///
-    /// - Parameter baseURL: The base URL of the server's API.
-    /// - Returns: The path of a file, or `memory`.
-    public func location(for baseURL: URL) -> String {
-        (makeStore(for: baseURL) as? FileTokenStore)?.file.path ?? "memory"
-    }
-
-    /// The account of a server: its origin, and the path of its API.
-    private static func account(for baseURL: URL) -> String {
-        let origin = Origin(baseURL)?.description ?? baseURL.absoluteString
-        let path = baseURL.path.split(separator: "/").joined(separator: "/")
-        return path.isEmpty ? origin : "\(origin)/\(path)"
     }
 }

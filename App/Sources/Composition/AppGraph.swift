@@ -31,6 +31,7 @@ public struct AppGraph: Sendable {
     public let articles: ArticleService
 
     private let coordinator: TokenRefreshCoordinator
+    private let transport: any HTTPTransport
 
     /// Creates the graph. Nothing is read or sent yet.
     ///
@@ -41,14 +42,14 @@ public struct AppGraph: Sendable {
     ///   - observer: Is notified of the session's events, on any thread. It must not block.
     public init(
         _ configuration: AppConfiguration,
-        transport: any HTTPTransport = URLSessionTransport(),
+        transport: any HTTPTransport = PlatformTransport(),
         observers: [any NetworkObserver] = [],
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         let url = configuration.baseURL
         let unauthenticated = NetworkClient(
             baseURL: url, transport: transport, interceptors: [RetryPolicy.standard], observers: observers)
-        let store = configuration.store.makeStore(for: url)
+        let store = configuration.makeStore()
         // To refresh in another way, replace this handler.
         let handler = configuration.refresh.makeHandler(
             for: url, network: unauthenticated, replay: configuration.replay)
@@ -57,6 +58,7 @@ public struct AppGraph: Sendable {
 
         self.configuration = configuration
         self.store = store
+        self.transport = transport
         self.session = session
         coordinator = session
         unauthenticatedNetwork = unauthenticated
@@ -68,8 +70,7 @@ public struct AppGraph: Sendable {
     /// The current state of the session, for a status command or a support screen.
     public var report: SessionReport { SessionReport(coordinator.status) }
 
-    /// Waits until the background work has ended: a refresh, a write to the store, a revocation. Call it before the
-    /// program ends.
+    /// Waits until the background work has ended: a refresh, a write to the store, a revocation.
     ///
     /// A refresh that takes longer is not lost: the store holds its record, and the next start sends it again.
     ///
@@ -81,6 +82,24 @@ public struct AppGraph: Sendable {
         let status = coordinator.status
         guard case .signedOut(.expired) = status.state, !status.isStored else { return }
         throw AuthenticationError(.storeUnavailable, cause: status.storeFailure)
+    }
+
+    /// Waits as ``settle(within:)`` does, and then closes the connections. Call it before the program ends.
+    ///
+    /// The order matters: a refresh or a revocation that is under way needs its connection. A transport other than
+    /// ``PlatformTransport`` stays as it is.
+    ///
+    /// - Parameter limit: The longest time to wait for the background work.
+    /// - Throws: What ``settle(within:)`` throws, after the connections were closed.
+    public func shutdown(within limit: Duration = .seconds(10)) async throws {
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await settle(within: limit))
+        } catch {
+            outcome = .failure(error)
+        }
+        await (transport as? PlatformTransport)?.shutdown()
+        try outcome.get()
     }
 
     /// Creates a fitter with the platform's codec: at most 1024×1024 pixels and 5 MB.

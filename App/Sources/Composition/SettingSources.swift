@@ -1,5 +1,3 @@
-import Foundation
-
 /// The sources of settings. A flag wins over the environment, the environment over the configuration file.
 struct SettingSources {
     /// A value, and the name of its source.
@@ -17,11 +15,30 @@ struct SettingSources {
     private let flags: [Setting: String]
     private let environment: [String: String]
     private let file: ConfigurationFile?
+    /// The profile in use; `nil` is the default one.
+    private(set) var profile: ProfileName?
 
     init(flags: [Setting: String], environment: [String: String]) throws(ConfigurationError) {
         self.flags = flags
         self.environment = environment
         file = try ConfigurationFile.find(environment: environment)
+        profile = try self[.profile].flatMap { found throws(ConfigurationError) in try selected(found) }
+    }
+
+    /// The profiles of the configuration file.
+    var profiles: [ProfileName] { file.map { Array($0.profiles.keys) } ?? [] }
+
+    private func selected(_ found: Found) throws(ConfigurationError) -> ProfileName? {
+        guard found.value != ProfileName.defaultName else { return nil }
+        guard let name = ProfileName(found.value) else { throw found.error("must be \(ProfileName.rule)") }
+        guard profiles.contains(name) else {
+            let known = profiles.map(\.rawValue).sorted().joined(separator: ", ")
+            let path = ConfigurationFile.location(environment: environment)
+            throw found.error(
+                "names the profile \(name), which does not exist; add it to \"profiles\" in \(path)"
+                    + (known.isEmpty ? "" : ", or use one of: \(known)"))
+        }
+        return name
     }
 
     /// The value of a setting. An empty environment variable counts as absent.
@@ -32,7 +49,14 @@ struct SettingSources {
         if let value = environment[setting.variable], !value.isEmpty {
             return Found(value: value, source: setting.variable)
         }
-        guard let file, let value = file.values[setting] else { return nil }
+        guard let file else { return nil }
+        let section = profile.flatMap { file.profiles[$0] }
+        if let profile, let value = section?[setting] {
+            return Found(value: value, source: "\"\(setting.rawValue)\" of profile \(profile) in \(file.path)")
+        }
+        // A client's secret, or how one server refreshes, must not reach the server of a profile.
+        if section?[.baseURL] != nil, setting.belongsToServer { return nil }
+        guard let value = file.values[setting] else { return nil }
         return Found(value: value, source: "\"\(setting.rawValue)\" in \(file.path)")
     }
 }
@@ -63,67 +87,49 @@ public enum Setting: String, Sendable, CaseIterable {
     /// The OAuth 2.0 client secret. It has no flag: other users of the machine can read a process's arguments.
     case clientSecret = "client-secret"
 
+    /// The profile: a section of the configuration file, with a session of its own.
+    case profile
+
     /// The flag; `nil` for a setting without one.
     public var flag: String? { self == .clientSecret ? nil : "--\(rawValue)" }
 
     /// The environment variable.
-    public var variable: String { "LATCHKEY_" + rawValue.uppercased().replacing("-", with: "_") }
+    public var variable: String {
+        self == .profile ? "ARTICLES_PROFILE" : "LATCHKEY_" + rawValue.uppercased().replacing("-", with: "_")
+    }
+
+    /// Whether the setting is about one server.
+    var belongsToServer: Bool {
+        switch self {
+        case .baseURL, .refresh, .replay, .expiredStatus, .clientID, .clientSecret: true
+        case .store, .storePath, .profile: false
+        }
+    }
 }
 
-/// The configuration file: one JSON object from names of settings to strings or integers.
-struct ConfigurationFile {
-    /// The environment variable that names the file.
-    static let variable = "LATCHKEY_CONFIG"
+/// The name of a profile: 1 to 32 letters, digits, `-` and `_`, the first a letter or digit.
+public struct ProfileName: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the profile that is used when none is chosen. No section has it.
+    public static let defaultName = "default"
 
-    let path: String
-    let values: [Setting: String]
+    static let rule = "a name of 1 to 32 letters, digits, - and _, the first a letter or digit"
 
-    /// Reads the file that the environment names, or the default one, which may be missing.
-    static func find(environment: [String: String]) throws(ConfigurationError) -> ConfigurationFile? {
-        if let path = environment[variable], !path.isEmpty { return try ConfigurationFile(path: path) }
-        let path = defaultPath(environment: environment)
-        return FileManager.default.fileExists(atPath: path) ? try ConfigurationFile(path: path) : nil
+    /// The name.
+    public let rawValue: String
+
+    /// Creates a name. Fails for one that is invalid, and for `default`.
+    ///
+    /// - Parameter text: The name.
+    public init?(_ text: String) {
+        func isPlain(_ character: Character) -> Bool {
+            character.isASCII && (character.isLetter || character.isNumber)
+        }
+        guard (1...32).contains(text.count), text != Self.defaultName, let first = text.first, isPlain(first),
+            text.allSatisfy({ isPlain($0) || $0 == "-" || $0 == "_" })
+        else { return nil }
+        rawValue = text
     }
 
-    /// The path in the configuration folder of the XDG Base Directory Specification (0.8), which ignores a relative
-    /// one.
-    private static func defaultPath(environment: [String: String]) -> String {
-        let xdg = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let folder = xdg ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config"
-        return "\(folder)/\(AppConfiguration.applicationName)/config.json"
-    }
-
-    private init(path: String) throws(ConfigurationError) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError(
-                "the configuration file \(path) cannot be read; check its path and permissions")
-        }
-        guard let object = try? JSONDecoder().decode([String: Value].self, from: data) else {
-            throw ConfigurationError(
-                "the configuration file \(path) is not a JSON object of strings and integers; correct or remove it")
-        }
-        var values: [Setting: String] = [:]
-        for (key, value) in object.sorted(by: { $0.key < $1.key }) {
-            guard let setting = Setting(rawValue: key) else {
-                let known = Setting.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ConfigurationError("the key \"\(key)\" in \(path) is unknown; the keys are \(known)")
-            }
-            values[setting] = value.text
-        }
-        self.path = path
-        self.values = values
-    }
-
-    private struct Value: Decodable {
-        let text: String
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            if let number = try? value.decode(Int.self) {
-                text = String(number)
-            } else {
-                text = try value.decode(String.self)
-            }
-        }
-    }
+    /// The name.
+    public var description: String { rawValue }
 }

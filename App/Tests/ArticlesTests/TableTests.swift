@@ -81,6 +81,9 @@ import Testing
         #expect(show.errorLine?.hasSuffix("see 'articles show --help'") == true, "\(show.errors)")
         let guest = try await home.run(["login", "guest"])
         #expect(guest.errorLine?.hasSuffix("see 'articles login guest --help'") == true, "\(guest.errors)")
+        let social = ["login", "social", "--provider", "apple", "--token-file", "-"]
+        let value = try await home.run(social + ["--store", "cloud"])
+        #expect(value.errorLine?.hasSuffix("see 'articles login social --help'") == true, "\(value.errors)")
         let whole = try await home.run(["logout", "--json", "state"])
         #expect(whole.errorLine?.contains("use --json without fields") == true, "\(whole.errors)")
         let bogus = try await home.run(["bogus"])

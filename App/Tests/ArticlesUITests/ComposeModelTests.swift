@@ -27,6 +27,7 @@ import Testing
         #expect(!compose.canSubmit)
         await compose.submit()
         #expect(backend.creations.requests.isEmpty)
+        #expect(compose.phase == .failed(ScreenError("incompleteDraft")))
     }
 
     @Test func `an article is published, and the draft is empty again`() async {

@@ -53,6 +53,26 @@ import Testing
         run.cancel()
     }
 
+    @Test func `the alert promises a place and a draft only when they are kept`() async throws {
+        let (run, main) = try await start()
+        main.path = [.article(.fixture(1))]
+        backend.session.set(.signedOut(.expired()))
+        await until { app.alert != nil }
+        #expect(app.alert == SessionEndAlert(reason: .expired(), isPlaceKept: true, isDraftKept: false))
+        try await signIn(.ada, as: .second)
+        let next = try #require(app.main)
+        next.compose.draft = ArticleDraft(title: "Title", content: "")
+        backend.session.set(.signedOut(.expired()))
+        await until { app.alert != nil }
+        #expect(app.alert?.isDraftKept == true)
+        let nothing = SessionEndAlert(reason: .expired(), isPlaceKept: false, isDraftKept: false)
+        #expect(Strings(.english).message(for: nothing) == "The server has ended your session.")
+        let all = SessionEndAlert(reason: .expired(), isPlaceKept: true, isDraftKept: true)
+        let text = Strings(.english).message(for: all)
+        #expect(text.hasSuffix("Your draft is kept. After signing in you continue where you were."))
+        run.cancel()
+    }
+
     @Test func `many calls that fail because the session ended show one alert`() async throws {
         let (run, main) = try await start()
         backend.pages.standing = nil

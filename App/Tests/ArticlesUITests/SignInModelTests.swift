@@ -33,6 +33,7 @@ import Testing
     @Test func `a guest needs a name and a photo`() async {
         await guest.submit()
         #expect(!guest.canSubmit)
+        #expect(guest.phase == .failed(ScreenError("incompleteGuest")))
         await fill()
         #expect(guest.canSubmit)
         guest.name = "  "
@@ -112,6 +113,19 @@ import Testing
         #expect(guest.photo == .ready(Data("second prepared".utf8)))
     }
 
+    @Test func `a login waits for the photo that is being prepared`() async {
+        guest.name = "Ada"
+        let pick = Task { await guest.pick { Data("picked".utf8) } }
+        await backend.photos.calls(atLeast: 1)
+        let submit = Task { await guest.submit() }
+        backend.registrations.standing = .success(.ada)
+        backend.photos.respond(to: 0, with: Data("prepared".utf8))
+        await pick.value
+        await submit.value
+        #expect(backend.registrations.requests.map(\.photo) == [Data("prepared".utf8)])
+        #expect(finished.users == [.ada])
+    }
+
     @Test func `a photo that cannot be used says why, and a picker that is closed changes nothing`() async {
         await fill()
         await guest.pick { nil }
@@ -120,6 +134,8 @@ import Testing
         await guest.pick { Data("text".utf8) }
         #expect(guest.photo == .failed(ScreenError("notAnImage")))
         #expect(!guest.canSubmit)
+        await guest.submit()
+        #expect(guest.phase == .idle)
     }
 
     @Test func `a social login obtains the provider's token and signs in`() async {

@@ -113,6 +113,20 @@ import Testing
         #expect(error?.isUsage == false)
     }
 
+    @Test func `a profile that has a server inherits no setting of another server`() throws {
+        let file = #"""
+            {"base-url": "https://a.example.com", "refresh": "oauth2", "client-id": "a", "client-secret": "fixture-a",
+             "expired-status": 419, "store": "memory",
+             "profiles": {"b": {"base-url": "https://b.example.com"}, "c": {"expired-status": 403}}}
+            """#
+        let environment = try environment(file)
+        let b = try AppConfiguration.read(flags: [.profile: "b"], environment: environment)
+        #expect(b.refresh == .rest && b.expiredStatus == 401 && b.store == .memory && b.profile?.rawValue == "b")
+        let c = try AppConfiguration.read(flags: [.profile: "c"], environment: environment)
+        #expect(c.refresh == .oauth2(.basic(id: "a", secret: "fixture-a")) && c.expiredStatus == 403)
+        #expect(c.baseURL.host() == "a.example.com")
+    }
+
     @Test func `a configuration file that is named must exist`() throws {
         #expect(throws: ConfigurationError.self) {
             try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": "/nowhere/config.json"])

@@ -143,8 +143,10 @@ package final class SpawnedProgram: Sendable {
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         #if canImport(Glibc)
-        // The pipes of programs that were started at the same time. To close a number that is not open is no error.
-        for number in 3..<Int32(4_096) { posix_spawn_file_actions_addclose(&actions, number) }
+        // The sockets of tests, and the pipes of programs that were started at the same time. To close a number that is
+        // not open is no error.
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.compactMap { Int32($0) }
+        for number in 3...max(1_024, open?.max() ?? 0) { posix_spawn_file_actions_addclose(&actions, number) }
         #endif
         // The threads of tasks block all signals. A child inherits that, and could not be asked to end.
         var none = sigset_t()

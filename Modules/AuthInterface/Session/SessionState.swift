@@ -30,6 +30,9 @@ public enum SignOutReason: Sendable {
     /// The application ended the session for a reason of its own, such as "account disabled".
     case application(String)
 
+    /// The session was moved out of this store and continues elsewhere. Its tokens are not revoked.
+    case moved
+
     /// The session expired, with no details known.
     public static func expired() -> SignOutReason { .expired(SessionEnding()) }
 
@@ -43,7 +46,7 @@ extension SignOutReason: Hashable {
     /// Compares the kinds, and an application's reasons by their text.
     public static func == (first: SignOutReason, second: SignOutReason) -> Bool {
         switch (first, second) {
-        case (.never, .never), (.byUser, .byUser), (.expired, .expired): true
+        case (.never, .never), (.byUser, .byUser), (.expired, .expired), (.moved, .moved): true
         case (.application(let first), .application(let second)): first == second
         default: false
         }
@@ -56,6 +59,7 @@ extension SignOutReason: Hashable {
         case .byUser: hasher.combine(1)
         case .expired: hasher.combine(2)
         case .application(let text): hasher.combine(text)
+        case .moved: hasher.combine(3)
         }
     }
 }

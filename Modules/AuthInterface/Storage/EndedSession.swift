@@ -32,7 +32,7 @@ public struct EndedSession: Sendable, Hashable {
 
 extension EndedSession: Codable {
     private enum CodingKeys: String, CodingKey {
-        case session, reason, text, ending, date
+        case session, reason, text, ending, date, moved
     }
 
     /// Reads a note.
@@ -46,7 +46,9 @@ extension EndedSession: Codable {
         switch try fields.decode(String.self, forKey: .reason) {
         case "byUser": reason = .byUser
         case "expired": reason = .expired(try fields.decodeIfPresent(SessionEnding.self, forKey: .ending) ?? .init())
-        case "application": reason = .application(try fields.decode(String.self, forKey: .text))
+        case "application":
+            let isMoved = try fields.decodeIfPresent(Bool.self, forKey: .moved) ?? false
+            reason = isMoved ? .moved : .application(try fields.decode(String.self, forKey: .text))
         case "never": reason = .never
         default:
             throw DecodingError.dataCorruptedError(forKey: .reason, in: fields, debugDescription: "unknown reason")
@@ -70,6 +72,11 @@ extension EndedSession: Codable {
         case .application(let text):
             try fields.encode("application", forKey: .reason)
             try fields.encode(text, forKey: .text)
+        case .moved:
+            // A version that does not know the reason reads an application's one, and ends the session too.
+            try fields.encode("application", forKey: .reason)
+            try fields.encode("moved", forKey: .text)
+            try fields.encode(true, forKey: .moved)
         }
     }
 }

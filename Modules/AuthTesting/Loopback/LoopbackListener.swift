@@ -56,10 +56,18 @@ private func makeSocket() throws -> Int32 {
     #endif
     let descriptor = socket(AF_INET, kind, 0)
     guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
+    keepFromChildren(descriptor)
     return descriptor
 }
 
-private func acceptSocket(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
+private func acceptSocket(_ descriptor: Int32) -> Int32 {
+    let accepted = accept(descriptor, nil, nil)
+    if accepted >= 0 { keepFromChildren(accepted) }
+    return accepted
+}
+
+/// A child process that inherited a socket would keep its connection open after it has been closed here.
+private func keepFromChildren(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
 
 func closeSocket(_ descriptor: Int32) { _ = close(descriptor) }
 

@@ -1,3 +1,5 @@
+import ConcurrencyPrimitives
+
 /// Performs one HTTP exchange: this request out, its response in.
 ///
 /// *Transport or interceptor?* A transport moves bytes: it is the place for another HTTP library, a proxy, a stub, and,
@@ -53,6 +55,19 @@ public struct HTTPTransportError: Error, Sendable {
         self.code = code
         self.reason = reason
         self.waitedFor = waitedFor
+    }
+}
+
+extension HTTPTransportError {
+    /// A limit passed while the exchange waited for something.
+    package static func waited(for wait: NetworkError.Wait, atMost limit: Duration) -> Self {
+        Self(.timedOut, reason: "waited for \(wait) for \(limit.inWords)", waitedFor: wait)
+    }
+
+    /// The idle timeout passed.
+    package static func idle(for timeout: Duration, hasHead: Bool) -> Self {
+        let wait = hasHead ? NetworkError.Wait.responseBody : .responseHead
+        return Self(.timedOut, reason: "nothing was sent or received for \(timeout.inWords)", waitedFor: wait)
     }
 }
 

@@ -56,7 +56,9 @@ struct TransportSubject: Sendable {
             response = try await work()
         } catch let error as HTTPTransportError {
             let isExpected = codes?.contains(error.code) ?? true
-            return try expect(isExpected, otherwise: "the code of the error is \(error.code)")
+            try expect(isExpected, otherwise: "the code of the error is \(error.code)")
+            let isExplained = error.code != .timedOut || error.waitedFor != nil
+            return try expect(isExplained, otherwise: "the error does not say what the exchange waited for")
         } catch {
             throw RuleBroken("it threw \(type(of: error))")
         }

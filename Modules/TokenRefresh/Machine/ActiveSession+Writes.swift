@@ -81,6 +81,8 @@ extension ActiveSession {
     ) -> SessionOutcome {
         switch found {
         case .ended(let ended):
+            // A session that was moved continues elsewhere: a revocation would end it there.
+            if ended.reason == .moved { return .ends(.moved, revoking: nil, inStore: true) }
             return .ends(ended.reason, revoking: new ?? bundle, inStore: true)
         case .active(let stored) where stored.session != bundle.session:
             return .isReplaced(by: stored)

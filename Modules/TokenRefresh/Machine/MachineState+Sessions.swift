@@ -66,6 +66,11 @@ extension MachineState {
         }
     }
 
+    /// Whether the session was moved, and no other one is signed in: its tokens are used elsewhere.
+    private var isMoved: Bool {
+        if case .signedOut(.moved) = state { true } else { false }
+    }
+
     mutating func endUnread(_ reason: SignOutReason, _ waiter: WaiterID, isReading: Bool) {
         unreadEnd = UnreadEnd(reason: reason, date: context.now.date, waiters: [waiter])
         failedEnd = false
@@ -178,7 +183,7 @@ extension MachineState {
         context.emit(.stopTimer(.callLimit(id)))
         context.emit(.report(.responseDropped(session: base.session)))
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
-            new != base.refreshToken
+            new != base.refreshToken, !isMoved
         else { return }
         revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.serverClock, context.now))
     }

@@ -17,6 +17,9 @@ extension MachineState {
             // The removed tokens are newer than the revoked ones, or the session was never read.
             revokeRemoved(removed, of: scope)
         }
+        if case .superseded(by: .ended(let ended)) = outcome, ended.reason == .moved {
+            revocable.removeAll { $0.bundle.session == ended.session }
+        }
         withSession { $0.wrote(version, content, outcome, &$1) }
         activate(version)
         revokeWritten(upTo: version)

@@ -75,11 +75,12 @@ enum EndScope: Hashable, Sendable {
 
 extension StoreContent {
     /// The outcome of a write that left the stored content unchanged. A sign-out that finds nothing to remove counts as
-    /// successful.
+    /// successful. One that finds the session moved must not revoke its tokens.
     func outcome(leaving found: StoredSession) -> WriteOutcome {
-        switch self {
-        case .bundle, .ended(_, _, of: .rejected): .superseded(by: found)
-        case .ended: .written(replaced: nil)
+        switch (self, found) {
+        case (.bundle, _), (.ended(_, _, of: .rejected), _): .superseded(by: found)
+        case (.ended, .ended(let ended)) where ended.reason == .moved: .superseded(by: found)
+        case (.ended, _): .written(replaced: nil)
         }
     }
 

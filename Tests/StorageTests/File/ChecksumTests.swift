@@ -16,6 +16,7 @@ struct ChecksumTests {
         let sessions: [StoredSession] = [
             .active(.complete), .empty,
             .ended(EndedSession(session: SessionID(), reason: .expired(ending), date: Date())),
+            .ended(EndedSession(session: SessionID(), reason: .moved, date: Date())),
         ]
         for session in sessions {
             var data = try TokenEnvelope().encode(session)

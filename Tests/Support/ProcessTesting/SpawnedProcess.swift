@@ -142,7 +142,8 @@ package final class SpawnedProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         #if canImport(Glibc)
         // Closing a descriptor that is not open does no harm.
-        for number in 3..<Int32(1_024) { posix_spawn_file_actions_addclose(&actions, number) }
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.compactMap { Int32($0) }
+        for number in 3...max(1_024, open?.max() ?? 0) { posix_spawn_file_actions_addclose(&actions, number) }
         #else
         posix_spawn_file_actions_addinherit_np(&actions, 2)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))

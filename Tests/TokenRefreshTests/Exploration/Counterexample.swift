@@ -119,6 +119,7 @@ extension SignOutReason {
         case .byUser: "by the user"
         case .expired: "expired"
         case .application(let text): text
+        case .moved: "moved"
         }
     }
 }

@@ -52,6 +52,7 @@ extension SessionState {
         case .signedOut(.byUser): "signedOut byUser"
         case .signedOut(.expired): "signedOut expired"
         case .signedOut(.application(let text)): "signedOut \(text)"
+        case .signedOut(.moved): "signedOut moved"
         }
     }
 }

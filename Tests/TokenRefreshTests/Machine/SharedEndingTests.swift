@@ -51,6 +51,32 @@ import Testing
         )
     }
 
+    @Test func `a session that was moved ends without a revocation`() {
+        let moved = StoredSession.moved("ada")
+        var script = MachineScript.signedIn(isShared: true)
+        #expect(script.send(.storeChanged) == ["check"])
+        #expect(script.checked(moved) == ["signedOut moved"])
+
+        script = calling()
+        _ = script.respond()
+        #expect(script.wrote(.superseded(by: moved)) == ["1: sessionEnded", "signedOut moved", "release"])
+    }
+
+    @Test func `a sign-out that finds its session moved revokes nothing`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.signOut(1)
+        #expect(script.lastContent?.outcome(leaving: .moved("ada")).isSuperseded == true)
+        #expect(script.wrote(.superseded(by: .moved("ada"))) == ["1: done"])
+    }
+
+    @Test func `a late response of a session that was moved is not revoked`() throws {
+        var script = calling()
+        let call = try #require(script.call)
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.moved("ada")) == ["1: sessionEnded", "signedOut moved", "release"])
+        #expect(script.respond(call: call) == [])
+    }
+
     @Test func `G9: a refresh token that a late response leaves unchanged is not revoked a second time`() throws {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
@@ -118,5 +144,17 @@ import Testing
         #expect(writes(recorded(by: "p1"), over: recorded(by: "p1")))
         #expect(!writes(recorded(by: "p1"), over: recorded(by: "p2")))
         #expect(!writes(tokens, over: recorded(by: "p2")))
+    }
+}
+
+extension StoredSession {
+    fileprivate static func moved(_ user: String) -> StoredSession {
+        .ended(EndedSession(session: SessionID(rawValue: user), reason: .moved, date: Date()))
+    }
+}
+
+extension WriteOutcome {
+    fileprivate var isSuperseded: Bool {
+        if case .superseded = self { true } else { false }
     }
 }

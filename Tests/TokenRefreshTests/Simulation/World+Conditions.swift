@@ -132,10 +132,10 @@ extension World {
         return true
     }
 
-    /// The lease that a process knows to be lost: its claim has expired.
-    func lostLease(of process: Int) -> AttemptID? {
-        guard plan.noticesLosses, let time = plan.lease.claimTime else { return nil }
-        return processes[process].leases.first { id in
+    /// The leases that a process knows to be lost: their claims have expired.
+    func lostLeases(of process: Int) -> [AttemptID] {
+        guard plan.noticesLosses, let time = plan.lease.claimTime else { return [] }
+        return processes[process].leases.filter { id in
             guard let lease = store.lease, lease.owner == processes[process].owner, lease.attempt == id else {
                 return true
             }

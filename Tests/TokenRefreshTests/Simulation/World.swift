@@ -121,7 +121,7 @@ struct World {
     /// Sends an event to a process's machine, and runs its actions.
     mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
-        if let lost = lostLease(of: process) { handle(.leaseLost(lost), process) }
+        for lost in lostLeases(of: process) { handle(.leaseLost(lost), process) }
         handle(event, process)
     }
 

@@ -104,8 +104,11 @@ package final class AppModel {
 
     private func end(_ main: MainModel, _ reason: SignOutReason, _ error: ScreenError?) {
         kept = reason == .byUser ? nil : main.place
+        let hasDraft = main.compose.hasDraft
         close(root)
-        if reason != .byUser, reason != .never { alert = SessionEndAlert(reason: reason) }
+        if reason != .byUser, reason != .never {
+            alert = SessionEndAlert(reason: reason, isPlaceKept: kept != nil, isDraftKept: kept != nil && hasDraft)
+        }
         showLogin(reason, error)
     }
 
@@ -130,4 +133,10 @@ package final class AppModel {
 package struct SessionEndAlert: Sendable, Hashable {
     /// Why the session ended.
     package let reason: SignOutReason
+
+    /// Whether the same user continues where the session ended.
+    package let isPlaceKept: Bool
+
+    /// Whether there is a draft that the same user gets back.
+    package let isDraftKept: Bool
 }

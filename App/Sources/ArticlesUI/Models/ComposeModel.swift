@@ -41,7 +41,11 @@ package final class ComposeModel {
 
     /// Publishes the draft.
     package func submit() async {
-        guard isComplete else { return }
+        guard isComplete else {
+            // A screen cannot always disable its button.
+            if phase != .loading { phase = .failed(ScreenError("incompleteDraft")) }
+            return
+        }
         await call.join { [self] ticket in
             let draft = draft
             let key = attempt?.draft == draft ? attempt?.key ?? "" : UUID().uuidString

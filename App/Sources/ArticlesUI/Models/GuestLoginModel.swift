@@ -71,9 +71,10 @@ package final class GuestLoginModel {
         }
     }
 
-    /// Registers the guest. Name and photo stay after a failure.
+    /// Registers the guest, with the photo that is being prepared, if there is one. Name and photo stay after a failure.
     package func submit() async {
-        guard case .ready(let photo) = photo, !trimmedName.isEmpty else { return }
+        await picking.wait()
+        guard case .ready(let photo) = photo, !trimmedName.isEmpty else { return reportIncompleteness() }
         let name = trimmedName
         await login.join { [self] ticket in
             phase = .loading
@@ -91,6 +92,12 @@ package final class GuestLoginModel {
                 finish(nil)
             }
         }
+    }
+
+    /// A screen cannot always disable its button. What is wrong with a photo is said beside it.
+    private func reportIncompleteness() {
+        if case .failed = photo, !trimmedName.isEmpty { return }
+        if phase != .loading { phase = .failed(ScreenError("incompleteGuest")) }
     }
 
     /// Cancels the registration.

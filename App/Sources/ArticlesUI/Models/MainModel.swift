@@ -10,6 +10,7 @@ package final class MainModel {
     package enum Route: Sendable, Hashable {
         case article(Article.ID)
         case compose
+        case account
     }
 
     /// The session of these screens.
@@ -23,6 +24,7 @@ package final class MainModel {
 
     package let list: ArticleListModel
     package let compose: ComposeModel
+    package let upgrade: UpgradeModel
 
     @ObservationIgnored private var articles: [Article.ID: ArticleModel] = [:]
     @ObservationIgnored private var isClosed = false
@@ -45,6 +47,9 @@ package final class MainModel {
         let published = Published()
         compose = ComposeModel(articles: services.articles, sessionMayHaveEnded: sessionMayHaveEnded) {
             published.main?.show($0)
+        }
+        upgrade = UpgradeModel(services: services, sessionMayHaveEnded: sessionMayHaveEnded) {
+            published.main?.user = $0
         }
         published.main = self
     }
@@ -97,6 +102,7 @@ package final class MainModel {
         user = nil
         list.close()
         compose.close()
+        upgrade.close()
         for model in articles.values { model.close() }
         articles = [:]
     }

@@ -33,6 +33,11 @@ final class ModelCall {
         await start(work)
     }
 
+    /// Waits for the calls under way.
+    func wait() async {
+        while let (_, task) = running { await task.value }
+    }
+
     /// Cancels the call under way and starts the work.
     func restart(_ work: @escaping Work) async {
         cancel()

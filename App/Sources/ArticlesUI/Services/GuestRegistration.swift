@@ -27,6 +27,13 @@ package protocol SocialLogin: Sendable {
     func signIn(_ provider: SocialProvider, token: String) async throws -> User
 }
 
+/// Makes the guest of the session the owner of an account at an identity provider.
+package protocol GuestUpgrade: Sendable {
+    /// - Returns: The user, who stays the same.
+    /// - Throws: ``ScreenError``, with status 409 when the account or the user is in use already; `CancellationError`.
+    func upgrade(_ provider: SocialProvider, token: String) async throws -> User
+}
+
 /// Obtains the token of an identity provider, from a sheet of the system or of the provider.
 package protocol IdentityTokenSource: Sendable {
     /// - Throws: `CancellationError` when the user closes the sheet.

@@ -15,8 +15,8 @@ struct PreviewServices: Sendable {
     static func services(_ scene: Scene) -> ScreenServices {
         let doubles = PreviewServices(scene: scene)
         return ScreenServices(
-            session: doubles, account: doubles, guests: doubles, social: doubles, identity: doubles, photos: doubles,
-            articles: doubles, cache: doubles)
+            session: doubles, account: doubles, guests: doubles, social: doubles, upgrades: doubles,
+            identity: doubles, photos: doubles, articles: doubles, cache: doubles)
     }
 
     private static let user = User(id: 1, name: "Ada")
@@ -50,7 +50,7 @@ extension PreviewServices: SessionControl, AccountReading {
     func me() async throws -> User { Self.user }
 }
 
-extension PreviewServices: GuestRegistration, SocialLogin, IdentityTokenSource, PhotoPreparing {
+extension PreviewServices: GuestRegistration, SocialLogin, GuestUpgrade, IdentityTokenSource, PhotoPreparing {
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
     ) async throws -> User {
@@ -59,6 +59,7 @@ extension PreviewServices: GuestRegistration, SocialLogin, IdentityTokenSource, 
     }
 
     func signIn(_ provider: SocialProvider, token: String) async throws -> User { throw Self.error }
+    func upgrade(_ provider: SocialProvider, token: String) async throws -> User { Self.user }
     func token(for provider: SocialProvider) async throws -> String { throw CancellationError() }
     func prepare(_ photo: Data) async throws -> Data { photo }
 }

@@ -7,6 +7,7 @@ package struct ScreenServices: Sendable {
     package var account: any AccountReading
     package var guests: any GuestRegistration
     package var social: any SocialLogin
+    package var upgrades: any GuestUpgrade
     package var identity: any IdentityTokenSource
     package var photos: any PhotoPreparing
     package var articles: any ArticleReading & ArticleWriting
@@ -17,6 +18,7 @@ package struct ScreenServices: Sendable {
         account: any AccountReading,
         guests: any GuestRegistration,
         social: any SocialLogin,
+        upgrades: any GuestUpgrade,
         identity: any IdentityTokenSource,
         photos: any PhotoPreparing,
         articles: any ArticleReading & ArticleWriting,
@@ -26,6 +28,7 @@ package struct ScreenServices: Sendable {
         self.account = account
         self.guests = guests
         self.social = social
+        self.upgrades = upgrades
         self.identity = identity
         self.photos = photos
         self.articles = articles

@@ -8,11 +8,15 @@ package enum Phrase: String, CaseIterable, Sendable {
     case signOut, signOutIncomplete
     case articles, noArticles, loading, loadingMore, endOfList, showsStored, newArticle, byAuthor
     case title, text, publish, publishing, publishFailed, draftKept
+    case account, accountHint, accountKept
+    case signInWithAccount, photoHint, refresh, loadMore
+    case skipToContent, serverLost, accessRefused, accessHint, pageMissing
 
     case errorUnknown, errorDetails
     case errorNoConnection, errorTimedOut, errorInsecure, errorServer, errorNotFound, errorForbidden, errorRefused
     case errorTooMany, errorResponse, errorRequest, errorSignIn, errorProvider, errorRefresh, errorStore, errorCancelled
     case errorNotAnImage, errorUnsupportedImage, errorImageTooLarge, errorImageDamaged, errorImageProcessing
+    case errorIncompleteGuest, errorIncompleteDraft
 
     /// The text for the code of an error; `nil` for a code that the table does not know.
     init?(errorCode code: String, status: Int?) {
@@ -30,6 +34,8 @@ package enum Phrase: String, CaseIterable, Sendable {
         case "refreshUnavailable": self = .errorRefresh
         case "storeUnavailable": self = .errorStore
         case "cancelled": self = .errorCancelled
+        case "incompleteGuest": self = .errorIncompleteGuest
+        case "incompleteDraft": self = .errorIncompleteDraft
         default:
             guard let phrase = Phrase(imagingCode: code) else { return nil }
             self = phrase

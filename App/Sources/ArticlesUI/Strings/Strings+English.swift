@@ -11,7 +11,7 @@ extension Strings {
         .endedByServer: "The server has ended your session.",
         .endedByApplication: "Your session has ended: {reason}.", .endDetails: "({details})",
         .sessionEnded: "Please sign in again",
-        .signInAgain: "Your draft is kept. After signing in you continue where you were.",
+        .signInAgain: "After signing in you continue where you were.",
         .signedOutByUser: "You have signed out.", .signOut: "Sign out",
         .signOutIncomplete: "You are signed out, but the stored tokens could not be deleted yet.",
 
@@ -20,6 +20,16 @@ extension Strings {
         .showsStored: "You see what is stored on this device.", .newArticle: "New article", .byAuthor: "by {author}",
         .title: "Title", .text: "Text", .publish: "Publish", .publishing: "Publishing",
         .publishFailed: "The article was not published.", .draftKept: "Your draft is kept.",
+        .account: "Account", .accountKept: "This account is yours. Sign in with this provider from now on.",
+        .accountHint: "A guest signs in once. Add a provider, and you can sign in again: your name and articles stay.",
+        .signInWithAccount: "Sign in with an account",
+        .photoHint: "JPEG or PNG. It is made smaller before it is sent.", .refresh: "Refresh", .loadMore: "Load more",
+
+        .skipToContent: "Skip to content",
+        .serverLost: "The program that serves this page does not respond. If it has ended, start it again.",
+        .accessRefused: "This page is for one browser only",
+        .accessHint: "Open the URL that the program printed. It works once: start the program again for another one.",
+        .pageMissing: "There is no such page",
 
         .errorUnknown: "Something went wrong. Try again.", .errorDetails: "({details})",
         .errorNoConnection: "The server cannot be reached. Check the connection and try again.",
@@ -40,5 +50,7 @@ extension Strings {
         .errorImageTooLarge: "This photo is too large. Choose a smaller one.",
         .errorImageDamaged: "This photo is damaged. Choose another one.",
         .errorImageProcessing: "The photo could not be prepared. Choose another one.",
+        .errorIncompleteGuest: "Enter a name and choose a photo.",
+        .errorIncompleteDraft: "Enter a title and a text.",
     ]
 }

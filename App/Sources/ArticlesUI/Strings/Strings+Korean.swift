@@ -11,7 +11,7 @@ extension Strings {
         .endedByServer: "서버에서 세션을 종료했습니다.",
         .endedByApplication: "세션이 종료되었습니다: {reason}.", .endDetails: "({details})",
         .sessionEnded: "다시 로그인해 주세요",
-        .signInAgain: "작성 중인 글은 보관됩니다. 로그인하면 이전 화면에서 계속합니다.",
+        .signInAgain: "로그인하면 이전 화면에서 계속합니다.",
         .signedOutByUser: "로그아웃했습니다.", .signOut: "로그아웃",
         .signOutIncomplete: "로그아웃했지만 저장된 토큰을 아직 삭제하지 못했습니다.",
 
@@ -20,6 +20,16 @@ extension Strings {
         .showsStored: "이 기기에 저장된 내용을 표시합니다.", .newArticle: "새 글", .byAuthor: "작성자: {author}",
         .title: "제목", .text: "내용", .publish: "게시", .publishing: "게시하는 중",
         .publishFailed: "글을 게시하지 못했습니다.", .draftKept: "작성 중인 글은 보관됩니다.",
+        .account: "계정", .accountKept: "계정이 연결되었습니다. 앞으로 이 방법으로 로그인하세요.",
+        .accountHint: "게스트는 한 번만 로그인할 수 있습니다. 계정을 연결하면 다시 로그인할 수 있고, 이름과 글은 그대로 남습니다.",
+        .signInWithAccount: "계정으로 로그인", .photoHint: "JPEG 또는 PNG. 보내기 전에 크기를 줄입니다.",
+        .refresh: "새로 고침", .loadMore: "더 보기",
+
+        .skipToContent: "본문으로 건너뛰기",
+        .serverLost: "이 페이지를 제공하는 프로그램이 응답하지 않습니다. 종료되었다면 다시 시작해 주세요.",
+        .accessRefused: "이 페이지는 한 브라우저에서만 열 수 있습니다",
+        .accessHint: "프로그램이 출력한 URL을 여세요. 한 번만 사용할 수 있으니, 다시 필요하면 프로그램을 다시 시작해 주세요.",
+        .pageMissing: "페이지가 없습니다",
 
         .errorUnknown: "문제가 발생했습니다. 다시 시도해 주세요.", .errorDetails: "({details})",
         .errorNoConnection: "서버에 연결할 수 없습니다. 연결을 확인하고 다시 시도해 주세요.",
@@ -40,5 +50,6 @@ extension Strings {
         .errorImageTooLarge: "사진이 너무 큽니다. 더 작은 사진을 선택해 주세요.",
         .errorImageDamaged: "사진이 손상되었습니다. 다른 사진을 선택해 주세요.",
         .errorImageProcessing: "사진을 준비하지 못했습니다. 다른 사진을 선택해 주세요.",
+        .errorIncompleteGuest: "이름을 입력하고 사진을 선택해 주세요.", .errorIncompleteDraft: "제목과 내용을 입력해 주세요.",
     ]
 }

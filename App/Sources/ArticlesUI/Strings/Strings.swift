@@ -51,21 +51,33 @@ package struct Strings: Sendable {
         return details.isEmpty ? text : "\(text) " + self(.errorDetails, ["details": details.joined(separator: ", ")])
     }
 
-    /// Why the user has to sign in again; `nil` before the first login.
+    /// Why the user has to sign in again, with the details for a support request; `nil` before the first login.
     package func explanation(of reason: SignOutReason) -> String? {
+        let parts = [text(of: reason), details(of: reason)].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
+
+    private func text(of reason: SignOutReason) -> String? {
         switch reason {
         case .never: nil
         case .byUser: self(.signedOutByUser)
         case .application(let text): self(.endedByApplication, ["reason": text])
-        case .expired(let ending):
-            [self(.endedByServer), details(of: ending)].compactMap(\.self).joined(separator: " ")
+        case .moved: self(.sessionEnded)
+        case .expired: self(.endedByServer)
         }
     }
 
     /// The status, the server's code and the request's identifier, as far as they are known (G24).
-    private func details(of ending: SessionEnding) -> String? {
+    package func details(of reason: SignOutReason) -> String? {
+        guard case .expired(let ending) = reason else { return nil }
         let known = [ending.status.map { "HTTP \($0)" }, ending.code, ending.requestID].compactMap(\.self)
         return known.isEmpty ? nil : self(.endDetails, ["details": known.joined(separator: ", ")])
+    }
+
+    /// What the alert says before the details: why the session ended, and what the user finds after the login.
+    package func message(for alert: SessionEndAlert) -> String {
+        let kept = [alert.isDraftKept ? self(.draftKept) : nil, alert.isPlaceKept ? self(.signInAgain) : nil]
+        return ([text(of: alert.reason)] + kept).compactMap(\.self).joined(separator: " ")
     }
 
     /// The progress of an upload, from 0 to 1.

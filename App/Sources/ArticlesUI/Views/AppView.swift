@@ -16,7 +16,7 @@ package struct AppView: View {
             .alert(strings(.sessionEnded), isPresented: isAlertPresented, presenting: app.alert) { _ in
                 Button(strings(.dismiss)) { app.dismissAlert() }
             } message: { alert in
-                Text("\(strings.explanation(of: alert.reason) ?? "") \(strings(.signInAgain))")
+                Text("\(strings.message(for: alert)) \(strings.details(of: alert.reason) ?? "")")
             }
     }
 

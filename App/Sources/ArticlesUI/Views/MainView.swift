@@ -17,12 +17,18 @@ struct MainView: View {
                     switch route {
                     case .article(let id): ArticleView(model: main.article(id))
                     case .compose: ComposeView(compose: main.compose)
+                    case .account: AccountView(upgrade: main.upgrade)
                     }
                 }
                 .toolbar {
                     ToolbarItem(placement: .primaryAction) {
                         NavigationLink(value: MainModel.Route.compose) {
                             Label(strings(.newArticle), systemImage: "square.and.pencil")
+                        }
+                    }
+                    ToolbarItem {
+                        NavigationLink(value: MainModel.Route.account) {
+                            Label(strings(.account), systemImage: "person.crop.circle")
                         }
                     }
                     ToolbarItem(placement: .cancellationAction) {

@@ -91,17 +91,20 @@ struct APICommand: AsyncParsableCommand {
     ) async throws -> HTTPResponse {
         do {
             let response = try await graph.network.send(request.endpoint)
-            if include {
-                console.write("HTTP \(response.status)")
-                for field in response.headers { console.write("\(field.name): \(field.value)") }
-                console.write("")
-            }
+            if include { Self.print(response.head, on: console) }
             console.write(response.body)
             return response
         } catch let error as NetworkError {
-            if include, let status = error.status { console.write("HTTP \(status)\n") }
+            if include, let head = error.response { Self.print(head, on: console) }
             if let body = error.body { console.write(body) }
             throw error
         }
+    }
+
+    /// Prints the status and the header fields.
+    private static func print(_ head: HTTPResponseHead, on console: Console) {
+        console.write("HTTP \(head.status)")
+        for field in head.headers { console.write("\(field.name): \(field.value)") }
+        console.write("")
     }
 }

@@ -7,12 +7,13 @@ struct ArticlesCommand: AsyncParsableCommand {
         abstract: "Read and write articles; the demo shows how tokens are refreshed once for all requests.",
         discussion: """
             Settings come from flags, then from the environment (LATCHKEY_BASE_URL, LATCHKEY_STORE, …), then from \
-            $XDG_CONFIG_HOME/articles/config.json.
+            $XDG_CONFIG_HOME/articles/config.json. Profiles in that file have servers and sessions of their own: see \
+            'articles profile --help'.
 
             An access token in \(EnvironmentToken.variable) is used in place of the stored session. It is not stored \
             and not refreshed.
 
-            Completions for bash, zsh or fish: articles --generate-completion-script SHELL.
+            Completions for bash, zsh or fish: articles --generate-completion-script SHELL. The manual page: articles man.
 
             Exit status: 0 success; 1 refused by the server, or a claim of the demo does not hold; 64 usage error; \
             65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 73 the \
@@ -22,7 +23,8 @@ struct ArticlesCommand: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, ServeCommand.self, LoginCommand.self, ListCommand.self, ShowCommand.self,
             CreateCommand.self, EditCommand.self, DeleteCommand.self, StatusCommand.self, LogoutCommand.self,
-            APICommand.self,
+            SessionCommand.self, ProfileCommand.self, APICommand.self, WebCommand.self, DoctorCommand.self,
+            ManCommand.self,
         ]
     )
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Composition
+import Foundation
 
 /// The flags of every command that talks to a server.
 struct ConnectionOptions: ParsableArguments {
@@ -31,28 +32,69 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The status of the response to an expired access token (default: 401).")
     var expiredStatus: String?
 
-    /// Runs the body with the object graph of these flags, the environment and the configuration file, and waits until
-    /// the background work has ended.
+    @Option(help: "The profile of the configuration file, with a session of its own (default: default).")
+    var profile: String?
+
+    @OptionGroup(title: "Requests") var traffic: TrafficOptions
+
+    /// Runs the body with the object graph of these flags, the environment and the configuration file, waits until the
+    /// background work has ended, closes the connections, and writes what was recorded of the requests.
     ///
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(_ body: (AppGraph) async throws -> Void) async throws {
-        let graph = try await graph()
+        let token = try EnvironmentToken()
+        var configuration = try configuration()
+        if token != nil { configuration.store = .memory }
+        let recording = try traffic.start()
+        let transport = PlatformTransport()
+        let graph = AppGraph(
+            configuration, transport: recording.transport(transport), observers: recording.observers)
+        let outcome: Result<Void, any Error>
         do {
+            try await token?.save(in: graph)
             try await body(graph)
+            outcome = .success(())
         } catch {
-            // The body's error is the one to report. If tokens could not be deleted, the next run shows it.
-            try? await graph.settle()
-            throw error
+            outcome = .failure(error)
         }
-        try await graph.settle()
+        // The body's error is the one to report. If tokens could not be deleted, or a record cannot be written, the next
+        // run shows it.
+        let settled = await settle(graph, transport)
+        let written = Result { try finish(recording, configuration) }
+        for result in [outcome, settled, written] { try result.get() }
     }
 
-    private func graph() async throws -> AppGraph {
+    /// Waits for the background work, which needs the connections, and closes them.
+    private func settle(_ graph: AppGraph, _ transport: PlatformTransport) async -> Result<Void, any Error> {
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await graph.settle())
+        } catch {
+            outcome = .failure(error)
+        }
+        await transport.shutdown()
+        return outcome
+    }
+
+    private func finish(_ recording: TrafficRecording, _ configuration: AppConfiguration) throws {
+        try recording.finish("articles \(Self.command)", baseURL: configuration.baseURL.absoluteString)
+    }
+
+    /// The names of the command that runs. Its other arguments may be secrets.
+    static var command: String {
+        let words = CommandLine.arguments.dropFirst()
+        let count = ["login", "session", "profile"].contains(words.first) ? 2 : 1
+        return words.prefix(count).joined(separator: " ")
+    }
+
+    /// The configuration of these flags, the environment and the configuration file.
+    ///
+    /// - Throws: `ConfigurationError`.
+    func configuration() throws -> AppConfiguration {
         let values: [Setting: String?] = [
             .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .replay: replay,
-            .clientID: clientID, .expiredStatus: expiredStatus,
+            .clientID: clientID, .expiredStatus: expiredStatus, .profile: profile,
         ]
-        let configuration = try AppConfiguration.read(flags: values.compactMapValues(\.self))
-        return try await EnvironmentToken()?.graph(configuration) ?? AppGraph(configuration)
+        return try AppConfiguration.read(flags: values.compactMapValues(\.self))
     }
 }

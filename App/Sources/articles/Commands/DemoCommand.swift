@@ -16,6 +16,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "The status of the response to an expired access token: 401 or 419.")
     var expiredStatus = 401
 
+    @OptionGroup(title: "Requests") var traffic: TrafficOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {
@@ -33,7 +34,8 @@ struct DemoCommand: AsyncParsableCommand {
         options.requests = requests
         options.refresh = refresh
         options.expiredStatus = DevBackend.ExpiredTokenStatus(rawValue: expiredStatus) ?? .unauthorized
-        guard try await Demo(options: options, console: output.console).run() else { throw ExitStatus.refused }
+        let demo = Demo(options: options, console: output.console, recording: try traffic.start())
+        guard try await demo.run() else { throw ExitStatus.refused }
     }
 }
 

@@ -26,15 +26,11 @@ struct EnvironmentToken {
         self.value = value
     }
 
-    /// Creates the object graph with this token in place of the stored session.
+    /// Makes the token that of the graph's session. The graph's store must be in memory.
     ///
     /// - Throws: `TokenStoreError`.
-    func graph(_ configuration: AppConfiguration) async throws -> AppGraph {
-        var configuration = configuration
-        configuration.store = .memory
-        let graph = AppGraph(configuration)
+    func save(in graph: AppGraph) async throws {
         try await graph.store.save(TokenBundle(accessToken: value, refreshToken: nil))
-        return graph
     }
 
     /// Rejects a command that changes the stored session, which the token would hide.

@@ -30,7 +30,9 @@ struct Failure: Error {
         case let error as AuthenticationError: self.init(authentication: error)
         case let error as TokenStoreError: self.init(error.reason, .store)
         case let error as ImagingError: self.init(error.message, .unusableInput)
-        case let error as ConfigurationError: self.init(error.description, error.isUsage ? .usage : .configuration)
+        case let error as ConfigurationError where error.isUsage:
+            self.init("\(error); see 'articles \(ConnectionOptions.command) --help'", .usage)
+        case let error as ConfigurationError: self.init(error.description, .configuration)
         case is CancellationError: self.init("interrupted", .tryLater)
         default: self.init(other: error)
         }

@@ -79,7 +79,7 @@ struct StatusObject: Encodable, PrintedObject {
 
     init(_ configuration: AppConfiguration) {
         baseURL = configuration.baseURL.absoluteString
-        let location = configuration.store.location(for: configuration.baseURL)
+        let location = configuration.storeLocation
         store = EnvironmentToken.isSet ? EnvironmentToken.variable : location
     }
 
@@ -108,7 +108,7 @@ struct StatusObject: Encodable, PrintedObject {
     /// Adds the session's report.
     mutating func note(_ report: SessionReport) {
         expiresAt = report.expiresAt
-        lastEnding = report.lastEnding.flatMap(Ending.init)
+        lastEnding = report.lastEnding.flatMap { Ending($0) }
         storeFailure = report.storeFailure.map { StoreFailure(code: $0.code.rawValue, reason: $0.reason) }
     }
 
@@ -123,11 +123,13 @@ struct StatusObject: Encodable, PrintedObject {
 }
 
 extension StatusObject.Ending {
-    fileprivate init?(_ reason: SignOutReason) {
+    /// The ending for a reason; `nil` when there was no session. `date`: when it ended, where the store has it.
+    init?(_ reason: SignOutReason, date: Date? = nil) {
         switch reason {
         case .never: return nil
-        case .byUser: self.init(reason: "byUser")
-        case .application(let text): self.init(reason: text)
+        case .byUser: self.init(reason: "byUser", date: date)
+        case .application(let text): self.init(reason: text, date: date)
+        case .moved: self.init(reason: "moved", date: date)
         case .expired(let ending):
             self.init(
                 reason: "expired", httpStatus: ending.status, code: ending.code, requestId: ending.requestID,
@@ -136,12 +138,13 @@ extension StatusObject.Ending {
     }
 
     /// The ending as text for people.
-    fileprivate var text: String {
+    var text: String {
         let known = [
             httpStatus.map { "HTTP \($0)" }, code, requestId.map { "request \($0)" }, process.map { "process \($0)" },
             date?.formatted(.iso8601),
         ]
-        let name = reason == "byUser" ? "by the user" : reason
+        let names = ["byUser": "by the user", "moved": "moved by 'articles session export'"]
+        let name = names[reason] ?? reason
         return ([name] + known.compactMap(\.self)).joined(separator: ", ")
     }
 }

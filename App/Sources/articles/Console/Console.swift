@@ -45,6 +45,11 @@ final class Console: Sendable {
         put("\(line)\n", to: .standardError)
     }
 
+    /// Prints a line that was asked for by a flag of its own on standard error, with and without `--json`.
+    func log(_ line: String) {
+        put("\(line)\n", to: .standardError)
+    }
+
     /// Prints a row of a table: aligned on a terminal, else with a tab between cells, for other programs.
     ///
     /// A cell is one line without control characters: text from a server must not change the table or the terminal.

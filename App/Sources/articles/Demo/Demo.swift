@@ -24,6 +24,7 @@ struct Demo {
 
     let options: Options
     let console: Console
+    let recording: TrafficRecording
 
     /// Runs the demo and prints a report.
     ///
@@ -41,10 +42,13 @@ struct Demo {
         console.print()
 
         var report = try await DevBackend.withServer(configuration(folder)) { backend in
-            var run = DemoRun(options: options, console: console, backend: backend, folder: folder.url)
+            var run = DemoRun(
+                options: options, console: console, backend: backend, folder: folder.url, recording: recording)
             return await run.perform(fitter: fitter)
         }
-        return try report.print(on: console)
+        let holds = try report.print(on: console, recording)
+        try recording.finish(DemoReport.title, baseURL: report.baseURL, claims: report.claims)
+        return holds
     }
 
     private func configuration(_ folder: TemporaryFolder) -> DevBackend.Configuration {

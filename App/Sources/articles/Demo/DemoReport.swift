@@ -10,6 +10,10 @@ struct DemoReport: Encodable {
     let failures: Int
     let durationMs: Int
 
+    /// The title of the demo's page.
+    static let title = "One refresh for all requests"
+
+    let baseURL: String
     private let secrets: SecretSearch
     private let spans: [CallSpan]
     private let laps: [(name: String, duration: Duration)]
@@ -31,16 +35,18 @@ struct DemoReport: Encodable {
         durationMs = Int(total / .milliseconds(1))
         secrets = run.secrets
         laps = run.stopwatch.laps
-        spans = CallSpan.spans(of: run.recorder.events, baseURL: run.backend.baseURL.absoluteString)
+        baseURL = run.backend.baseURL.absoluteString
+        spans = CallSpan.spans(of: run.recorder.events, baseURL: baseURL)
     }
 
-    /// Searches the output for secrets and prints the report, the JSON object included.
+    /// Searches the output, and the page of the recording, for secrets, and prints the report, the JSON object included.
     ///
     /// - Returns: Whether every claim holds.
     /// - Throws: `EncodingError`.
-    mutating func print(on console: Console) throws -> Bool {
+    mutating func print(on console: Console, _ recording: TrafficRecording) throws -> Bool {
         let terminal = console.terminal
-        let text = console.transcript + lines(terminal).joined(separator: "\n")
+        let page = recording.writesReport ? recording.page(Self.title, baseURL: baseURL, claims: claims) : ""
+        let text = console.transcript + lines(terminal).joined(separator: "\n") + page
         let found = secrets.count(in: text)
         claims[claims.count - 1] = Claims.Claim(
             name: claims[claims.count - 1].name,

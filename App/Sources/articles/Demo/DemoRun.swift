@@ -13,6 +13,7 @@ struct DemoRun {
     let console: Console
     let backend: DevBackend
     let folder: URL
+    let recording: TrafficRecording
 
     let recorder = EventRecorder()
     var stopwatch = Stopwatch()
@@ -24,8 +25,11 @@ struct DemoRun {
     var failures = 0
     var refreshes = 0
 
-    init(options: Demo.Options, console: Console, backend: DevBackend, folder: URL) {
+    init(
+        options: Demo.Options, console: Console, backend: DevBackend, folder: URL, recording: TrafficRecording
+    ) {
         self.options = options
+        self.recording = recording
         self.console = console
         self.backend = backend
         self.folder = folder
@@ -66,8 +70,8 @@ struct DemoRun {
             expiredStatus: options.expiredStatus.rawValue
         )
         // With fewer connections, fewer requests would be refused at the same time.
-        let transport = URLSessionTransport(connectionsPerHost: 64)
-        return AppGraph(configuration, transport: transport, observers: [recorder])
+        let transport = recording.transport(PlatformTransport(connectionsPerOrigin: 64))
+        return AppGraph(configuration, transport: transport, observers: [recorder] + recording.observers)
     }
 
     /// Records the bundle in the store, and its secrets.

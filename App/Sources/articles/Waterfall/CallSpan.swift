@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import NetworkCore
+
 import struct Foundation.UUID
 
 /// One call from its start to its end, as the waterfall draws it.
@@ -9,6 +10,11 @@ struct CallSpan: Hashable, Sendable {
         let start: Duration
         var end: Duration?
         var status: Int?
+        /// Why it failed, if it did.
+        var problem: String?
+        /// The pause after it, before the next one.
+        var pause: Duration?
+        var timings: NetworkTimings?
     }
 
     /// The phase of a call at an instant.
@@ -32,6 +38,10 @@ struct CallSpan: Hashable, Sendable {
     var hasSucceeded = false
     /// The reason of a failure without a status.
     var problem: String?
+    /// The call's identifier in events; `nil` for a call that was not recorded.
+    private(set) var id: UUID?
+    /// The bytes of the body that was read.
+    private(set) var bytes: Int?
 
     /// Whether the call refreshes tokens.
     var isRefresh: Bool { method == "POST" && ["auth/refresh", "oauth2/token"].contains(path) }
@@ -77,6 +87,7 @@ struct CallSpan: Hashable, Sendable {
         method = event.request.method.rawValue
         path = String(url.hasPrefix(base) ? url.dropFirst(base.count) : url)
         start = event.uptime
+        id = event.id
     }
 
     init(
@@ -98,6 +109,7 @@ struct CallSpan: Hashable, Sendable {
         case .responded, .retrying:
             endAttempt(event, status: status)
         case .succeeded:
+            bytes = event.kind.bytes
             endAttempt(event, status: status)
             hasSucceeded = true
             end = event.uptime
@@ -117,6 +129,9 @@ struct CallSpan: Hashable, Sendable {
         guard let last = attempts.indices.last else { return }
         attempts[last].status = status ?? attempts[last].status
         attempts[last].end = attempts[last].end ?? event.uptime
+        attempts[last].problem = event.kind.code?.rawValue ?? attempts[last].problem
+        attempts[last].pause = event.kind.pause ?? attempts[last].pause
+        attempts[last].timings = event.timings ?? attempts[last].timings
     }
 }
 

@@ -19,6 +19,16 @@ final class Home: Sendable {
 
     private func path(_ name: String) -> URL { folder.url.appending(path: name) }
 
+    /// Writes the configuration file.
+    func configure(_ content: String) throws {
+        let folder = path("config/articles")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(content.utf8).write(to: folder.appending(path: "config.json"))
+    }
+
+    /// The path of a file in the home folder, which may not exist.
+    func location(_ name: String) -> String { path(name).path }
+
     /// The system's temporary folder for the program.
     private var temporary: URL { path("tmp") }
 

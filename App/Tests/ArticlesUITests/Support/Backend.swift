@@ -13,6 +13,7 @@ final class Backend {
     let users = Responder<Void, User>()
     let registrations = Responder<Registration, User>()
     let logins = Responder<SocialProvider, User>()
+    let upgrades = Responder<SocialProvider, User>()
     let tokens = Responder<SocialProvider, String>()
     let photos = Responder<Data, Data>()
     let pages = Responder<Article.Cursor?, Page<Article>>()
@@ -32,12 +33,12 @@ final class Backend {
 
     var services: ScreenServices {
         ScreenServices(
-            session: session, account: self, guests: self, social: self, identity: self, photos: self, articles: self,
-            cache: cache)
+            session: session, account: self, guests: self, social: self, upgrades: self, identity: self, photos: self,
+            articles: self, cache: cache)
     }
 }
 
-extension Backend: AccountReading, GuestRegistration, SocialLogin, IdentityTokenSource, PhotoPreparing {
+extension Backend: AccountReading, GuestRegistration, SocialLogin, GuestUpgrade, IdentityTokenSource, PhotoPreparing {
     func launch() async throws -> LaunchOutcome { try await launches.call(()) }
     func me() async throws -> User { try await users.call(()) }
 
@@ -48,6 +49,7 @@ extension Backend: AccountReading, GuestRegistration, SocialLogin, IdentityToken
     }
 
     func signIn(_ provider: SocialProvider, token: String) async throws -> User { try await logins.call(provider) }
+    func upgrade(_ provider: SocialProvider, token: String) async throws -> User { try await upgrades.call(provider) }
     func token(for provider: SocialProvider) async throws -> String { try await tokens.call(provider) }
     func prepare(_ photo: Data) async throws -> Data { try await photos.call(photo) }
 }

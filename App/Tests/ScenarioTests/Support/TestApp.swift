@@ -91,7 +91,7 @@ struct TestApp: Sendable {
         self.backend = backend
         self.setup = setup
         self.store = store
-        let transport = URLSessionTransport(connectionsPerHost: setup.connections)
+        let transport = ScenarioTransport.current.make(connections: setup.connections)
         let unauthenticated = NetworkClient(
             configuration: NetworkConfiguration(baseURL: backend.baseURL, format: setup.format),
             transport: transport,

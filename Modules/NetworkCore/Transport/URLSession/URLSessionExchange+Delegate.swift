@@ -111,17 +111,12 @@ extension URLSessionExchange {
     /// The first limit to be reached, and the error of it.
     private var limit: (at: Duration, error: HTTPTransportError) {
         let (turnAt, lastActivity, hasHead) = state.withLock { ($0.turnAt, $0.lastActivity, $0.hasHead) }
-        let idleReason = "nothing was sent or received for \(request.idleTimeout.inWords)"
-        let idleWait = hasHead ? NetworkError.Wait.responseBody : .responseHead
-        let idle = (
-            lastActivity + request.idleTimeout,
-            HTTPTransportError(.timedOut, reason: idleReason, waitedFor: idleWait)
-        )
+        let timeout = request.idleTimeout
+        let idle = (lastActivity + timeout, HTTPTransportError.idle(for: timeout, hasHead: hasHead))
         guard !hasHead, let timeToHead = request.timeToHead else { return idle }
         let deadline = startedAt + timeToHead
         let wait = turnAt.map { $0 < deadline } ?? false ? NetworkError.Wait.responseHead : .connection
-        let reason = "waited for \(wait) for \(timeToHead.inWords)"
-        let total = (deadline, HTTPTransportError(.timedOut, reason: reason, waitedFor: wait))
+        let total = (deadline, HTTPTransportError.waited(for: wait, atMost: timeToHead))
         return turnAt == nil || total.0 < idle.0 ? total : idle
     }
 }

@@ -42,9 +42,7 @@ enum URLSessionUpload: Sendable {
         guard let timeLimit else { return try await temporaryFile(of: body) }
         let upload = try await clock.withDeadline(clock.uptime + timeLimit) { try await temporaryFile(of: body) }
         guard let upload else {
-            let wait = NetworkError.Wait.requestBody
-            let reason = "waited for \(wait) for \(timeLimit.inWords)"
-            throw HTTPTransportError(.timedOut, reason: reason, waitedFor: wait)
+            throw HTTPTransportError.waited(for: .requestBody, atMost: timeLimit)
         }
         return upload
     }

@@ -1,0 +1,32 @@
+#if canImport(SwiftUI)
+import DataAPI
+import SwiftUI
+
+/// The account of the user: a guest can keep it with an identity provider.
+struct AccountView: View {
+    let upgrade: UpgradeModel
+    @Environment(\.strings) private var strings
+
+    var body: some View {
+        Form {
+            Section {
+                Text(strings(.accountHint))
+                if upgrade.phase == .loaded {
+                    Label(strings(.accountKept), systemImage: "checkmark.circle")
+                } else {
+                    ForEach(upgrade.providers, id: \.self) { provider in
+                        Button(strings.label(for: provider)) { Task { await upgrade.upgrade(with: provider) } }
+                            .disabled(upgrade.provider != nil)
+                    }
+                }
+                if upgrade.provider != nil {
+                    ProgressView(strings(.signingIn))
+                    Button(strings(.cancel), role: .cancel) { upgrade.cancel() }
+                }
+                if let error = upgrade.phase.error { ErrorText(error: error) }
+            }
+        }
+        .navigationTitle(strings(.account))
+    }
+}
+#endif

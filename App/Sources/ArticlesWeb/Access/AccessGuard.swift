@@ -1,0 +1,111 @@
+import HTTPTypes
+import Hummingbird
+import NIOConcurrencyHelpers
+
+/// Lets the requests of one browser pass, and refuses all others with 403.
+///
+/// - The token of the first URL is exchanged once for a cookie. Other users of the computer know neither.
+/// - The host must be the loopback address or `localhost`, with the port: a page of another site whose name was made
+///   to resolve to this computer has another host.
+/// - A page of another origin may not cause a request at all: browsers say where a request comes from. A form needs the
+///   form token too.
+final class AccessGuard: Sendable {
+    /// What is done with a request.
+    enum Decision: Equatable {
+        case pass
+        /// The token was valid: the response sets the cookie.
+        case welcome
+        case refuse
+    }
+
+    /// The token of the first URL.
+    let token = Secret()
+
+    /// The token of the forms.
+    let formToken = Secret()
+
+    private let cookie = Secret()
+    private let isTokenUsed = NIOLockedValueBox(false)
+
+    /// The cookie's field. Cookies are not separated by port, so the name has it.
+    func cookieField(port: Int) -> String {
+        "\(Self.cookieName(port))=\(cookie.text); Path=/; HttpOnly; SameSite=Strict"
+    }
+
+    private static func cookieName(_ port: Int) -> String { "articles-\(port)" }
+
+    /// Decides on a request.
+    ///
+    /// - Parameters:
+    ///   - request: The head of the request.
+    ///   - offered: The token in the URL.
+    ///   - port: The port of this server.
+    /// - Returns: The decision. A token that was accepted is not accepted again.
+    func decision(on request: HTTPRequest, token offered: (some StringProtocol)?, port: Int) -> Decision {
+        guard let host = request.authority, hosts(port).contains(host), !request.headerFields.contains(.hostField)
+        else {
+            return .refuse
+        }
+        let isAllowed = hasCookie(request.headerFields, port)
+        if request.method == .get, let offered {
+            // A link from a terminal or a message may be of another site: the token shows that the user has it.
+            if isAllowed, isFromHere(request) { return .pass }
+            return exchange(offered) ? .welcome : .refuse
+        }
+        guard isAllowed, isFromHere(request) else { return .refuse }
+        return request.method == .get || isFromOwnPage(request, host) ? .pass : .refuse
+    }
+
+    private func hosts(_ port: Int) -> [String] { ["127.0.0.1:\(port)", "localhost:\(port)"] }
+
+    private func hasCookie(_ fields: HTTPFields, _ port: Int) -> Bool {
+        let name = Self.cookieName(port)
+        var isFound = false
+        for pair in fields[values: .cookie].joined(separator: ";").split(separator: ";") {
+            let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingWhitespace }
+            if parts.count == 2, parts[0] == name, cookie.matches(parts[1]) { isFound = true }
+        }
+        return isFound
+    }
+
+    private func exchange(_ offered: some StringProtocol) -> Bool {
+        guard token.matches(offered) else { return false }
+        return isTokenUsed.withLockedValue { isUsed in
+            defer { isUsed = true }
+            return !isUsed
+        }
+    }
+
+    /// Whether the browser says that the user or a page of this origin has caused the request, or does not say.
+    private func isFromHere(_ request: HTTPRequest) -> Bool {
+        guard let site = request.headerFields[.secFetchSite] else { return true }
+        return site == "same-origin" || site == "none"
+    }
+
+    /// Whether the browser says that a page of this origin has caused the request.
+    ///
+    /// The pages send no referrer, so browsers send the origin of their forms as `null`: the site is decisive then.
+    private func isFromOwnPage(_ request: HTTPRequest, _ host: String) -> Bool {
+        let origin = request.headerFields[.origin]
+        guard request.headerFields[.secFetchSite] == "same-origin" else {
+            return request.headerFields[.secFetchSite] == nil && origin == "http://\(host)"
+        }
+        return origin == nil || origin == "null" || origin == "http://\(host)"
+    }
+}
+
+extension HTTPField.Name {
+    // swift-format-ignore: NeverForceUnwrap
+    static let secFetchSite = Self("Sec-Fetch-Site")!
+
+    /// A second `Host` field. The first one is the authority of the request.
+    // swift-format-ignore: NeverForceUnwrap
+    static let hostField = Self("Host")!
+}
+
+extension StringProtocol {
+    /// The text without spaces and tabs at both ends.
+    var trimmingWhitespace: String {
+        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}

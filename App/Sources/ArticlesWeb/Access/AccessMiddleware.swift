@@ -1,0 +1,81 @@
+import ArticlesUI
+import HTTPTypes
+import Hummingbird
+
+/// Asks the guard before a route is called, and adds the header fields of every response.
+struct AccessMiddleware: RouterMiddleware {
+    let access: AccessGuard
+
+    // Concurrent, as the protocol's requirement is.
+    @concurrent
+    func handle(
+        _ request: Request, context: WebContext, next: @concurrent (Request, WebContext) async throws -> Response
+    ) async throws -> Response {
+        var response = await response(to: request, context: context, next: next)
+        SecurityHeaders.add(to: &response.headers)
+        return response
+    }
+
+    @concurrent
+    private func response(
+        to request: Request, context: WebContext, next: @concurrent (Request, WebContext) async throws -> Response
+    ) async -> Response {
+        let offered = request.uri.queryParameters["token"]
+        switch access.decision(on: request.head, token: offered, port: context.port) {
+        case .welcome:
+            let fields: HTTPFields = [.location: "/", .setCookie: access.cookieField(port: context.port)]
+            return Response(status: .seeOther, headers: fields)
+        case .refuse: return refusal(.forbidden, request)
+        case .pass where offered != nil: return Response(status: .seeOther, headers: [.location: "/"])
+        case .pass: break
+        }
+        do {
+            return try await next(request, context)
+        } catch let error as any HTTPResponseError {
+            return refusal(error.status, request)
+        } catch {
+            return refusal(.internalServerError, request)
+        }
+    }
+
+    /// A page without style: the style is for the browser with the cookie.
+    private func refusal(_ status: HTTPResponse.Status, _ request: Request) -> Response {
+        let language = Language(accepted: request.headers[.acceptLanguage])
+        let strings = Strings(language)
+        let (title, text) =
+            status == .forbidden
+            ? (strings(.accessRefused), strings(.accessHint)) : (strings(.pageMissing), "HTTP \(status.code)")
+        let page = """
+            <!doctype html><html lang="\(language.rawValue)"><head><meta charset="utf-8">\
+            <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">\
+            <title>\(title)</title></head><body><h1>\(title)</h1><p>\(text)</p></body></html>
+            """
+        return Response(page, status: status, type: "text/html; charset=utf-8")
+    }
+}
+
+/// The header fields of every response.
+enum SecurityHeaders {
+    /// Nothing is loaded from another origin, and nothing inline is run.
+    private static let contentPolicy = [
+        "default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'",
+        "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+    ].joined(separator: "; ")
+
+    private static let fields = [
+        ("Content-Security-Policy", contentPolicy),
+        ("Referrer-Policy", "no-referrer"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("X-Frame-Options", "DENY"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Cache-Control", "no-store"),
+    ]
+
+    /// Sets the fields.
+    static func add(to headers: inout HTTPFields) {
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+    }
+}

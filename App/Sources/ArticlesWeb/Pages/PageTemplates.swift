@@ -1,0 +1,97 @@
+import ArticlesUI
+import Mustache
+
+/// The templates of the pages.
+enum PageTemplates {
+    /// The layout and the parts of the pages, by name.
+    static let sources: [String: String] = [
+        "layout": layout, "region": "{{#screen}}{{>*region}}{{/screen}}",
+        "form-token": #"<input type="hidden" name="form-token" value="{{formToken}}">"#,
+        "error": #"<p class="error" role="alert">{{.}}</p>"#,
+        "user": user,
+    ].merging(launch) { $1 }.merging(signIn) { $1 }.merging(articles) { $1 }.merging(compose) { $1 }.merging(account) {
+        $1
+    }
+
+    /// The compiled templates. Each escapes with ``MarkupEscaping``.
+    static let library: MustacheLibrary = {
+        MustacheContentTypes.register(MarkupEscaping(), named: MarkupEscaping.name)
+        let pragma = "{{% CONTENT_TYPE:\(MarkupEscaping.name)}}"
+        var library = MustacheLibrary()
+        for (name, source) in sources {
+            do {
+                try library.register(pragma + source, named: name)
+            } catch {
+                preconditionFailure("the template \(name) is invalid: \(error)")
+            }
+        }
+        return library
+    }()
+
+    private static let layout = #"""
+        <!doctype html>
+        <html lang="{{language}}">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>{{title}} – {{t.appName}}</title>
+        <link rel="icon" href="/icon.svg" type="image/svg+xml">
+        <link rel="stylesheet" href="/style.css">
+        {{#isBusy}}
+        <noscript><meta http-equiv="refresh" content="1"></noscript>
+        {{/isBusy}}
+        <script src="/script.js" defer></script>
+        </head>
+        <body data-location="{{location}}" class="{{template}}">
+        <a class="skip" href="#content">{{t.skipToContent}}</a>
+        <header>
+        <div class="bar">
+        <a class="brand" href="/">{{t.appName}}</a>
+        <div class="user" id="user" data-live>{{>user}}</div>
+        </div>
+        </header>
+        <p class="lost" id="lost" role="status" data-text="{{t.serverLost}}"></p>
+        <main id="content" tabindex="-1">{{#screen}}{{>*template}}{{/screen}}</main>
+        </body>
+        </html>
+        """#
+
+    private static let user = #"""
+        {{#isSignedIn}}
+        <a class="name" id="account" href="/account">{{#user}}{{.}}{{/user}}{{^user}}{{t.account}}{{/user}}</a>
+        <form method="post" action="/sign-out">{{>form-token}}<button id="sign-out" class="quiet">{{t.signOut}}</button></form>
+        {{/isSignedIn}}
+        """#
+}
+
+/// Escapes text for HTML, in content and in quoted attributes, by Unicode scalars.
+///
+/// The escaping of the template engine compares characters, and a character may consist of several scalars: it does not
+/// see a `<` or a `"` that is joined with a combining mark, which a browser sees.
+struct MarkupEscaping: MustacheContentType {
+    static let name = "MARKUP"
+
+    func escapeText(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
+            case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
+            case "\0": escaped.append("\u{FFFD}")
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+}
+
+/// The texts of a language, for templates: `{{t.signIn}}`.
+struct TemplateTexts: MustacheParent {
+    let strings: Strings
+
+    func child(named name: String) -> Any? { Phrase(rawValue: name).map { strings($0) } }
+}

@@ -1,0 +1,126 @@
+import ArticlesUI
+import DataAPI
+import Foundation
+
+/// What the user does with a form.
+@MainActor
+struct WebAction {
+    typealias Action = @Sendable @MainActor (WebAction) async -> Void
+
+    let window: WebWindow
+    let fields: FormFields
+    let id: Article.ID
+
+    /// The actions by path. One that the screen does not offer now does nothing.
+    nonisolated static let all: [(path: String, action: Action)] = [
+        ("/start/retry", { await $0.launchAgain() }),
+        ("/alert/dismiss", { $0.window.app.dismissAlert() }),
+        ("/sign-in/photo", { await $0.pickPhoto() }),
+        ("/sign-in/guest", { await $0.signInAsGuest() }),
+        ("/sign-in/social", { await $0.signInWithProvider() }),
+        ("/sign-in/cancel", { $0.cancelLogin() }),
+        ("/sign-out", { await $0.signOut() }),
+        ("/articles/load", { await $0.withList { await $0.load() } }),
+        ("/articles/refresh", { await $0.withList { await $0.refresh() } }),
+        ("/articles/more", { await $0.withList { await $0.loadMore() } }),
+        ("/articles/:id/refresh", { await $0.refreshArticle() }),
+        ("/compose/draft", { $0.keepDraft() }),
+        ("/compose/publish", { await $0.publish() }),
+        ("/compose/cancel", { $0.cancelPublishing() }),
+        ("/account/upgrade", { await $0.upgrade() }),
+        ("/account/cancel", { $0.main?.upgrade.cancel() }),
+    ]
+
+    private var login: SignInModel? {
+        if case .signIn(let login) = window.app.root { login } else { nil }
+    }
+
+    private var main: MainModel? {
+        if case .main(let main) = window.app.root { main } else { nil }
+    }
+
+    private func launchAgain() async {
+        guard case .splash(let splash) = window.app.root else { return }
+        await window.perform { await splash.launch() }
+    }
+
+    // MARK: Login
+
+    private func pickPhoto() async {
+        guard let guest = login?.guest else { return }
+        await window.perform { await pick(with: guest) }
+    }
+
+    private func signInAsGuest() async {
+        guard let guest = login?.guest else { return }
+        if !fields.isTooLarge { guest.name = fields["name"] }
+        await window.perform {
+            await pick(with: guest)
+            if !fields.isTooLarge { await guest.submit() }
+        }
+    }
+
+    /// Prepares the chosen photo. Without one, the photo of before stays.
+    private func pick(with guest: GuestLoginModel) async {
+        if fields.isTooLarge {
+            await guest.pick { throw ScreenError("sourceTooLarge") }
+        } else if let photo = fields.files["photo"] {
+            await guest.pick { photo }
+        }
+    }
+
+    private func signInWithProvider() async {
+        guard let social = login?.social else { return }
+        let provider = SocialProvider(rawValue: fields["provider"])
+        guard social.providers.contains(provider) else { return }
+        await window.perform { await social.signIn(with: provider) }
+    }
+
+    private func upgrade() async {
+        guard let upgrade = main?.upgrade else { return }
+        let provider = SocialProvider(rawValue: fields["provider"])
+        guard upgrade.providers.contains(provider) else { return }
+        await window.perform { await upgrade.upgrade(with: provider) }
+    }
+
+    private func cancelLogin() {
+        login?.guest.cancel()
+        login?.social.cancel()
+    }
+
+    private func signOut() async {
+        let app = window.app
+        guard main != nil else { return }
+        await window.perform { await app.signOut() }
+    }
+
+    // MARK: Articles
+
+    private func withList(_ call: @escaping @MainActor (ArticleListModel) async -> Void) async {
+        guard let list = main?.list else { return }
+        await window.perform { await call(list) }
+    }
+
+    private func refreshArticle() async {
+        guard let main, main.path.last == .article(id) else { return }
+        let article = main.article(id)
+        await window.perform { await article.refresh() }
+    }
+
+    // MARK: The editor
+
+    private func keepDraft() {
+        guard let compose = main?.compose, compose.phase != .loading, !fields.isTooLarge else { return }
+        compose.draft = ArticleDraft(title: fields["title"], content: fields["text"])
+    }
+
+    private func publish() async {
+        guard let compose = main?.compose else { return }
+        keepDraft()
+        await window.perform { await compose.submit() }
+    }
+
+    private func cancelPublishing() {
+        main?.compose.cancel()
+    }
+}

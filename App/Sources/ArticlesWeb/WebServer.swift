@@ -1,0 +1,120 @@
+package import ArticlesUI
+package import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
+
+/// Serves the screens as pages to a browser of this computer: one user, one window, on 127.0.0.1 only.
+///
+/// The server speaks cleartext HTTP, which does not leave the computer. See ``AccessGuard`` for who may use it.
+package final class WebServer: Sendable {
+    /// The settings of a server.
+    package struct Configuration: Sendable {
+        /// The loopback port; 0 is any free port.
+        package var port = 0
+
+        /// How long a request waits for the work it starts. Work that takes longer continues, and the page shows it.
+        package var actionWait = Duration.seconds(1)
+
+        /// The largest photo, in bytes: 32 MiB. It is fitted before it is sent on.
+        package var photoBytes = 32 * 1024 * 1024
+
+        /// The most pages that are updated live at the same time.
+        package var eventStreams = 32
+
+        /// The time after which a silent connection is checked.
+        package var heartbeat = Duration.seconds(15)
+
+        /// The idle timeout of a connection: while a request is read, and between requests.
+        package var idleTimeout = Duration.seconds(60)
+
+        /// How long ``WebServer/stop()`` waits for requests under way.
+        package var shutdownGrace = Duration.seconds(2)
+
+        package init() {}
+    }
+
+    /// The URL for the first visit. Its token can be used once, so the URL is shown to the user and nowhere else.
+    package let url: URL
+
+    private let window: WebWindow
+    private let group: ServiceGroup
+    private let running: Task<Void, any Error>
+
+    private init(url: URL, window: WebWindow, group: ServiceGroup, running: Task<Void, any Error>) {
+        self.url = url
+        self.window = window
+        self.group = group
+        self.running = running
+    }
+
+    /// Binds the port, and returns once connections are accepted.
+    ///
+    /// - Parameters:
+    ///   - services: What the screens need.
+    ///   - configuration: The settings.
+    /// - Returns: The running server. It runs until ``stop()``.
+    /// - Throws: `IOError` when the port cannot be bound.
+    package static func start(
+        _ services: ScreenServices, _ configuration: Configuration = Configuration()
+    ) async throws -> WebServer {
+        let access = AccessGuard()
+        let window = await WebWindow(services: services, configuration: configuration)
+        let (bound, binding) = AsyncThrowingStream<Int, any Error>.makeStream()
+        let logger = Logger(label: "articles-web", factory: { _ in SwiftLogNoOpLogHandler() })
+        let application = Application(
+            router: WebRoutes(window: window, access: access, configuration: configuration).router,
+            server: .http1(
+                configuration: HTTP1Channel.Configuration(idleTimeout: TimeAmount(configuration.idleTimeout))),
+            configuration: ApplicationConfiguration(
+                address: .hostname("127.0.0.1", port: configuration.port), serverName: nil),
+            onServerRunning: { channel in binding.yield(channel.localAddress?.port ?? configuration.port) },
+            logger: logger)
+        var settings = ServiceGroupConfiguration(services: [application], logger: logger)
+        settings.maximumGracefulShutdownDuration = configuration.shutdownGrace
+        let group = ServiceGroup(configuration: settings)
+        let running = Task {
+            do {
+                try await group.run()
+                binding.finish()
+            } catch {
+                binding.finish(throwing: error)
+                throw error
+            }
+        }
+        for try await port in bound {
+            guard let url = URL(string: "http://127.0.0.1:\(port)/?token=\(access.token.text)") else { break }
+            await window.open()
+            return WebServer(url: url, window: window, group: group, running: running)
+        }
+        throw CancellationError()
+    }
+
+    /// Serves until the process receives SIGINT or SIGTERM, or the calling task is cancelled; then stops.
+    ///
+    /// - Parameter started: Is called when a signal ends the server and no longer the process.
+    /// - Throws: What `started` throws, after the server has stopped.
+    package func run(_ started: () throws -> Void) async throws {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        do {
+            try started()
+        } catch {
+            await stop()
+            throw error
+        }
+        for await _ in signals { break }
+        await stop()
+    }
+
+    /// Ends the live updates, waits for requests under way for at most `shutdownGrace`, and cancels what the screens
+    /// have started. Calling it again does nothing.
+    package func stop() async {
+        await window.close()
+        await group.triggerGracefulShutdown()
+        // The end matters, an error does not.
+        _ = await running.result
+    }
+}

@@ -1,0 +1,36 @@
+public import AuthInterface
+import TokenRefresh
+
+/// Moving the session to another store, without a sign-out at the server.
+extension AppGraph {
+    /// The store, if other processes share it; `nil` for one in memory.
+    public var sharedStore: (any SharedTokenStore)? {
+        configuration.store == .memory ? nil : store as? any SharedTokenStore
+    }
+
+    /// Moves the session out of the store. A refresh that was interrupted is completed first.
+    ///
+    /// - Parameter receive: Receives the tokens, and returns when they are durable at their new place. When it throws,
+    ///   the session stays.
+    /// - Throws: `AuthenticationError`, `TokenStoreError`, and what `receive` throws.
+    public func moveSessionOut(to receive: (TokenBundle) async throws -> Void) async throws {
+        guard let sharedStore else { throw AuthenticationError(.notSignedIn) }
+        if try await sharedStore.load()?.pendingRefresh != nil {
+            try await session.refresh()
+            try await settle()
+        }
+        try await sharedStore.moveOut(to: receive)
+    }
+
+    /// Moves a session into the store. It replaces no session.
+    ///
+    /// - Parameter bundle: The session.
+    /// - Returns: `nil` when the session is stored; otherwise what is stored in place of it.
+    /// - Throws: `TokenStoreError`.
+    public func moveSessionIn(_ bundle: TokenBundle) async throws -> StoredSession? {
+        guard let sharedStore else {
+            throw TokenStoreError(.unavailable, reason: "the store is in memory; use --store file")
+        }
+        return try await sharedStore.moveIn(bundle)
+    }
+}

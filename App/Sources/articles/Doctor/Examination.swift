@@ -1,0 +1,241 @@
+import AuthInterface
+import Composition
+import DataAPI
+import Foundation
+import NetworkCore
+
+/// The checks of `articles doctor`. None of them refreshes, starts or ends a session: the store is read without the
+/// refresh engine, and requests are sent by the client that adds no tokens.
+struct Examination {
+    /// How long to wait for the lease. A refresh rarely takes longer.
+    private static let leaseLimit: Duration = .seconds(2)
+
+    /// How long to wait for a response.
+    private static let responseLimit: Duration = .seconds(15)
+
+    /// How far the device's clock may differ from the server's without a warning. `Date` counts whole seconds.
+    private static let clockTolerance: TimeInterval = 30
+
+    private let graph: AppGraph
+    private(set) var checks: [Check] = []
+    private var stored: StoredSession?
+    /// How far the server's clock is ahead of this one. `nil`: not known.
+    private var clockSkew: TimeInterval?
+    private var isReachable = false
+
+    init(_ graph: AppGraph) {
+        self.graph = graph
+    }
+
+    private var baseURL: URL { graph.configuration.baseURL }
+
+    /// Performs all checks.
+    mutating func perform() async {
+        await checkStore()
+        await checkLease()
+        await checkServer()
+        await checkToken()
+    }
+
+    // MARK: The store
+
+    private mutating func checkStore() async {
+        let location = graph.configuration.storeLocation
+        guard let store = graph.sharedStore else {
+            if EnvironmentToken.isSet {
+                checks.append(.ok("store", "not used: the access token is that of \(EnvironmentToken.variable)"))
+                stored = (try? await graph.store.load()).map { $0.map { .active($0) } ?? .empty }
+            } else {
+                checks.append(.warning("store", "in memory: the session ends with the program", "use --store file"))
+                stored = .empty
+            }
+            return
+        }
+        do {
+            let stored = try await store.read()
+            self.stored = stored
+            try await checkIsWritable(store, location)
+        } catch {
+            let failure = Failure(error)
+            checks.append(.failure("store", failure.message))
+        }
+    }
+
+    private mutating func checkIsWritable(_ store: any SharedTokenStore, _ location: String) async throws {
+        let folder = (location as NSString).deletingLastPathComponent
+        guard FileManager.default.fileExists(atPath: folder) else {
+            let parent = (folder as NSString).deletingLastPathComponent
+            let message = "\(folder) does not exist yet; the first sign-in creates it"
+            return checks.append(
+                FileManager.default.isWritableFile(atPath: existingParent(of: parent))
+                    ? .ok("store", message)
+                    : .failure("store", "\(folder) cannot be created", "make \(parent) writable, or set --store-path"))
+        }
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+            return checks.append(.failure("store", "\(folder) is not writable", "run: chmod u+w \(folder)"))
+        }
+        // Takes the write lock, and leaves the content as it is.
+        try await store.update { _ in nil }
+        let mode = (try? FileManager.default.attributesOfItem(atPath: location))?[.posixPermissions] as? Int
+        let facts = mode.map { "readable, writable, mode \(String($0, radix: 8))" } ?? "writable, nothing stored"
+        checks.append(.ok("store", "\(location) (\(facts))"))
+    }
+
+    private func existingParent(of path: String) -> String {
+        var path = path
+        while path.count > 1, !FileManager.default.fileExists(atPath: path) {
+            path = (path as NSString).deletingLastPathComponent
+        }
+        return path
+    }
+
+    private mutating func checkLease() async {
+        guard let store = graph.sharedStore, stored?.bundle != nil else { return }
+        do {
+            let lease = try await store.lease(waitingAtMost: Self.leaseLimit)
+            await lease.release()
+            checks.append(.ok("lease", "free: no other process is refreshing"))
+        } catch let error as TokenStoreError where error.code == .busy {
+            checks.append(
+                .warning(
+                    "lease", "another process has held it for \(Self.leaseLimit.formatted())",
+                    "if this stays so, look for a stopped or hanging process of this program"))
+        } catch {
+            checks.append(.failure("lease", Failure(error).message))
+        }
+    }
+
+    // MARK: The server
+
+    private mutating func checkServer() async {
+        var endpoint = Endpoint<HTTPResponse>.request(.get, "articles", query: ["limit": 1])
+        endpoint.deadline = Self.responseLimit
+        let sentAt = Date()
+        let head: HTTPResponseHead
+        do {
+            head = try await graph.unauthenticatedNetwork.send(endpoint).head
+        } catch let error as NetworkError {
+            guard let response = error.response else { return noteUnreachable(error) }
+            head = response
+        } catch {
+            return checks.append(.failure("server", Failure(error).message))
+        }
+        isReachable = true
+        let duration = Date().timeIntervalSince(sentAt)
+        checks.append(check(of: head, after: duration))
+        checkTLS()
+        checkClock(head.serverDate, now: sentAt + duration / 2)
+    }
+
+    private mutating func noteUnreachable(_ error: NetworkError) {
+        guard error.code == .tlsFailed else {
+            let advice = "check --base-url, or start a server with 'articles serve'"
+            return checks.append(.failure("server", "\(baseURL) cannot be reached (\(error.code))", advice))
+        }
+        checks.append(
+            .failure(
+                "tls", "no secure connection to \(baseURL): \(error.reason ?? "\(error.code)")",
+                "check the server's certificate, the date of this machine, and proxies between them"))
+    }
+
+    private func check(of head: HTTPResponseHead, after duration: TimeInterval) -> Check {
+        let text = "\(baseURL) responds with HTTP \(head.status) in \(Int(duration * 1_000)) ms"
+        let type = head.headers["Content-Type"] ?? ""
+        switch head.status {
+        case 200...299 where !type.lowercased().contains("json"):
+            return .warning("server", "\(text), and not with JSON", "it may be a page of the network or of a proxy")
+        case 200...299, 401, 403, graph.configuration.expiredStatus, 429: return .ok("server", text)
+        case 500...599: return .warning("server", text, "the server is down or overloaded; try again later")
+        default: return .warning("server", text, "it may not be the articles API; check the path of --base-url")
+        }
+    }
+
+    private mutating func checkTLS() {
+        checks.append(
+            baseURL.scheme?.lowercased() == "https"
+                ? .ok("tls", "https, with a certificate that this machine trusts")
+                : .ok("tls", "http, which stays on this machine"))
+    }
+
+    private mutating func checkClock(_ date: Date?, now: Date) {
+        guard let date else {
+            return checks.append(.warning("clock", "not compared: the server sends no Date field"))
+        }
+        // The field has whole seconds: half a second is cut off on average.
+        let skew = date.timeIntervalSince(now) + 0.5
+        clockSkew = skew
+        guard abs(skew) > Self.clockTolerance else {
+            return checks.append(.ok("clock", "within \(Int(abs(skew).rounded(.up))) s of the server's"))
+        }
+        let seconds = Duration.seconds(abs(skew)).formatted(.units(allowed: [.days, .hours, .minutes, .seconds]))
+        let direction = skew > 0 ? "behind" : "ahead of"
+        checks.append(
+            .warning(
+                "clock", "\(seconds) \(direction) the server's",
+                "tokens are refreshed by the server's clock all the same; set the clock of this machine"))
+    }
+}
+
+/// The session.
+extension Examination {
+    private static let signIn = "sign in with 'articles login guest --name NAME --photo FILE'"
+
+    private mutating func checkToken() async {
+        switch stored {
+        case .active(let bundle): await check(bundle)
+        case .ended(let ended):
+            let text = StatusObject.Ending(ended.reason, date: ended.date)?.text ?? "not known why"
+            checks.append(.warning("token", "no session: the last one ended (\(text))", Self.signIn))
+        case .empty: checks.append(.warning("token", "not signed in", Self.signIn))
+        case nil: checks.append(.failure("token", "not known: the store cannot be read", "see the line on the store"))
+        }
+    }
+
+    private mutating func check(_ bundle: TokenBundle) async {
+        let renewal = "the next command refreshes it"
+        if let intent = bundle.pendingRefresh {
+            return checks.append(
+                .warning(
+                    "token", "a refresh has not ended (process \(intent.owner), \(intent.date.formatted(.iso8601)))",
+                    "the next command completes it"))
+        }
+        let canRefresh = bundle.refreshToken.map { !$0.isEmpty } ?? false
+        let now = Date() + (clockSkew ?? bundle.clockSkew)
+        if let expiresAt = bundle.expiresAt, bundle.isExpired(at: now) {
+            let message = "signed in; the access token expired at \(expiresAt.formatted(.iso8601))"
+            return checks.append(
+                canRefresh
+                    ? .ok("token", "\(message), \(renewal)")
+                    : .failure("token", "\(message), and there is no refresh token", Self.signIn))
+        }
+        let validity = bundle.expiresAt.map { "valid until \($0.formatted(.iso8601))" } ?? "without a known expiry"
+        let facts = "\(validity), \(canRefresh ? "refreshable" : "not refreshable")"
+        switch await isAccepted(bundle) {
+        case true?: checks.append(.ok("token", "signed in, accepted by the server, \(facts)"))
+        case nil: checks.append(.warning("token", "signed in, not verified at the server, \(facts)"))
+        case false? where canRefresh:
+            checks.append(.warning("token", "signed in, but the server refuses the access token", renewal))
+        case false?:
+            checks.append(
+                .failure(
+                    "token", "the server refuses the access token, and there is no refresh token",
+                    EnvironmentToken.isSet ? "set another one in \(EnvironmentToken.variable)" : Self.signIn))
+        }
+    }
+
+    /// Whether the server accepts the access token; `nil` when there is no response about it. A refusal has no effect:
+    /// the request does not go through the session.
+    private func isAccepted(_ bundle: TokenBundle) async -> Bool? {
+        guard isReachable else { return nil }
+        var endpoint = Endpoint<HTTPResponse>.request(.get, "users/me")
+            .header("Authorization", "Bearer \(bundle.accessToken)")
+        endpoint.deadline = Self.responseLimit
+        do {
+            _ = try await graph.unauthenticatedNetwork.send(endpoint)
+            return true
+        } catch {
+            let status = (error as? NetworkError)?.status
+            return status == 401 || status == graph.configuration.expiredStatus ? false : nil
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import ConcurrencyPrimitives
+import Crypto
+import Foundation
+import NetworkCore
+
+/// A page about the requests of a command: one file that loads nothing, and can be read without its script.
+///
+/// Everything that a server sent is escaped (``HTML``), and what is recorded is redacted before it comes here.
+struct ReportPage {
+    /// The most calls that are listed.
+    static let limit = 2_000
+
+    let title: String
+    let baseURL: String
+    let startedAt: Date
+    let calls: [Call]
+    let omittedCalls: Int
+    let omittedExchanges: Int
+    let claims: [Claims.Claim]
+    let scale: TimeScale
+
+    /// A call, and what is known about it.
+    struct Call {
+        let number: Int
+        let span: CallSpan
+        /// The exchanges of its attempts, in order.
+        var exchanges: [ExchangeRecorder.Exchange] = []
+        /// The number of the refresh whose tokens the last attempt had, if an earlier one was refused.
+        var servedBy: Int?
+        /// The numbers of the calls that a refresh served.
+        var served: [Int] = []
+
+        var isRefused: Bool { span.attempts.dropLast().contains { $0.isRefusal } || servedBy != nil }
+        var isRetried: Bool { span.attempts.count > 1 && !isRefused }
+        var isFailed: Bool { !span.hasSucceeded }
+    }
+
+    init(
+        title: String, baseURL: String, startedAt: Date, spans: [CallSpan],
+        exchanges: [ExchangeRecorder.Exchange], omitted: Int, claims: [Claims.Claim]
+    ) {
+        self.title = title
+        self.baseURL = baseURL
+        self.startedAt = startedAt
+        self.claims = claims
+        let start = spans.map(\.start).min() ?? .zero
+        let end = spans.map { $0.end ?? $0.start }.max() ?? start
+        scale = TimeScale(start: start, end: max(end, start + .milliseconds(1)), columns: 1)
+        omittedExchanges = omitted
+        omittedCalls = max(0, spans.count - Self.limit)
+        let byCall = Dictionary(grouping: exchanges, by: \.call)
+        var calls = spans.prefix(Self.limit).enumerated().map { index, span in
+            Call(number: index + 1, span: span, exchanges: span.id.flatMap { byCall[$0] } ?? [])
+        }
+        Self.connect(&calls)
+        self.calls = calls
+    }
+
+    /// Finds the refresh that served each refused call: the last one that ended before its next attempt.
+    private static func connect(_ calls: inout [Call]) {
+        let refreshes = calls.indices.filter { calls[$0].span.isRefresh && calls[$0].span.hasSucceeded }
+        for index in calls.indices where !calls[index].span.isRefresh {
+            let attempts = calls[index].span.attempts
+            guard let refused = attempts.dropLast().lastIndex(where: \.isRefusal) else { continue }
+            let next = attempts[refused + 1].start
+            let serving = refreshes.last { calls[$0].span.end.map { $0 <= next } ?? false }
+            guard let serving else { continue }
+            calls[index].servedBy = calls[serving].number
+            calls[serving].served.append(calls[index].number)
+        }
+    }
+
+    /// The whole page.
+    var html: HTML {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta http-equiv="Content-Security-Policy" content="\(Self.policy)">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="referrer" content="no-referrer">
+        <meta name="color-scheme" content="light dark">
+        <title>\(title): \(calls.count) requests</title>
+        <style>\(Self.style)</style>
+        </head>
+        <body>
+        <header>
+        <h1>\(title)</h1>
+        <p class="sub">\(baseURL), \(startedAt.formatted(.iso8601))</p>
+        \(figures)
+        </header>
+        <main>
+        \(overview)
+        \(claimSection)
+        \(callSection)
+        </main>
+        <footer>Tokens and other secrets are redacted. This page loads nothing.</footer>
+        <script>\(Self.script)</script>
+        </body>
+        </html>
+
+        """
+    }
+
+    /// Only the style and the script of this page may run, and nothing is loaded.
+    private static var policy: String {
+        "default-src 'none'; style-src '\(hash(of: style))'; script-src '\(hash(of: script))'; base-uri 'none'; "
+            + "form-action 'none'"
+    }
+
+    private static func hash(of piece: HTML) -> String {
+        "sha256-" + Data(SHA256.hash(data: Data(piece.description.utf8))).base64EncodedString()
+    }
+}
+
+extension CallSpan.Attempt {
+    /// Whether the server refused the token.
+    var isRefusal: Bool { status == 401 || status == 403 || status == 419 }
+}

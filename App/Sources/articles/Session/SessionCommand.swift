@@ -1,0 +1,80 @@
+import ArgumentParser
+import AuthInterface
+import Composition
+import Foundation
+
+struct SessionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "session",
+        abstract: "Show the session, or move it to another machine or store.",
+        subcommands: [SessionShowCommand.self, SessionExportCommand.self, SessionImportCommand.self]
+    )
+}
+
+struct SessionShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show what is stored of the session, without the tokens.",
+        discussion: "Nothing is sent to the server. Exit status: 77 when no user is signed in."
+    )
+
+    @Flag(help: "Show the tokens too. They are as good as a password.")
+    var reveal = false
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions<SessionObject>
+
+    func run() async throws {
+        try await connection.withGraph { graph in
+            guard let bundle = try await graph.store.load() else { throw AuthenticationError(.notSignedIn) }
+            let console = output.console
+            let object = SessionObject(bundle, graph.configuration, revealing: reveal)
+            for row in object.rows { console.printRow(row) { "\($0[0].fitted(to: 14))\($0[1])" } }
+            try console.printObject(object)
+        }
+    }
+}
+
+/// A stored session as `--json` prints one.
+struct SessionObject: Encodable, PrintedObject {
+    static let fields = [
+        "baseURL", "store", "session", "generation", "accessToken", "refreshToken", "expiresAt", "receivedAt",
+        "isRefreshPending",
+    ]
+
+    let baseURL: String
+    let store: String
+    let session: String
+    let generation: Int
+    let accessToken: String
+    let refreshToken: String?
+    let expiresAt: Date?
+    let receivedAt: Date?
+    let isRefreshPending: Bool
+
+    init(_ bundle: TokenBundle, _ configuration: AppConfiguration, revealing isRevealed: Bool) {
+        func shown(_ token: String) -> String { isRevealed ? token : "redacted (\(token.utf8.count) characters)" }
+        baseURL = configuration.baseURL.absoluteString
+        store =
+            EnvironmentToken.isSet
+            ? EnvironmentToken.variable : configuration.storeLocation
+        session = bundle.session.rawValue
+        generation = bundle.generation
+        accessToken = shown(bundle.accessToken)
+        refreshToken = bundle.refreshToken.map(shown)
+        expiresAt = bundle.expiresAt
+        receivedAt = bundle.receivedAt
+        isRefreshPending = bundle.pendingRefresh != nil
+    }
+
+    /// The session as a table of names and values.
+    var rows: [[String]] {
+        let known: [(String, String?)] = [
+            ("server", baseURL), ("store", store), ("session", session), ("generation", "\(generation)"),
+            ("access token", accessToken), ("refresh token", refreshToken ?? "none"),
+            ("expires", expiresAt?.formatted(.iso8601)), ("received", receivedAt?.formatted(.iso8601)),
+            ("pending", isRefreshPending ? "a refresh, which the next command completes" : nil),
+        ]
+        return known.compactMap { name, value in value.map { [name, $0] } }
+    }
+}

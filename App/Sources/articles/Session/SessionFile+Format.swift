@@ -1,0 +1,53 @@
+import AuthInterface
+import Crypto
+import Foundation
+
+/// A session on its way from one store to another.
+struct MovedSession: Codable, Hashable {
+    let baseURL: String
+    let bundle: TokenBundle
+
+    init(_ bundle: TokenBundle, baseURL: URL) {
+        self.baseURL = baseURL.absoluteString
+        self.bundle = bundle
+    }
+}
+
+/// The format.
+extension SessionFile {
+    static func padded(_ state: State) -> String {
+        state.rawValue.padding(toLength: stateLength, withPad: " ", startingAt: 0)
+    }
+
+    static func text(of session: MovedSession, _ state: State) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = try encoder.encode(session)
+        return Data("\(title)\(padded(state))\n\(checksum(of: body))\n".utf8) + body + Data("\n".utf8)
+    }
+
+    private static func checksum(of data: Data) -> String {
+        SHA256.hash(data: data).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    static func state(in data: Data, named name: String) throws -> State {
+        guard !data.isEmpty else { return .exporting }
+        let line = String(decoding: data.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        guard line.hasPrefix(title), line.count == title.count + stateLength,
+            let state = State(rawValue: line.dropFirst(title.count).trimmingCharacters(in: .whitespaces))
+        else { throw Failure("\(name) is not a file of 'articles session export'", .unusableInput) }
+        return state
+    }
+
+    /// The session in the content of a file.
+    ///
+    /// - Throws: ``Failure`` when it is damaged.
+    static func content(of data: Data, named name: String) throws -> MovedSession {
+        _ = try state(in: data, named: name)
+        let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard lines.count > 3, Data(lines[1]) == Data(checksum(of: lines[2]).utf8),
+            let session = try? JSONDecoder().decode(MovedSession.self, from: lines[2])
+        else { throw Failure("\(name) is damaged: it is not complete, or was changed", .unusableInput) }
+        return session
+    }
+}

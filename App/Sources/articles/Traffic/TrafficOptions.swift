@@ -1,0 +1,99 @@
+import ArgumentParser
+import Foundation
+import NetworkCore
+
+/// The flags that show or record the requests of a command. None of them shows a secret.
+struct TrafficOptions: ParsableArguments {
+    @Flag(help: "Print each step of each request on standard error: URL, attempts, statuses, times.")
+    var verbose = false
+
+    @Flag(help: "Draw the requests on standard error after the command, as bars over time.")
+    var trace = false
+
+    @Option(help: "Record the requests and responses in this file (HAR 1.2), for a browser's developer tools.")
+    var har: String?
+
+    @Option(help: "Write a page about the requests to this file (HTML, without a link to anything else).")
+    var report: String?
+
+    func validate() throws {
+        for (name, path) in [("--har", har), ("--report", report)] where path?.isEmpty == true {
+            throw ValidationError("\(name) must name a file")
+        }
+        guard har == nil || har != report else { throw ValidationError("--har and --report must name two files") }
+    }
+
+    /// Starts to record.
+    ///
+    /// - Throws: ``Failure`` when a file cannot be written, before anything is sent.
+    func start() throws -> TrafficRecording { try TrafficRecording(self) }
+}
+
+/// The recorded requests of one command.
+final class TrafficRecording: Sendable {
+    private let options: TrafficOptions
+    private let events = EventRecorder()
+    private let har: PrivateFile?
+    private let report: PrivateFile?
+    private let exchanges = ExchangeRecorder()
+    private let console = Console(isJSON: false)
+    private let startedAt = Date()
+
+    init(_ options: TrafficOptions) throws {
+        self.options = options
+        har = try options.har.map { try PrivateFile($0) }
+        report = try options.report.map { try PrivateFile($0) }
+    }
+
+    private var recordsEvents: Bool { options.trace || report != nil }
+
+    /// The observers of the command's calls.
+    var observers: [any NetworkObserver] {
+        var observers: [any NetworkObserver] = recordsEvents ? [events] : []
+        if options.verbose {
+            observers.append(
+                LoggingObserver(minimumLevel: .debug) { [console] _, line in
+                    console.log(String(line.map { $0.isControl ? " " : $0 }))
+                })
+        }
+        return observers
+    }
+
+    /// The transport, with a recorder around it where one is needed.
+    func transport(_ next: any HTTPTransport) -> any HTTPTransport {
+        har == nil && report == nil ? next : exchanges.around(next)
+    }
+
+    /// Draws and writes what was recorded.
+    ///
+    /// - Parameters:
+    ///   - title: The command, for the page.
+    ///   - baseURL: The base URL, which is left out of the names of requests.
+    ///   - claims: The claims of the demo.
+    /// - Throws: ``Failure`` when a file cannot be written.
+    func finish(_ title: String, baseURL: String, claims: [Claims.Claim] = []) throws {
+        if options.trace {
+            let spans = CallSpan.spans(of: events.events, baseURL: baseURL)
+            let lines = Waterfall(terminal: console.progressTerminal).lines(for: spans)
+            for line in lines.isEmpty ? ["no requests"] : lines { console.log(line) }
+        }
+        if let har {
+            try har.write(HTTPArchive(entries: exchanges.exchanges.map(\.entry)).encoded())
+        }
+        if let report {
+            try report.write(Data(page(title, baseURL: baseURL, claims: claims).utf8))
+        }
+    }
+
+    /// The page about the recorded requests.
+    func page(_ title: String, baseURL: String, claims: [Claims.Claim]) -> String {
+        let page = ReportPage(
+            title: title, baseURL: baseURL, startedAt: startedAt,
+            spans: CallSpan.spans(of: events.events, baseURL: baseURL), exchanges: exchanges.exchanges,
+            omitted: exchanges.omitted, claims: claims)
+        return page.html.description
+    }
+
+    /// Whether a page is written.
+    var writesReport: Bool { report != nil }
+}

@@ -1,0 +1,156 @@
+import AuthInterface
+import DevBackend
+import Foundation
+import ProgramTesting
+import Storage
+import Testing
+
+/// `articles doctor` finds what is wrong, says what to do, and changes nothing.
+@Suite struct DoctorTests {
+    private let home: Home
+
+    init() throws {
+        home = try Home()
+    }
+
+    private func withSignedIn(_ body: (_ base: [String], DevBackend) async throws -> Void) async throws {
+        try await DevBackend.withServer { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            try await body(base, backend)
+        }
+    }
+
+    /// The checks by name, and the exit status.
+    private func doctor(
+        _ arguments: [String], _ environment: [String: String] = [:]
+    ) async throws -> (status: Int32, checks: [String: (status: String, text: String)]) {
+        let run = try await home.run(["doctor", "--json"] + arguments, environment)
+        let checks = try #require(try run.object()["checks"] as? [[String: Any]], "\(run.allOutput)")
+        #expect(try run.object()["ok"] as? Bool == (run.status == 0))
+        let named = checks.map { check in
+            let text = [check["message"], check["advice"]].compactMap { $0 as? String }.joined(separator: "; ")
+            return (check["name"] as? String ?? "", (status: check["status"] as? String ?? "", text: text))
+        }
+        return (run.status, Dictionary(named) { first, _ in first })
+    }
+
+    @Test func `with a session and a server every check is ok, and nothing changes`() async throws {
+        try await withSignedIn { base, backend in
+            let before = try Data(contentsOf: home.tokenFile())
+            let (status, checks) = try await doctor(base)
+            #expect(status == 0)
+            #expect(Set(checks.keys) == ["store", "lease", "server", "tls", "clock", "token"])
+            #expect(checks.values.allSatisfy { $0.status == "ok" }, "\(checks)")
+            #expect(checks["token"]?.text.hasPrefix("signed in, accepted by the server") == true)
+            let text = try await home.run(["doctor"] + base)
+            #expect(text.output.split(separator: "\n").count == 6)
+            #expect(text.output.hasPrefix("ok\tstore\t"))
+            #expect(try Data(contentsOf: home.tokenFile()) == before)
+            #expect(backend.statistics.refreshes.received == 0 && backend.statistics.logouts == 0)
+        }
+    }
+
+    @Test func `an access token that the server refuses is not refreshed`() async throws {
+        try await withSignedIn { base, backend in
+            let before = try Data(contentsOf: home.tokenFile())
+            try await backend.expireAccessTokens()
+            let (status, checks) = try await doctor(base)
+            #expect(status == 0)
+            #expect(checks["token"]?.status == "warning")
+            #expect(checks["token"]?.text.contains("the next command refreshes it") == true)
+            #expect(backend.statistics.refreshes.received == 0)
+            #expect(try Data(contentsOf: home.tokenFile()) == before)
+        }
+    }
+
+    @Test func `a token that has expired on the server's clock is named, with what it needs`() async throws {
+        try await withSignedIn { base, backend in
+            let store = home.tokenStore(of: backend)
+            for (refreshToken, status, words) in [
+                ("fixture-refresh", "ok", "the next command refreshes it"), (nil, "failure", "sign in with"),
+            ] {
+                try await store.update { _ in
+                    .active(
+                        TokenBundle(
+                            accessToken: "fixture-access", refreshToken: refreshToken,
+                            expiresAt: Date(timeIntervalSinceNow: -60)))
+                }
+                let (exit, checks) = try await doctor(base)
+                #expect(checks["token"]?.status == status && checks["token"]?.text.contains(words) == true)
+                #expect(exit == (status == "ok" ? 0 : 1))
+            }
+        }
+    }
+
+    @Test func `the end of the last session is shown`() async throws {
+        try await withSignedIn { base, backend in
+            try await backend.revokeSessions(ofUser: 2)
+            #expect(try await home.run(["list"] + base).status == 77)
+            let (status, checks) = try await doctor(base)
+            #expect(status == 0)
+            #expect(checks["token"]?.status == "warning")
+            #expect(checks["token"]?.text.contains("expired, HTTP 401, SESSION_REVOKED") == true)
+        }
+    }
+
+    @Test func `without a server, a folder or a session there is a reason and an advice`() async throws {
+        let url = try await DevBackend.withServer { $0.baseURL.absoluteString }
+        let (status, checks) = try await doctor(["--base-url", url])
+        #expect(status == 1)
+        #expect(checks["server"]?.status == "failure")
+        #expect(checks["server"]?.text.contains("articles serve") == true)
+        #expect(checks["store"]?.text.contains("does not exist yet") == true)
+        #expect(checks["token"]?.text.hasPrefix("not signed in; sign in with") == true)
+        #expect(checks["clock"] == nil && checks["tls"] == nil)
+    }
+
+    @Test func `a store that others can read, or that is damaged, is a failure`() async throws {
+        try await withSignedIn { base, _ in
+            let file = try home.tokenFile()
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+            let open = try await doctor(base)
+            #expect(open.status == 1)
+            #expect(open.checks["store"]?.status == "failure")
+            #expect(open.checks["store"]?.text.contains("run: chmod 600") == true)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            try FileHandle(forWritingTo: file).truncate(atOffset: 9)
+            let damaged = try await doctor(base)
+            #expect(damaged.checks["store"]?.text.contains("is not a token file") == true)
+            #expect(damaged.checks["token"]?.status == "failure")
+        }
+    }
+
+    @Test func `a lease that another process holds is a warning`() async throws {
+        try await withSignedIn { base, backend in
+            let lease = try await home.tokenStore(of: backend).lease(waitingAtMost: .seconds(5))
+            let (status, checks) = try await doctor(base)
+            #expect(status == 0)
+            #expect(checks["lease"]?.status == "warning")
+            await lease.release()
+        }
+    }
+
+    @Test func `a server that is not this API, or is down, is a warning`() async throws {
+        try await withSignedIn { base, backend in
+            let other = try await doctor(["--base-url", backend.baseURL.absoluteString + "/elsewhere"])
+            #expect(other.checks["server"]?.text.contains("check the path of --base-url") == true)
+            backend.faults = FaultPlan([FaultRule("GET", "/articles", .respond(status: 503))])
+            let down = try await doctor(base)
+            #expect(down.checks["server"]?.status == "warning")
+            #expect(down.checks["server"]?.text.contains("HTTP 503") == true)
+        }
+    }
+
+    @Test func `a token from the environment is checked in place of the store`() async throws {
+        try await withSignedIn { base, backend in
+            let bundle = try #require(try await home.tokenStore(of: backend).load())
+            let valid = try await doctor(base, ["ARTICLES_TOKEN": bundle.accessToken])
+            #expect(valid.status == 0 && valid.checks["token"]?.text.contains("accepted by the server") == true)
+            let other = try await doctor(base, ["ARTICLES_TOKEN": "fixture-token"])
+            #expect(other.status == 1)
+            #expect(other.checks["token"]?.text.contains("set another one in ARTICLES_TOKEN") == true)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import DevBackend
+import Foundation
+import ProgramTesting
+import Testing
+
+/// Profiles: several servers and accounts, each with a session of its own.
+@Suite struct ProfileTests {
+    private let home: Home
+
+    init() throws {
+        home = try Home()
+    }
+
+    /// Two servers, and two accounts at the first one.
+    private func withProfiles(_ body: (DevBackend, DevBackend) async throws -> Void) async throws {
+        try await DevBackend.withServer { first in
+            try await DevBackend.withServer { second in
+                try home.configure(
+                    #"""
+                    {"base-url": "\#(first.baseURL)",
+                     "profiles": {"work": {}, "staging": {"base-url": "\#(second.baseURL)", "refresh": "rest"}}}
+                    """#)
+                try await body(first, second)
+            }
+        }
+    }
+
+    private func user(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> String? {
+        let status = try await home.run(["status", "--json"] + arguments, environment).object()
+        return (status["user"] as? [String: Any])?["name"] as? String
+    }
+
+    @Test func `each profile has a session and a server of its own`() async throws {
+        try await withProfiles { first, second in
+            for (name, profile) in [("Ada", []), ("Grace", ["--profile", "work"]), ("Lin", ["--profile=staging"])] {
+                let login = ["login", "social", "--provider", "apple", "--development-name", name]
+                let run = try await home.run(login + profile)
+                #expect(run.status == 0, "\(run.errors)")
+            }
+            #expect(first.statistics.socialLogins == 2 && second.statistics.socialLogins == 1)
+            #expect(try await user([]) == "Ada")
+            #expect(try await user(["--profile", "default"]) == "Ada")
+            #expect(try await user(["--profile", "work"]) == "Grace")
+            #expect(try await user([], ["ARTICLES_PROFILE": "staging"]) == "Lin")
+            #expect(try await user(["--profile", "work"], ["ARTICLES_PROFILE": "staging"]) == "Grace")
+            #expect(try await home.run(["logout", "--profile", "work"]).status == 0)
+            #expect(try await user([]) == "Ada")
+            #expect(try await home.run(["list", "--profile", "work"]).status == 77)
+        }
+    }
+
+    @Test func `the list names the servers, the sessions and the current profile`() async throws {
+        try await withProfiles { first, second in
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada", "--profile", "work"]
+            #expect(try await home.run(login).status == 0)
+            let run = try await home.run(["profile", "list"], ["ARTICLES_PROFILE": "staging"])
+            #expect(
+                run.output == """
+                    \tdefault\t\(first.baseURL)\tnot signed in
+                    *\tstaging\t\(second.baseURL)\tnot signed in
+                    \twork\t\(first.baseURL)\tsigned in
+
+                    """)
+            let json = try await home.run(["profile", "list", "--json=name,state"]).object()
+            let profiles = try #require(json["profiles"] as? [[String: String]])
+            #expect(profiles.map { $0["state"] } == ["signedOut", "signedOut", "signedIn"])
+        }
+    }
+
+    @Test func `a profile that does not exist, or has an invalid name, is an error`() async throws {
+        try await withProfiles { _, _ in
+            let unknown = try await home.run(["list", "--profile", "wrok"])
+            #expect(unknown.status == 64)
+            #expect(unknown.errorLine?.contains("use one of: staging, work") == true, "\(unknown.errors)")
+            let variable = try await home.run(["list"], ["ARTICLES_PROFILE": "wrok"])
+            #expect(variable.status == 78 && variable.errorLine?.contains("ARTICLES_PROFILE names") == true)
+            for name in ["../work", "a b", ".work", "-work", "", String(repeating: "a", count: 33), "wörk"] {
+                let run = try await home.run(["list", "--profile=\(name)"])
+                #expect(run.status == 64, "\(name): \(run.errors)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"{"profiles": []}"#, #"{"profiles": {"a": 1}}"#, #"{"profiles": {"../a": {}}}"#,
+        #"{"profiles": {"default": {}}}"#,
+        #"{"profiles": {"a": {"profile": "a"}}}"#, #"{"profiles": {"a": {"profiles": {}}}}"#,
+        #"{"profiles": {"a": {"store": {}}}}"#, #"{"profile": "b", "profiles": {"a": {}}}"#,
+    ])
+    func `an invalid section is named`(_ file: String) async throws {
+        try home.configure(file)
+        let run = try await home.run(["profile", "list"])
+        #expect(run.status == 78, "\(run.allOutput)")
+        #expect(run.errorLine?.contains("config.json") == true, "\(run.errors)")
+    }
+}

@@ -1,0 +1,88 @@
+import AuthInterface
+import DevBackend
+import Foundation
+import NetworkCore
+import ProgramTesting
+import Testing
+
+@testable import articles
+
+/// The page of `--report`. `make check-report` looks at it in a browser.
+@Suite struct ReportTests {
+    private let home: Home
+
+    init() throws {
+        home = try Home()
+    }
+
+    @Test func `the page of a command names each request, the refusal and the refresh that served it`() async throws {
+        try await DevBackend.withServer { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            let title = #"<script>alert(1)</script>"'&\#u{202E}"#
+            #expect(try await home.run(["create", "--title", title, "--body", "b"] + base).status == 0)
+            let bundle = try #require(try await home.tokenStore(of: backend).load())
+            try await backend.expireAccessTokens()
+            let path = home.location("page.html")
+            #expect(try await home.run(["list", "--report", path] + base).status == 0)
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            let page = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains("<h1>articles list</h1>"))
+            #expect(page.contains(##"<a href="#call-2">refresh 2</a> served it"##))
+            #expect(page.contains("it served 1 refused request"))
+            #expect(page.contains("401 → 200"))
+            #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "the title is in a body, as text")
+            #expect(!page.contains("alert(1)</script>") && !page.contains("\u{202E}"))
+            #expect(page.components(separatedBy: "<script").count == 2, "the only script is the page's own")
+            let tokens = [bundle.accessToken, bundle.refreshToken ?? ""]
+            for token in tokens { #expect(!page.contains(token)) }
+        }
+    }
+
+    @Test func `the demo's page has the claims`() async throws {
+        let path = home.location("demo.html")
+        let run = try await home.run(["demo", "--requests", "40", "--report", path])
+        #expect(run.status == 0, "\(run.allOutput)")
+        let page = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(page.components(separatedBy: #"<span class="mark yes">holds</span>"#).count == 8)
+        #expect(page.contains("it served 40 refused requests"))
+        #expect(!page.contains("eyJ"), "nothing looks like the start of a token")
+    }
+
+    @Test func `nothing is loaded, and no style is in an attribute`() {
+        let page = Self.page(spans: []).html.description
+        #expect(page.contains("default-src &#39;none&#39;; style-src &#39;sha256-"))
+        for text in ["http://", "https://", " src=", "style=", "onclick", "@import", "url("] {
+            #expect(!page.replacing("https://api.example.com", with: "").contains(text), "\(text)")
+        }
+    }
+
+    @Test(arguments: ["&", "<", ">", "\"", "'", "\u{0}", "\u{1B}", "\u{85}", "\u{202E}", "\u{2066}"])
+    func `text is escaped wherever it stands`(_ character: String) {
+        let html: HTML = "<p title=\"\(character)\">\(character)</p>"
+        #expect(html.description.components(separatedBy: character).count == (Self.pageOwn[character] ?? 0) + 1)
+    }
+
+    /// How often the piece itself has a character; each escape of `&` starts with one.
+    private static let pageOwn = ["<": 2, ">": 2, "\"": 2, "&": 2]
+
+    @Test func `a number above the limit is stated, and every call has a place`() {
+        let spans = (0..<ReportPage.limit + 7).map {
+            CallSpan(
+                method: "GET", path: "a", start: .milliseconds($0), end: nil,
+                attempts: [CallSpan.Attempt(start: .milliseconds($0), end: nil, status: nil)], hasSucceeded: false)
+        }
+        let page = Self.page(spans: spans).html.description
+        #expect(page.contains("7 more requests are not listed") && page.contains("not ended"))
+        #expect(page.components(separatedBy: "class=\"call ").count == ReportPage.limit + 1)
+        #expect(!page.contains("nan") && !page.contains("inf\""))
+    }
+
+    private static func page(spans: [CallSpan]) -> ReportPage {
+        ReportPage(
+            title: "articles list", baseURL: "https://api.example.com", startedAt: Date(), spans: spans,
+            exchanges: [], omitted: 0, claims: [])
+    }
+}

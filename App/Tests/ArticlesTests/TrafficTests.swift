@@ -1,0 +1,106 @@
+import AuthInterface
+import DevBackend
+import Foundation
+import NetworkCore
+import ProgramTesting
+import Testing
+
+/// `--verbose`, `--trace`, `--har` and `--report`: the requests of a command, without secrets.
+@Suite struct TrafficTests {
+    private let home: Home
+
+    init() throws {
+        home = try Home()
+    }
+
+    private func withSignedIn(
+        _ body: (_ base: [String], _ secrets: [String], DevBackend) async throws -> Void
+    ) async throws {
+        try await DevBackend.withServer { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            let bundle = try #require(try await home.tokenStore(of: backend).load())
+            let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
+            try await body(base, tokens + tokens[0].split(separator: ".").dropFirst().map(String.init), backend)
+        }
+    }
+
+    @Test func `--verbose names each attempt, and standard output stays as it is`() async throws {
+        try await withSignedIn { base, secrets, backend in
+            let plain = try await home.run(["list", "--json"] + base).output
+            try await backend.expireAccessTokens()
+            let run = try await home.run(["list", "--json", "--verbose"] + base)
+            #expect(run.output == plain)
+            let lines = run.errors.split(separator: "\n")
+            for words in ["articles?limit=20 → 401", "auth/refresh → 200", "attempt 2", "first byte"] {
+                #expect(lines.contains { $0.contains(words) }, "\(run.errors)")
+            }
+            for secret in secrets { #expect(!run.allOutput.contains(secret)) }
+        }
+    }
+
+    @Test func `--trace draws the requests of any command, also when it fails`() async throws {
+        try await withSignedIn { base, _, backend in
+            try await backend.expireAccessTokens()
+            let run = try await home.run(["list", "--trace"] + base)
+            #expect(run.errors.contains("» POST auth/refresh") && run.errors.contains("401 → 200"))
+            #expect(!run.output.contains("░"))
+            let missing = try await home.run(["show", "9999", "--trace"] + base)
+            #expect(missing.status == 1)
+            #expect(missing.errors.contains("GET articles/9999") && missing.errors.contains("404"))
+            let none = try await home.run(["session", "show", "--trace"] + base)
+            #expect(none.errors == "no requests\n")
+        }
+    }
+
+    @Test func `--har records the exchanges, redacted, for this user only`() async throws {
+        try await withSignedIn { base, secrets, backend in
+            try await backend.expireAccessTokens()
+            let path = try home.file("traffic.har", Data("of before".utf8))
+            #expect(try await home.run(["list", "--har", path] + base).status == 0)
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            let data = try Data(contentsOf: URL(fileURLWithPath: path))
+            let archive = try HTTPArchive(data)
+            #expect(archive.log.entries.map(\.response.status) == [401, 200, 200])
+            #expect(archive.log.entries[1].request.url.hasSuffix("/auth/refresh"))
+            let new = try #require(try await home.tokenStore(of: backend).load())
+            let text = String(decoding: data, as: UTF8.self)
+            for secret in secrets + [new.accessToken, new.refreshToken ?? ""] { #expect(!text.contains(secret)) }
+        }
+    }
+
+    @Test func `a file that cannot be written is an error before anything is sent`() async throws {
+        try await withSignedIn { base, _, backend in
+            let requests = backend.statistics.requests
+            for option in ["--har", "--report"] {
+                for path in ["/", home.location("missing/file")] {
+                    let run = try await home.run(["list", option, path] + base)
+                    #expect(run.status == 73 && run.errorLine?.contains(path) == true, "\(run.errors)")
+                }
+                #expect(try await home.run(["list", option, ""] + base).status == 64)
+            }
+            #expect(try await home.run(["list", "--har", "a", "--report", "a"] + base).status == 64)
+            #expect(backend.statistics.requests == requests)
+        }
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func `a device is written to, and a full one is an error`() async throws {
+        try await withSignedIn { base, _, _ async throws in
+            #expect(try await home.run(["list", "--har", "/dev/null"] + base).status == 0)
+            #expect(try await home.run(["list", "--har", "/dev/full"] + base).status == 73)
+        }
+    }
+
+    @Test func `api --include prints the fields of an error response too`() async throws {
+        try await withSignedIn { base, _, backend in
+            let run = try await home.run(["api", "GET", "articles/9999", "--include"] + base)
+            #expect(run.status == 1 && run.output.hasPrefix("HTTP 404\n"))
+            let id = try #require(backend.journal.last?.requestID)
+            #expect(run.output.lowercased().contains("\nx-request-id: \(id)".lowercased()), "\(run.output)")
+            #expect(run.output.contains("\n\n{"))
+        }
+    }
+}

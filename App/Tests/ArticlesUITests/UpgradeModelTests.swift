@@ -1,0 +1,114 @@
+import AuthInterface
+import DataAPI
+import Testing
+
+@testable import ArticlesUI
+
+/// A guest who keeps the account.
+@MainActor
+@Suite struct UpgradeModelTests {
+    let backend = Backend()
+    let app: AppModel
+
+    init() {
+        app = AppModel(services: backend.services)
+        backend.pages.standing = .success(.fixture(1...2))
+        backend.launches.standing = .success(.signedIn(.ada))
+        backend.session.set(.signedIn(.first))
+        backend.tokens.standing = .success("fixture")
+    }
+
+    private func start() async throws -> (Task<Void, Never>, MainModel) {
+        let run = Task { await app.run() }
+        await until { app.main != nil }
+        let main = try #require(app.main)
+        main.path = [.account]
+        return (run, main)
+    }
+
+    private let kept = User(id: User.ada.id, name: "Ada Lovelace")
+
+    @Test func `a guest who keeps the account stays the same user in the same session`() async throws {
+        let (run, main) = try await start()
+        let tap = Task { await main.upgrade.upgrade(with: .kakao) }
+        await backend.upgrades.calls(atLeast: 1)
+        #expect(main.upgrade.phase == .loading && main.upgrade.provider == .kakao)
+        backend.upgrades.respond(to: 0, with: kept)
+        await tap.value
+        #expect(main.upgrade.phase == .loaded && main.upgrade.provider == nil)
+        #expect(main.user == kept && main.session == .first && main.path == [.account])
+        run.cancel()
+    }
+
+    @Test func `an upgrade that failed can be tried again`() async throws {
+        let (run, main) = try await start()
+        let inUse = ScreenError("unacceptableStatus", status: 409, detail: "The account belongs to another user.")
+        backend.upgrades.standing = .failure(inUse)
+        await main.upgrade.upgrade(with: .apple)
+        #expect(main.upgrade.phase == .failed(inUse) && main.user == .ada)
+        backend.upgrades.standing = .success(kept)
+        await main.upgrade.upgrade(with: .kakao)
+        #expect(main.upgrade.phase == .loaded && main.user == kept)
+        run.cancel()
+    }
+
+    @Test func `an upgrade whose sheet is closed shows no error`() async throws {
+        let (run, main) = try await start()
+        backend.tokens.standing = .failure(CancellationError())
+        await main.upgrade.upgrade(with: .apple)
+        #expect(main.upgrade.phase == .idle && backend.upgrades.requests.isEmpty)
+        run.cancel()
+    }
+
+    @Test func `a response that arrives after an upgrade was cancelled changes nothing`() async throws {
+        let (run, main) = try await start()
+        backend.upgrades.ignoresCancellation = true
+        let tap = Task { await main.upgrade.upgrade(with: .apple) }
+        await backend.upgrades.calls(atLeast: 1)
+        main.upgrade.cancel()
+        backend.upgrades.respond(to: 0, with: kept)
+        await tap.value
+        #expect(main.upgrade.phase == .idle && main.user == .ada)
+        run.cancel()
+    }
+
+    @Test func `an upgrade whose session ends shows the login, and its error nowhere`() async throws {
+        let (run, main) = try await start()
+        backend.upgrades.standing = nil
+        let tap = Task { await main.upgrade.upgrade(with: .apple) }
+        await backend.upgrades.calls(atLeast: 1)
+        backend.session.setSilently(.signedOut(.expired()))
+        backend.upgrades.fail(0, with: ScreenError.ended)
+        await tap.value
+        #expect(app.signIn != nil && app.alert != nil)
+        #expect(main.upgrade.phase == .idle)
+        run.cancel()
+    }
+
+    @Test func `an upgrade of another account's session changes no user`() async throws {
+        let (run, main) = try await start()
+        backend.upgrades.ignoresCancellation = true
+        let tap = Task { await main.upgrade.upgrade(with: .apple) }
+        await backend.upgrades.calls(atLeast: 1)
+        backend.users.standing = .success(.grace)
+        backend.session.set(.signedIn(.second))
+        await until { app.main?.session == .second }
+        backend.upgrades.respond(to: 0, with: kept)
+        await tap.value
+        #expect(main.user == nil && app.main?.user != kept)
+        #expect(app.main?.upgrade.phase == .idle)
+        run.cancel()
+    }
+
+    @Test func `two taps on an upgrade make one call`() async throws {
+        let (run, main) = try await start()
+        let taps = [
+            Task { await main.upgrade.upgrade(with: .apple) }, Task { await main.upgrade.upgrade(with: .kakao) },
+        ]
+        await backend.upgrades.calls(atLeast: 1)
+        backend.upgrades.respond(to: 0, with: kept)
+        for tap in taps { await tap.value }
+        #expect(backend.upgrades.requests == [.apple])
+        run.cancel()
+    }
+}

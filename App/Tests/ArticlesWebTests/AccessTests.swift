@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@testable import ArticlesWeb
+
+/// Who may use the pages: one browser, once it has opened the URL that was printed.
+@Suite struct AccessTests {
+    private static let paths = [
+        "/", "/start", "/sign-in", "/articles", "/articles/1", "/compose", "/account", "/sign-in/photo", "/events",
+        "/style.css",
+        "/script.js", "/icon.svg", "/missing",
+    ]
+
+    @Test func `the first visit exchanges the token for a cookie, and goes to a URL without it`() async throws {
+        try await Website.with(asStranger: true) { site in
+            let token = try #require(site.server.url.query?.dropFirst("token=".count))
+            #expect(token.count == 64)
+            #expect(site.server.url.host == "127.0.0.1")
+            let reply = try await site.browser.send("GET", site.firstPath)
+            #expect(reply.status == 303 && reply.location == "/")
+            let cookie = try #require(reply.headers["set-cookie"])
+            #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && cookie.contains("Path=/"))
+            #expect(!cookie.contains(token))
+            #expect(try await site.browser.open("/").text.contains("<h1>Sign in</h1>"))
+        }
+    }
+
+    @Test func `the token of the URL works once`() async throws {
+        try await Website.with { site in
+            let second = Browser(port: site.browser.port)
+            let refused = try await second.send("GET", site.firstPath)
+            #expect(refused.status == 403 && refused.headers["set-cookie"] == nil)
+            #expect(try await site.browser.send("GET", site.firstPath).location == "/")
+        }
+    }
+
+    @Test func `without the cookie every path is refused, with any method`() async throws {
+        try await Website.with { site in
+            _ = try await site.browser.open("/sign-in")
+            let token = site.browser.formToken
+            for cookie in [nil, "", "articles-\(site.browser.port)=", "articles-\(site.browser.port)=\(token)"] {
+                let stranger = Browser(port: site.browser.port)
+                stranger.cookie = cookie
+                stranger.formToken = token
+                for path in Self.paths {
+                    let reply = try await stranger.send("GET", path)
+                    #expect(reply.status == 403 && !reply.text.contains(token), "\(path)")
+                }
+                for path in ["/?token=0", "/?token="] { #expect(try await stranger.send("GET", path).status == 403) }
+                for (path, _) in WebAction.all { #expect(try await stranger.post(path).status == 403) }
+                #expect(try await stranger.send("HEAD", site.firstPath).status == 403)
+            }
+        }
+    }
+
+    @Test func `a name that was made to resolve to this computer is refused`() async throws {
+        try await Website.with { site in
+            let port = site.browser.port
+            for host in ["evil.example:\(port)", "127.0.0.1", "127.0.0.1:1", "localhost", "[::1]:\(port)", ""] {
+                let reply = try await site.browser.send("GET", "/articles", ["Host": host])
+                #expect(reply.status == 403, "\(host)")
+            }
+            #expect(try await site.browser.send("GET", "/articles", ["Host": nil]).status != 200)
+            #expect(try await site.browser.open("/", ["Host": "localhost:\(port)"]).status == 200)
+        }
+    }
+
+    @Test func `a request of another page is refused, whatever cookie it has`() async throws {
+        try await Website.with { site in
+            _ = try await site.browser.open("/sign-in")
+            let own = "http://127.0.0.1:\(site.browser.port)"
+            for site_ in ["cross-site", "same-site"] {
+                #expect(try await site.browser.send("GET", "/articles", ["Sec-Fetch-Site": site_]).status == 403)
+                #expect(try await site.browser.post("/sign-out", [:], ["Sec-Fetch-Site": site_]).status == 403)
+            }
+            let strange: [[String: String?]] = [
+                ["Origin": "http://evil.example"], ["Origin": "\(own)0"], ["Sec-Fetch-Site": "none"],
+                ["Sec-Fetch-Site": nil], ["Sec-Fetch-Site": nil, "Origin": nil],
+                ["Sec-Fetch-Site": nil, "Origin": "http://localhost:\(site.browser.port)"],
+            ]
+            for fields in strange { #expect(try await site.browser.post("/alert/dismiss", [:], fields).status == 403) }
+            for fields in [["Origin": own], ["Sec-Fetch-Site": nil, "Origin": own]] {
+                #expect(try await site.browser.post("/alert/dismiss", [:], fields).status == 303)
+            }
+        }
+    }
+
+    @Test func `a form without the token of the forms is refused`() async throws {
+        try await Website.with { site in
+            _ = try await site.browser.open("/sign-in")
+            let valid = site.browser.formToken
+            for token in ["", "0", String(valid.dropLast()), valid + "0", valid.uppercased()] where token != valid {
+                #expect(try await site.browser.post("/alert/dismiss", ["form-token": token]).status == 403)
+            }
+            #expect(try await site.browser.post("/alert/dismiss").status == 303)
+        }
+    }
+
+    @Test func `every response has the strict header fields`() async throws {
+        try await Website.with { site in
+            for path in Self.paths where path != "/events" {
+                let reply = try await site.browser.send("GET", path)
+                let policy = try #require(reply.headers["content-security-policy"], "\(path)")
+                #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+                #expect(policy.contains("form-action 'self'") && !policy.contains("unsafe"))
+                #expect(reply.headers["referrer-policy"] == "no-referrer")
+                #expect(reply.headers["x-content-type-options"] == "nosniff")
+                #expect(reply.headers["cache-control"] == "no-store")
+            }
+        }
+    }
+
+    @Test func `a secret is random, is compared as a whole, and is not printed`() {
+        let secrets = (0..<64).map { _ in Secret() }
+        #expect(Set(secrets.map(\.text)).count == 64)
+        for secret in secrets {
+            #expect(secret.matches(secret.text) && !secret.matches(secret.text.dropFirst()) && !secret.matches(""))
+            #expect(!secret.matches(secret.text + secret.text))
+            var dumped = ""
+            dump(secret, to: &dumped)
+            #expect(!"\(secret) \(String(reflecting: secret)) \(dumped)".contains(secret.text))
+        }
+    }
+}

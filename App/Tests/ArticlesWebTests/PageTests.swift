@@ -1,0 +1,234 @@
+import AuthInterface
+import Composition
+import DataAPI
+import DevBackend
+import Foundation
+import Testing
+
+@testable import ArticlesWeb
+
+/// The pages in a browser without script, against the real server.
+@Suite struct PageTests {
+    @Test func `a guest signs in with a photo, reads, and publishes`() async throws {
+        try await Website.with { site in
+            let login = try await site.browser.open("/")
+            for part in [#"<html lang="en">"#, #"<label for="name">"#, #"<label for="photo">"#, ##"href="#content""##] {
+                #expect(login.text.contains(part), "\(part)")
+            }
+            let list = try await site.signIn()
+            #expect(list.text.contains("<h1>Articles</h1>") && list.text.contains(#"href="/account">Ada</a>"#))
+            #expect(list.text.matches(of: /<li><a href="\/articles\/[0-9]+">/).count == 12)
+            #expect(list.text.contains("These are all articles."))
+            let path = try #require(list.text.firstMatch(of: /\/articles\/[0-9]+/)).output
+            let article = try await site.browser.open(String(path))
+            #expect(article.text.contains("<article") && article.text.contains("Refresh"))
+
+            let draft = ["title": "Hello", "text": "First\r\nline\r\n\r\nSecond"]
+            #expect(try await site.browser.open("/compose").text.contains("<h1>New article</h1>"))
+            let published = try await site.browser.submit("/compose/publish", draft)
+            let first = try #require(published.text.firstMatch(of: /href="(\/articles\/[0-9]+)"><span[^>]*>Hello</))
+            let read = try await site.browser.open(String(first.1))
+            #expect(read.text.contains("<p>First\nline</p><p>Second</p>"))
+            #expect(site.backend.statistics.registrations == 1)
+        }
+    }
+
+    @Test func `no token of the session reaches a page`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            let bundle = try #require(try await site.graph.store.load())
+            let secrets = [bundle.accessToken, try #require(bundle.refreshToken)]
+            let events = try await site.browser.events()
+            var texts = [await events.receive(until: "regions")]
+            for path in ["/articles", "/articles/1", "/compose"] {
+                let reply = try await site.browser.open(path)
+                texts.append(reply.text + reply.headers.values.joined())
+            }
+            for text in texts { #expect(secrets.allSatisfy { !text.contains($0) }) }
+        }
+    }
+
+    @Test func `the next page follows the first one, and a refresh begins again`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            try await site.createArticles(15)
+            let first = try await site.browser.submit("/articles/refresh")
+            #expect(first.text.matches(of: /<li><a/).count == 20 && first.text.contains("Load more"))
+            let all = try await site.browser.submit("/articles/more")
+            #expect(all.text.matches(of: /<li><a/).count == 27 && all.text.contains("These are all articles."))
+            #expect(try await site.browser.submit("/articles/refresh").text.matches(of: /<li><a/).count == 20)
+        }
+    }
+
+    @Test func `a text from the server is shown, and is never markup`() async throws {
+        let hostile = [
+            #"<script>alert(1)</script>"#, #""><img src=x onerror=alert(1)>"#, "\u{600}<b>joined</b>",
+            "\"\u{301} autofocus onfocus=alert(1)", "</textarea><script>", "{{t.signIn}}", "{{{.}}}",
+        ]
+        try await Website.with { site in
+            let list = try await site.signIn(name: #"<i>"Ada"</i>"#)
+            #expect(list.text.contains("&lt;i&gt;&quot;Ada&quot;&lt;/i&gt;") && !list.text.contains("<i>"))
+            for text in hostile {
+                let compose = try await site.browser.submit("/compose/publish", ["title": text, "text": text])
+                let path = try #require(compose.text.firstMatch(of: /href="(\/articles\/[0-9]+)"/)).1
+                let read = try await site.browser.open(String(path))
+                _ = try await site.browser.open("/compose")
+                _ = try await site.browser.post("/compose/draft", ["title": text, "text": text])
+                let draft = try await site.browser.open("/compose")
+                for page in [compose, read, draft] { #expect(Markup.foreign(in: page.text) == [], "\(text)") }
+                #expect(read.text.unicodeScalars.contains { $0 == text.unicodeScalars.first })
+            }
+        }
+    }
+
+    @Test func `an error text from the server is shown, and is never markup`() async throws {
+        try await Website.with { site in
+            _ = try await site.browser.open("/sign-in")
+            let name = String(repeating: "<b>", count: 30)
+            let reply = try await site.browser.postGuest(name: name, photo: Website.photo())
+            #expect(reply.location == "/sign-in")
+            let page = try await site.browser.open("/sign-in")
+            #expect(page.text.contains(#"<p class="error" role="alert">"#) && page.text.contains("HTTP 4"))
+            #expect(page.text.contains(#"value="&lt;b&gt;"#) && page.text.contains("The photo is ready"))
+            #expect(Markup.foreign(in: page.text) == [])
+        }
+    }
+
+    @Test func `a file that is no photo, or is too large, is refused with a reason`() async throws {
+        var configuration = Website.waiting
+        configuration.photoBytes = 100_000
+        try await Website.with(configuration) { site in
+            _ = try await site.browser.open("/sign-in")
+            #expect(try await site.browser.postGuest(name: "Ada", photo: Data("text".utf8)).status == 303)
+            #expect(try await site.browser.open("/sign-in").text.contains("This file is not a photo."))
+            let large = Data(repeating: 0, count: 3 * 1024 * 1024)
+            #expect(try await site.browser.postGuest(name: "Ada", photo: large).location == "/sign-in")
+            #expect(try await site.browser.open("/sign-in").text.contains("This photo is too large."))
+            #expect(try await site.browser.postGuest(name: " ", photo: nil).location == "/sign-in")
+            let incomplete = try await site.browser.open("/sign-in").text
+            #expect(incomplete.contains("Enter a name and choose a photo."))
+            #expect(site.backend.statistics.registrations == 0)
+        }
+    }
+
+    @Test func `a photo that was sent before is shown, and is used by the login`() async throws {
+        try await Website.with { site in
+            _ = try await site.browser.open("/sign-in")
+            _ = try await site.browser.postGuest(name: "", photo: Website.photo(), path: "/sign-in/photo")
+            let page = try await site.browser.open("/sign-in")
+            let picture = try #require(page.text.firstMatch(of: /<img src="([^"]+)"/)).1
+            let photo = try await site.browser.send("GET", String(picture))
+            #expect(photo.headers["content-type"] == "image/jpeg" && photo.body.starts(with: [0xFF, 0xD8]))
+            #expect(try await site.browser.postGuest(name: "Ada", photo: nil).location == "/articles")
+            #expect(try await site.browser.send("GET", String(picture)).status == 404)
+        }
+    }
+
+    @Test func `a user signs in with a provider, and out`() async throws {
+        try await Website.with { site in
+            _ = try await site.browser.open("/sign-in")
+            #expect(try await site.browser.submit("/sign-in/social", ["provider": "other"]).text.contains("Sign in"))
+            let list = try await site.browser.submit("/sign-in/social", ["provider": "kakao"])
+            #expect(list.text.contains(#"href="/account">Grace</a>"#))
+            let login = try await site.browser.submit("/sign-out")
+            #expect(login.text.contains("You have signed out.") && !login.text.contains("alertdialog"))
+            #expect(try await site.browser.send("GET", "/articles").location == "/sign-in")
+        }
+    }
+
+    @Test func `a guest keeps the account, and signs in again as the same user`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            #expect(try await site.browser.open("/account").text.contains("<h1>Account</h1>"))
+            let kept = try await site.browser.submit("/account/upgrade", ["provider": "kakao"])
+            #expect(kept.text.contains("This account is yours."))
+            _ = try await site.browser.submit("/sign-out")
+            let list = try await site.browser.submit("/sign-in/social", ["provider": "kakao"])
+            #expect(list.text.contains(#"href="/account">Ada</a>"#))
+            _ = try await site.browser.open("/account")
+            let refused = try await site.browser.submit("/account/upgrade", ["provider": "apple"])
+            #expect(refused.text.contains("HTTP 409") && refused.text.contains("account already"))
+        }
+    }
+
+    @Test func `a draft that could not be published is kept`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            _ = try await site.browser.open("/compose")
+            let blank = try await site.browser.submit("/compose/publish", ["title": " ", "text": "\nText"])
+            #expect(
+                blank.text.contains("Enter a title and a text.")
+                    && blank.text.contains("rows=\"12\" required>\n\nText<"))
+            let title = String(repeating: "long ", count: 100)
+            let refused = try await site.browser.submit("/compose/publish", ["title": title, "text": "Text"])
+            #expect(refused.text.contains("Your draft is kept.") && refused.text.contains(#"value="long long"#))
+        }
+    }
+
+    @Test func `the pages are in the browser's language`() async throws {
+        try await Website.with { site in
+            let fields = ["Accept-Language": "fr, ko-KR;q=0.8, en;q=0.2"]
+            let page = try await site.browser.open("/sign-in", fields)
+            #expect(page.text.contains(#"<html lang="ko">"#) && page.text.contains("<h1>로그인</h1>"))
+            let stranger = try await Browser(port: site.browser.port).send("GET", "/", fields)
+            #expect(stranger.text.contains("한 브라우저"))
+        }
+    }
+
+    @Test func `what is under way is shown, and a page without script loads itself again`() async throws {
+        try await Website.with(Website.impatient) { site in
+            let gate = site.backend.hold("POST", "/auth/guest/register")
+            _ = try await site.browser.open("/sign-in")
+            _ = try await site.browser.postGuest(name: "Ada", photo: Website.photo())
+            await gate.arrivals(1)
+            let busy = try await site.browser.open("/sign-in")
+            #expect(busy.text.contains("<progress") && busy.text.contains(#"<noscript><meta http-equiv="refresh""#))
+            #expect(busy.text.contains("/sign-in/cancel"))
+            let cancelled = try await site.browser.submit("/sign-in/cancel")
+            #expect(!cancelled.text.contains("<progress") && !cancelled.text.contains("http-equiv"))
+            gate.open()
+        }
+    }
+
+    @Test func `the server that cannot be reached leaves the articles, with a banner`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            await site.backend.stop()
+            let list = try await site.browser.submit("/articles/refresh")
+            #expect(list.text.contains("You see what is stored on this device."))
+            #expect(list.text.matches(of: /<li><a/).count == 12)
+        }
+    }
+}
+
+/// Finds markup that no template has.
+enum Markup {
+    /// The elements and attributes of a page that the templates do not have.
+    static func foreign(in html: String) -> [String] {
+        let known = words(in: PageTemplates.sources.values.joined(separator: "\n"))
+        return words(in: html).subtracting(known).sorted()
+    }
+
+    /// Names of elements and of event handlers, as a parser sees them: by scalars, not by characters.
+    private static func words(in html: String) -> Set<String> {
+        var words: Set<String> = []
+        let scalars = Array(html.unicodeScalars)
+        for (index, scalar) in scalars.enumerated() where scalar == "<" {
+            let tag = scalars[(index + 1)...].prefix { $0 != ">" }
+            var name = String(String.UnicodeScalarView(tag.prefix { $0 != " " && $0 != "\n" }))
+            if name == "!doctype" { name = "doctype" }
+            words.insert(name)
+            // Attributes, with what is quoted left out.
+            var isQuoted = false
+            var rest = String.UnicodeScalarView()
+            for scalar in tag {
+                if scalar == "\"" { isQuoted.toggle() }
+                if !isQuoted { rest.append(scalar) }
+            }
+            for word in String(rest).split(whereSeparator: { " \n\"".contains($0) }) where word.hasPrefix("on") {
+                words.insert(String(word))
+            }
+        }
+        return words
+    }
+}

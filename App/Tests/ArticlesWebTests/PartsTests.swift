@@ -1,0 +1,97 @@
+import ArticlesUI
+import DataAPI
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import Testing
+
+@testable import ArticlesWeb
+
+/// The parts of which pages and requests consist.
+@Suite struct PartsTests {
+    @Test func `every text that a template names exists`() {
+        for (name, source) in PageTemplates.sources {
+            for match in source.matches(of: /\{\{t\.([A-Za-z]+)\}\}/) {
+                #expect(Phrase(rawValue: String(match.1)) != nil, "\(name): \(match.1)")
+            }
+        }
+    }
+
+    @Test func `no template inserts a text without escaping`() {
+        for (name, source) in PageTemplates.sources {
+            #expect(!source.contains("{{{") && !source.contains("{{&"), "\(name)")
+        }
+    }
+
+    @Test func `markup is escaped even when a character consists of several scalars`() {
+        let escaping = MarkupEscaping()
+        #expect(escaping.escapeText("a<b>&\"'") == "a&lt;b&gt;&amp;&quot;&#39;")
+        for special in ["<", ">", "&", "\"", "'"] {
+            for text in ["\u{600}\(special)", "\(special)\u{301}", "\(special)\u{200D}", "\r\(special)\u{FE0F}"] {
+                let escaped = escaping.escapeText(text).unicodeScalars
+                #expect(!escaped.contains { "<>\"'".unicodeScalars.contains($0) }, "\(text)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (nil, Language.english), ("ko", .korean), ("ko-KR,ko;q=0.9,en;q=0.8", .korean), ("en;q=0.1, ko;q=0.2", .korean),
+        ("ko;q=0, en", .english), ("fr", .english), ("", .english), ("ko;q=x, en", .english), (";;,,=", .english),
+        ("de, ko;q=0.5", .korean), ("en, ko", .english),
+    ])
+    func `the language is the preferred one that the screens have`(field: String?, language: Language) {
+        #expect(Language(accepted: field) == language)
+    }
+
+    @Test(arguments: ["7", "a/b", "../x", "%2F", "a b?c#d", "가"])
+    func `an identifier is one segment of a path`(id: String) throws {
+        let path = Location.article(Article.ID(rawValue: id)).path
+        let segments = path.split(separator: "/")
+        #expect(segments.count == 2 && segments.last?.removingPercentEncoding == id)
+        #expect(!path.contains("..") && !path.contains("?"))
+    }
+
+    // MARK: Forms
+
+    private func fields(_ type: String, _ body: String, upTo limit: Int = 10_000) async throws -> FormFields {
+        let head = HTTPRequest(
+            method: .post, scheme: "http", authority: "127.0.0.1", path: "/", headerFields: [.contentType: type])
+        return try await FormFields(
+            Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body))), upTo: limit)
+    }
+
+    @Test func `a form has its texts, with line breaks as the models have them`() async throws {
+        let form = try await fields("application/x-www-form-urlencoded", "a=1+%2B&b=%EA%B0%80&a=2&c&d=x%0D%0Ay")
+        #expect(form["a"] == "1 +" && form["b"] == "가" && form["c"].isEmpty && form["d"] == "x\ny")
+        #expect(form["missing"].isEmpty && form.files.isEmpty)
+    }
+
+    @Test func `a form with a file has its bytes, and a file that was not chosen is none`() async throws {
+        let body = """
+            --x\r\nContent-Disposition: form-data; name="name"\r\n\r\nAda\r\n--x\r
+            Content-Disposition: form-data; name="photo"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r
+            \r\n--xy\r\n\r\n--x\r\nContent-Disposition: form-data; name="other"; filename=""\r\n\r\n\r\n--x--\r\n
+            """
+        let form = try await fields("multipart/form-data; boundary=\"x\"", body)
+        #expect(form["name"] == "Ada")
+        #expect(form.files == ["photo": Data("\r\n--xy\r\n".utf8)])
+    }
+
+    @Test(arguments: [
+        "", "--x", "--x\r\n", "--x\r\n\r\n", "--x\r\n\r\n\r\n--x--", "x",
+        "--x\r\nContent-Disposition: form-data\r\n\r\n--x--",
+        "--x\r\nA: b\r\n\r\n1\r\n--x",
+        String(repeating: "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n", count: 40),
+    ])
+    func `a form that is cut off or malformed is refused`(body: String) async {
+        await #expect(throws: (any Error).self) { _ = try await fields("multipart/form-data; boundary=x", body) }
+    }
+
+    @Test func `a form of another type is refused, and one that is too large has no fields`() async throws {
+        await #expect(throws: (any Error).self) { _ = try await fields("text/plain", "a=1") }
+        await #expect(throws: (any Error).self) { _ = try await fields("application/x-www-form-urlencoded", "a=%") }
+        let large = try await fields("application/x-www-form-urlencoded", "a=1", upTo: 2)
+        #expect(large.isTooLarge && large.texts.isEmpty)
+    }
+}

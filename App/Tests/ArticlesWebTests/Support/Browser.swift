@@ -1,0 +1,192 @@
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// A browser without script: cookies, redirects, forms. Every request has a connection of its own, and every header
+/// field can be left out or replaced.
+final class Browser: Sendable {
+    struct Reply: Sendable {
+        let status: Int
+        let headers: [String: String]
+        let body: Data
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+        var location: String? { headers["location"] }
+
+        init(_ data: Data) {
+            let separator = data.range(of: Data("\r\n\r\n".utf8)) ?? data.endIndex..<data.endIndex
+            let lines = String(decoding: data[..<separator.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+            status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            headers = lines.dropFirst().reduce(into: [:]) { headers, line in
+                let parts = line.split(separator: ":", maxSplits: 1)
+                if parts.count == 2 { headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces) }
+            }
+            body = data[separator.upperBound...]
+        }
+    }
+
+    let port: Int
+
+    /// The cookie's name and value.
+    var cookie: String? {
+        get { state.withLockedValue { $0.cookie } }
+        set { state.withLockedValue { $0.cookie = newValue } }
+    }
+
+    /// The token of the forms of the last page.
+    var formToken: String {
+        get { state.withLockedValue { $0.formToken } }
+        set { state.withLockedValue { $0.formToken = newValue } }
+    }
+
+    private struct State {
+        var cookie: String?
+        var formToken = ""
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    init(port: Int) {
+        self.port = port
+    }
+
+    // MARK: Requests
+
+    /// Sends a request. A field that is `nil` is left out.
+    func send(
+        _ method: String, _ path: String, _ fields: [String: String?] = [:], body: Data = Data()
+    ) async throws -> Reply {
+        let connection = try await Connection.open(port: port)
+        try await connection.send(head(method, path, fields, length: body.count) + body)
+        let reply = Reply(await connection.receiveAll())
+        if let field = reply.headers["set-cookie"] { cookie = String(field.prefix { $0 != ";" }) }
+        if let match = reply.text.firstMatch(of: /name="form-token" value="([0-9a-f]+)"/) {
+            formToken = String(match.1)
+        }
+        return reply
+    }
+
+    private func head(_ method: String, _ path: String, _ fields: [String: String?], length: Int) -> Data {
+        var all: [String: String?] = ["Host": "127.0.0.1:\(port)", "Connection": "close", "Cookie": cookie]
+        if method == "POST" {
+            all["Content-Length"] = "\(length)"
+            // As Chromium sends a form of a page without a referrer.
+            all["Sec-Fetch-Site"] = "same-origin"
+            all["Origin"] = "null"
+        }
+        all.merge(fields) { $1 }
+        let lines = all.compactMap { name, value in value.map { "\(name): \($0)\r\n" } }
+        return Data("\(method) \(path) HTTP/1.1\r\n\(lines.joined())\r\n".utf8)
+    }
+
+    /// Loads a page, and follows redirects.
+    func open(_ path: String, _ fields: [String: String?] = [:]) async throws -> Reply {
+        var reply = try await send("GET", path, fields)
+        while reply.status == 303, let location = reply.location { reply = try await send("GET", location, fields) }
+        return reply
+    }
+
+    /// Sends a form, and follows its redirect.
+    func submit(_ path: String, _ values: [String: String] = [:]) async throws -> Reply {
+        let reply = try await post(path, values)
+        guard reply.status == 303, let location = reply.location else { return reply }
+        return try await open(location)
+    }
+
+    /// Sends a form.
+    func post(
+        _ path: String, _ values: [String: String] = [:], _ fields: [String: String?] = [:]
+    ) async throws -> Reply {
+        let unreserved = CharacterSet.alphanumerics
+        let pairs = values.merging(["form-token": formToken]) { own, _ in own }.map { name, value in
+            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")"
+        }
+        let type: [String: String?] = ["Content-Type": "application/x-www-form-urlencoded"]
+        return try await send(
+            "POST", path, type.merging(fields) { $1 }, body: Data(pairs.joined(separator: "&").utf8))
+    }
+
+    /// Sends the form of the guest login.
+    func postGuest(name: String, photo: Data?, path: String = "/sign-in/guest") async throws -> Reply {
+        func part(_ disposition: String, _ content: Data) -> Data {
+            Data("--edge\r\nContent-Disposition: form-data; \(disposition)\r\n\r\n".utf8) + content + Data("\r\n".utf8)
+        }
+        var body = part("name=\"form-token\"", Data(formToken.utf8)) + part("name=\"name\"", Data(name.utf8))
+        // A browser sends a field without a file too.
+        body += part("name=\"photo\"; filename=\"\(photo == nil ? "" : "ada.jpg")\"", photo ?? Data())
+        body += Data("--edge--\r\n".utf8)
+        return try await send("POST", path, ["Content-Type": "multipart/form-data; boundary=edge"], body: body)
+    }
+
+    /// Opens the live updates.
+    func events(_ fields: [String: String?] = [:]) async throws -> Connection {
+        let connection = try await Connection.open(port: port)
+        try await connection.send(head("GET", "/events", fields, length: 0))
+        return connection
+    }
+}
+
+/// A TCP connection.
+struct Connection: Sendable {
+    private let channel: any Channel
+    private let received: AsyncStream<Data>
+    private let rest = NIOLockedValueBox(Data())
+
+    static func open(port: Int) async throws -> Connection {
+        let (received, continuation) = AsyncStream<Data>.makeStream()
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in channel.pipeline.addHandler(Receiver(continuation)) }
+            .connect(host: "127.0.0.1", port: port).get()
+        return Connection(channel: channel, received: received)
+    }
+
+    func send(_ data: Data) async throws {
+        try await channel.writeAndFlush(ByteBuffer(bytes: data))
+    }
+
+    /// Reads until the server closes the connection.
+    func receiveAll() async -> Data {
+        await received.reduce(into: Data()) { $0 += $1 }
+    }
+
+    /// Reads until the input contains the text, or the server closes the connection. What follows the text is read next.
+    func receive(until text: String) async -> String {
+        var input = rest.withLockedValue { $0 }
+        var pieces = received.makeAsyncIterator()
+        while true {
+            if let found = input.range(of: Data(text.utf8)) {
+                rest.withLockedValue { $0 = Data(input[found.upperBound...]) }
+                return String(decoding: input[..<found.upperBound], as: UTF8.self)
+            }
+            guard let piece = await pieces.next() else { return String(decoding: input, as: UTF8.self) }
+            input += piece
+        }
+    }
+
+    func close() async throws {
+        try await channel.close()
+    }
+
+    private final class Receiver: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+
+        private let continuation: AsyncStream<Data>.Continuation
+
+        init(_ continuation: AsyncStream<Data>.Continuation) {
+            self.continuation = continuation
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            continuation.yield(Data(unwrapInboundIn(data).readableBytesView))
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            continuation.finish()
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            continuation.finish()
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import ArticlesApp
+import ArticlesUI
+import Composition
+import DataAPI
+import DevBackend
+import Foundation
+import Imaging
+
+@testable import ArticlesWeb
+
+/// The screens in a browser, over the application's object graph and a real server.
+struct Website: Sendable {
+    let backend: DevBackend
+    let graph: AppGraph
+    let server: WebServer
+    let browser: Browser
+
+    /// The tokens of the development provider, for one user.
+    private struct Identity: IdentityTokenSource {
+        func token(for provider: SocialProvider) async throws -> String {
+            try await DevelopmentProvider().token(for: provider.rawValue, subject: "grace", name: "Grace")
+        }
+    }
+
+    /// Long enough for a machine under load: a response has the result of what it started.
+    static let waiting: WebServer.Configuration = {
+        var configuration = WebServer.Configuration()
+        configuration.actionWait = .seconds(15 * 60)
+        return configuration
+    }()
+
+    /// A response shows what is under way.
+    static let impatient: WebServer.Configuration = {
+        var configuration = WebServer.Configuration()
+        configuration.actionWait = .zero
+        return configuration
+    }()
+
+    /// Runs a server and its website while the body runs. The browser has opened the URL, unless it is a stranger.
+    static func with(
+        _ configuration: WebServer.Configuration = waiting, asStranger: Bool = false,
+        _ body: (Website) async throws -> Void
+    ) async throws {
+        try await DevBackend.withServer { backend in
+            var settings = AppConfiguration(baseURL: backend.baseURL)
+            settings.store = .memory
+            let graph = AppGraph(settings)
+            let services = ScreenServices(graph, identity: Identity(), cache: MemoryArticleCache())
+            let server = try await WebServer.start(services, configuration)
+            let browser = Browser(port: server.url.port ?? 0)
+            let website = Website(backend: backend, graph: graph, server: server, browser: browser)
+            do {
+                if !asStranger { _ = try await browser.open(website.firstPath) }
+                try await body(website)
+            } catch {
+                await website.end()
+                throw error
+            }
+            await website.end()
+        }
+    }
+
+    /// Ends the server and the connections. What the body expected is what counts.
+    private func end() async {
+        await server.stop()
+        try? await graph.shutdown()
+    }
+
+    /// The path of the URL that is printed, with its token.
+    var firstPath: String { "/?\(server.url.query ?? "")" }
+
+    /// Signs in as a guest, and returns the list.
+    @discardableResult
+    func signIn(name: String = "Ada") async throws -> Browser.Reply {
+        _ = try await browser.open("/sign-in")
+        let reply = try await browser.postGuest(name: name, photo: Self.photo())
+        return try await browser.open(reply.location ?? "/")
+    }
+
+    /// Creates articles. The newest has the highest number.
+    func createArticles(_ count: Int) async throws {
+        for number in 1...count {
+            try await graph.articles.create(ArticleDraft(title: "Note \(number)", content: "Text \(number)"))
+        }
+    }
+
+    /// Ends all sessions at the server, as an administrator does, and expires the access tokens.
+    func revoke() async throws {
+        try await backend.revokeSessions(ofUser: 1)
+        for user in Int64(2)...4 { try await backend.revokeSessions(ofUser: user) }
+        try await backend.expireAccessTokens()
+    }
+
+    /// A picture of 320×240 pixels.
+    static func photo() throws -> Data {
+        let size = PixelSize(width: 320, height: 240)
+        let pixels = (0..<size.pixelCount * 3).map { UInt8($0 & 255) }
+        guard let bitmap = Bitmap(size: size, pixels: pixels) else { throw CocoaError(.coderInvalidValue) }
+        return try AppGraph.photoFitter().codec.encodeJPEG(bitmap, quality: 0.8)
+    }
+}

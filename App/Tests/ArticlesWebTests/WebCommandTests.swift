@@ -1,0 +1,48 @@
+import DevBackend
+import Foundation
+import ProgramTesting
+import Testing
+
+/// `articles web` as a process.
+@Suite struct WebCommandTests {
+    private func start(_ arguments: String...) throws -> (SpawnedProgram, TemporaryFolder) {
+        let folder = try TemporaryFolder()
+        let home = folder.url.path
+        let environment = [
+            "HOME": home, "XDG_STATE_HOME": "\(home)/state", "XDG_CONFIG_HOME": "\(home)/config",
+            "XDG_CACHE_HOME": "\(home)/cache",
+        ]
+        let program = try SpawnedProgram(
+            SpawnedProgram.executable("articles"), ["web"] + arguments, environment: environment)
+        return (program, folder)
+    }
+
+    @Test func `the command prints the URL, serves the pages, and an interrupt ends it`() async throws {
+        try await DevBackend.withServer { backend in
+            let (program, folder) = try start(
+                "--base-url", backend.baseURL.absoluteString, "--development-name", "Grace")
+            defer { folder.remove() }
+            let line = try #require(await program.lines.first { $0.hasPrefix("Open http://127.0.0.1:") })
+            let url = try #require(URL(string: String(line.dropFirst("Open ".count))))
+            let browser = Browser(port: try #require(url.port))
+            #expect(try await browser.open("/?\(url.query ?? "")").text.contains("<h1>Sign in</h1>"))
+            let list = try await browser.submit("/sign-in/social", ["provider": "kakao"])
+            #expect(list.text.contains("Grace"))
+            program.kill(SIGINT)
+            let result = await program.result
+            #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+            let files = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)
+            #expect(files.contains("cache/articles/articles.json"))
+        }
+    }
+
+    @Test func `a port that is in use is a failure with a reason`() async throws {
+        try await DevBackend.withServer { backend in
+            let port = try #require(backend.origin.port)
+            let (program, folder) = try start("--port", "\(port)")
+            defer { folder.remove() }
+            let result = await program.result
+            #expect(result.status == 69 && result.errors.contains("cannot start on port \(port)"))
+        }
+    }
+}

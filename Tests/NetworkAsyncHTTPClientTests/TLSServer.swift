@@ -1,0 +1,156 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import ConcurrencyPrimitives
+import Crypto
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+import NetworkCore
+import Testing
+
+@testable import NetworkAsyncHTTPClient
+
+/// An HTTPS server on a loopback port, for HTTP/2 and HTTP/1.1. It responds with the body of the request, and with the
+/// number of its bytes in a trailer.
+struct TLSServer {
+    let identity: TestIdentity
+    let url: URL
+    private let counts: Counts
+
+    final class Counts: Sendable {
+        let requests = Locked(0)
+        let connections = Locked(0)
+    }
+
+    static func run(
+        identity: TestIdentity? = nil, protocols: [String] = ["h2", "http/1.1"],
+        _ body: (TLSServer) async throws -> Void
+    ) async throws {
+        let identity = try identity ?? TestIdentity()
+        let context = try NIOSSLContext(configuration: identity.serverConfiguration(protocols: protocols))
+        let counts = Counts()
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                }.flatMap {
+                    channel.configureCommonHTTPServerPipeline { stream in
+                        stream.eventLoop.makeCompletedFuture {
+                            try stream.pipeline.syncOperations.addHandler(Echo(counts))
+                        }
+                    }
+                }.map { counts.connections.withLock { $0 += 1 } }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let url = try #require(URL(string: "https://127.0.0.1:\(channel.localAddress?.port ?? 0)/"))
+        try await body(TLSServer(identity: identity, url: url, counts: counts))
+        try await channel.close()
+    }
+
+    var requests: Int { counts.requests.withLock { $0 } }
+    var connections: Int { counts.connections.withLock { $0 } }
+
+    func request(
+        _ purpose: HTTPTransportRequest.Purpose = .call, body: HTTPBody = .none,
+        onEvent: (@Sendable (HTTPTransportEvent) -> Void)? = nil
+    ) -> HTTPTransportRequest {
+        HTTPTransportRequest(
+            head: HTTPRequestHead(method: body.isEmpty ? .get : .put, url: url), body: body,
+            idleTimeout: .seconds(300), isIdempotent: true, purpose: purpose, onEvent: onEvent)
+    }
+
+    /// A transport that trusts the server's certificate.
+    func transport(pins: Set<String>? = nil) throws -> AsyncHTTPClientTransport {
+        let roots = try identity.certificate()
+        let pins = try pins.map { try PublicKeyPins(["127.0.0.1": $0]) } ?? PublicKeyPins()
+        return AsyncHTTPClientTransport(pins: pins) { configuration in
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .certificates([roots])
+            configuration.tlsConfiguration = tls
+        }
+    }
+
+    /// Sends each part of a request back as it arrives.
+    private final class Echo: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias OutboundOut = HTTPServerResponsePart
+
+        private let counts: Counts
+        private var received = 0
+
+        init(_ counts: Counts) { self.counts = counts }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head:
+                counts.requests.withLock { $0 += 1 }
+                received = 0
+                let fields: NIOHTTP1.HTTPHeaders = ["trailer": "x-received", "transfer-encoding": "chunked"]
+                let head = NIOHTTP1.HTTPResponseHead(version: .http1_1, status: .ok, headers: fields)
+                context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+            case .body(let part):
+                received += part.readableBytes
+                context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(part))), promise: nil)
+            case .end:
+                let trailers: NIOHTTP1.HTTPHeaders = ["x-received": "\(received)"]
+                context.writeAndFlush(wrapOutboundOut(.end(trailers)), promise: nil)
+            }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
+
+/// A new key with a certificate that it has signed itself (RFC 5280).
+struct TestIdentity {
+    private let key = P256.Signing.PrivateKey()
+    private let encoded: [UInt8]
+
+    init(address: [UInt8] = [127, 0, 0, 1]) throws {
+        let algorithm = DER.sequence(DER.identifier([0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]))
+        let common = DER.sequence(DER.identifier([0x55, 0x04, 0x03]), DER.value(0x0C, Array("test".utf8)))
+        let name = DER.sequence(DER.value(0x31, common))
+        let validity = DER.sequence(
+            DER.value(0x17, Array("250101000000Z".utf8)), DER.value(0x17, Array("491231235959Z".utf8)))
+        let names = DER.value(0x04, DER.sequence(DER.value(0x87, address)))
+        let extensions = DER.sequence(DER.sequence(DER.identifier([0x55, 0x1D, 0x11]), names))
+        let body = DER.sequence(
+            DER.value(0xA0, DER.value(0x02, [2])), DER.value(0x02, [1]), algorithm, name, validity, name,
+            Array(key.publicKey.derRepresentation), DER.value(0xA3, extensions))
+        let signature = try key.signature(for: Data(body)).derRepresentation
+        encoded = DER.sequence(body, algorithm, DER.value(0x03, [0] + signature))
+    }
+
+    /// The pin of the public key.
+    var pin: String { Data(Crypto.SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString() }
+
+    func certificate() throws -> NIOSSLCertificate { try NIOSSLCertificate(bytes: encoded, format: .der) }
+
+    func serverConfiguration(protocols: [String]) throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(try certificate())],
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem)))
+        configuration.applicationProtocols = protocols
+        return configuration
+    }
+}
+
+/// The encoding of X.690.
+private enum DER {
+    static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        let count = content.count
+        switch count {
+        case ..<128: return [tag, UInt8(count)] + content
+        case ..<256: return [tag, 0x81, UInt8(count)] + content
+        default: return [tag, 0x82, UInt8(count >> 8), UInt8(count & 0xFF)] + content
+        }
+    }
+
+    static func sequence(_ parts: [UInt8]...) -> [UInt8] { value(0x30, parts.flatMap(\.self)) }
+
+    static func identifier(_ content: [UInt8]) -> [UInt8] { value(0x06, content) }
+}
+#endif

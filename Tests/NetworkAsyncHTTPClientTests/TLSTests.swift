@@ -1,0 +1,95 @@
+#if AsyncHTTPClient
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import Testing
+
+@testable import NetworkAsyncHTTPClient
+
+/// Certificates, public keys and HTTP/2, against a server on a loopback port with a certificate of its own.
+@Suite(.timeLimit(.minutes(20))) struct TLSTests {
+    @Test(arguments: HTTPTransportRequest.Purpose.allCases)
+    func `a host whose public key is pinned responds`(to purpose: HTTPTransportRequest.Purpose) async throws {
+        for protocols in [["http/1.1"], ["h2", "http/1.1"]] {
+            try await TLSServer.run(protocols: protocols) { server in
+                let other = Data(repeating: 1, count: 32).base64EncodedString()
+                let transport = try server.transport(pins: [server.identity.pin, other])
+                let response = try await transport.perform(server.request(purpose, body: HTTPBody(Data("ok".utf8))))
+                #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+                #expect(server.requests == 1)
+            }
+        }
+    }
+
+    @Test(arguments: HTTPTransportRequest.Purpose.allCases)
+    func `a host with another public key gets no request`(for purpose: HTTPTransportRequest.Purpose) async throws {
+        for protocols in [["http/1.1"], ["h2", "http/1.1"]] {
+            try await TLSServer.run(protocols: protocols) { server in
+                let transport = try server.transport(pins: [try TestIdentity().pin])
+                await expectTLSFailure { try await transport.perform(server.request(purpose)) }
+                #expect(server.requests == 0)
+            }
+        }
+    }
+
+    @Test func `a host with a certificate that is not trusted gets no request`() async throws {
+        try await TLSServer.run { server in
+            await expectTLSFailure { try await AsyncHTTPClientTransport().perform(server.request()) }
+            #expect(server.requests == 0)
+        }
+    }
+
+    @Test func `a certificate that is trusted but not pinned, and of another host, gets no request`() async throws {
+        try await TLSServer.run(identity: TestIdentity(address: [127, 0, 0, 2])) { server in
+            let transport = try server.transport()
+            await expectTLSFailure { try await transport.perform(server.request()) }
+            #expect(server.requests == 0)
+        }
+    }
+
+    @Test func `concurrent calls share one connection of HTTP/2`() async throws {
+        try await TLSServer.run { server in
+            let transport = try server.transport()
+            let versions = Locked<Set<String?>>([])
+            let request = server.request(body: HTTPBody(Data("x".utf8))) { event in
+                guard event.kind == .metrics else { return }
+                versions.withLock { _ = $0.insert(event.metrics?.protocolName) }
+            }
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<50 {
+                    group.addTask { try await transport.perform(request).body.collect(upTo: 10) }
+                }
+                for try await body in group { #expect(body == Data("x".utf8)) }
+            }
+            #expect(server.requests == 50)
+            #expect(server.connections == 1)
+            #expect(versions.withLock { $0 } == ["h2"])
+        }
+    }
+
+    @Test(arguments: [["h2"], ["http/1.1"]])
+    func `a body is read while it is still being sent, and its trailers arrive`(over protocols: [String]) async throws {
+        try await TLSServer.run(protocols: protocols) { server in
+            let transport = try server.transport()
+            let pieces = AsyncStream.makeStream(of: Data.self)
+            let response = try await transport.perform(server.request(body: HTTPBody { pieces.stream }))
+            var bodies = response.body.makeAsyncIterator()
+            for number in 0..<20 {
+                let piece = Data(repeating: UInt8(number), count: 20_000)
+                pieces.continuation.yield(piece)
+                var received = Data()
+                while received.count < piece.count, let part = try await bodies.next() { received += part }
+                #expect(received == piece)
+            }
+            pieces.continuation.finish()
+            #expect(try await bodies.next() == nil)
+            #expect(try await response.completion().trailers["X-Received"] == "400000")
+        }
+    }
+
+    private func expectTLSFailure(_ work: () async throws -> HTTPTransportResponse) async {
+        let error = await #expect(throws: HTTPTransportError.self) { _ = try await work() }
+        #expect(error?.code == .tlsFailed)
+    }
+}
+#endif

@@ -1,0 +1,97 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import Storage
+import Testing
+
+@testable import TokenRefresh
+
+/// A session that moves from one store to another has one holder at each instant.
+@Suite(.timeLimit(.minutes(10))) struct SessionMoveTests {
+    private let folder = TemporaryFolder()
+    private let handler = ScriptedRefreshHandler()
+
+    private var store: FileTokenStore { FileTokenStore(folder: folder.url) }
+
+    @Test func `the tokens are received before the session ends, and every process follows without a revocation`()
+        async throws
+    {
+        try await store.save(.fixture())
+        let revocation = RecordingRevocation()
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, revocation: revocation)
+        _ = try await engine.token()
+        let states = engine.states
+        let received = try await store.moveOut { bundle in
+            let stored = try await store.load()
+            #expect(stored == bundle)
+        }
+        #expect(received == .fixture())
+        #expect(try await store.load() == nil)
+        for await state in states where state == .signedOut(.moved) { break }
+        #expect(await engine.settle())
+        #expect(revocation.revoked.isEmpty)
+        guard case .ended(let ended) = try await store.read() else { throw AuthenticationError(.sessionEnded) }
+        #expect(ended.reason == .moved && ended.session == received.session)
+    }
+
+    @Test func `a session that was not received stays`() async throws {
+        try await store.save(.fixture())
+        await #expect(throws: CancellationError.self) {
+            try await store.moveOut { _ in throw CancellationError() }
+        }
+        #expect(try await store.load() == .fixture())
+        let lease = try await store.lease(waitingAtMost: .zero)
+        await lease.release()
+    }
+
+    @Test func `without a session nothing is moved`() async throws {
+        await #expect { try await store.moveOut { _ in } } throws: {
+            ($0 as? AuthenticationError)?.code == .notSignedIn
+        }
+    }
+
+    @Test func `a session is not moved while a process refreshes it`() async throws {
+        try await store.save(.fixture())
+        let lease = try await store.lease(waitingAtMost: .zero)
+        await #expect { try await store.moveOut(waitingAtMost: .zero) { _ in } } throws: {
+            ($0 as? TokenStoreError)?.code == .busy
+        }
+        await lease.release()
+        let intent = RefreshIntent(idempotencyKey: "fixture-key", owner: .current, date: Date())
+        try await store.update { _ in .active(TokenBundle.fixture().with(pendingRefresh: intent)) }
+        await #expect { try await store.moveOut { _ in } } throws: { ($0 as? TokenStoreError)?.code == .busy }
+        #expect(try await store.load() != nil)
+    }
+
+    @Test func `a session that changes while it is received stays`() async throws {
+        try await store.save(.fixture())
+        let next = TokenBundle(
+            accessToken: "fixture-next", refreshToken: nil, session: TokenBundle.fixture().session, generation: 9)
+        await #expect { try await store.moveOut { _ in try await store.save(next) } } throws: {
+            ($0 as? TokenStoreError)?.code == .superseded
+        }
+        #expect(try await store.load() == next)
+    }
+
+    @Test func `a session returns to its store, and to no store that has a session`() async throws {
+        try await store.save(.fixture())
+        let bundle = try await store.moveOut { _ in }
+        let engine = TokenRefreshCoordinator(store: store, handler: handler)
+        #expect(try await engine.restore() == .signedOut(.moved))
+        #expect(try await store.moveIn(bundle) == nil)
+        #expect(try await store.moveIn(bundle) == .active(bundle), "the second time it is there already")
+        let states = engine.states
+        for await state in states where state == .signedIn(bundle.session) { break }
+        #expect(try await engine.token().value == bundle.accessToken)
+    }
+
+    @Test func `a session that has ended in another way does not return`() async throws {
+        try await store.save(.fixture())
+        let bundle = try #require(try await store.load())
+        let ended = StoredSession.ended(EndedSession(session: bundle.session, reason: .byUser, date: Date()))
+        try await store.update { _ in ended }
+        #expect(try await store.moveIn(bundle) == ended)
+        #expect(try await store.load() == nil)
+    }
+}
