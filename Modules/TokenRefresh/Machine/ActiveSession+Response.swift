@@ -171,6 +171,8 @@ extension ActiveSession {
         let expiry = Expiry(received: new, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         let version = context.write(.bundle(new, over: isStored ? .older : .anything))
         phase = .refreshing(attempt, .storing(new, expiry, version: version))
+        // The write replaces that of a mark, if one waits.
+        if call?.isAbandoned == true { abandonCall(&context) }
         return .continues
     }
 }

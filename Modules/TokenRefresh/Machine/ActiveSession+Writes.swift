@@ -146,7 +146,8 @@ extension ActiveSession {
         let uptime = context.now.uptime
         let inARow = (failure?.inARow ?? 0) + 1
         let asked = max(min(error.retryAfter ?? .zero, context.policy.maximumRetryAfter), least)
-        let pause = max(context.pause(afterFailures: inARow), asked)
+        // The response of an earlier call may arrive during a pause, and does not shorten it.
+        let pause = max(context.pause(afterFailures: inARow), asked, pauseLeft(uptime) ?? .zero)
         failure = Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow)
         failures += 1
         wasAmbiguous = error.code == .ambiguous

@@ -22,7 +22,7 @@ struct MachineScript {
     private var lastCall: (id: AttemptID, base: TokenBundle)?
     private(set) var lastRequest: TokenRefreshRequest?
     private var lastAttempt: AttemptID?
-    private var lastWrite = 0
+    private(set) var lastWrite = 0
     /// The content of the last write.
     private(set) var lastContent: StoreContent?
 

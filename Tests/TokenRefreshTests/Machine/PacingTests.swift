@@ -63,6 +63,22 @@ import Testing
         #expect(script.pass(.seconds(1)) == ["call g1"])
     }
 
+    @Test func `G6: a late, unusable response does not shorten the pause that the server asked for`() throws {
+        var script = MachineScript.signedIn(policy: policy)
+        _ = script.refresh(1)
+        let abandoned = try #require(script.call)
+        _ = script.pass(.seconds(130))
+        #expect(script.wrote() == [], "the mark of the abandoned call")
+        #expect(script.refresh(2) == ["call g0"])
+        let asked = TokenRefreshError(.unavailable, retryAfter: .seconds(300))
+        #expect(script.respond(asked) == ["2: refreshUnavailable"])
+        let unusable = TokenRefreshResult(accessToken: "line\nfeed")
+        _ = script.send(.responded(abandoned.id, base: abandoned.base, .success(unusable)))
+        _ = script.pass(.seconds(299))
+        #expect(script.refresh(3) == [], "waits for the end of the pause")
+        #expect(script.pass(.seconds(1)) == ["call g0"])
+    }
+
     @Test func `G8: a call is never cancelled before the deadline of its waiters`() {
         var policy = TokenRefreshPolicy()
         policy.callLimit = .seconds(5)

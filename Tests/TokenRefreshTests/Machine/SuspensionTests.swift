@@ -58,6 +58,24 @@ import Testing
         #expect(script.refresh(2) == ["lease"])
     }
 
+    @Test func `G8: a call that is abandoned near a suspension ends with the late response of an earlier call`() throws
+    {
+        var script = MachineScript.signedIn()
+        _ = script.refresh(1)
+        let abandoned = try #require(script.call)
+        _ = script.pass(.seconds(130))
+        _ = script.wrote()
+        #expect(script.refresh(2) == ["call g0"])
+        _ = script.pass(.seconds(125))
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
+        let mark = script.lastWrite
+        _ = script.pass(.seconds(5))
+        #expect(script.respond(call: abandoned) == ["cancel call"])
+        #expect(script.send(.wrote(version: mark, .written(replaced: nil))) == ["save ada g1"])
+        _ = script.wrote()
+        #expect(script.refresh(3) == ["call g1"])
+    }
+
     // MARK: A lease that is lost
 
     /// An attempt under a lease that reads the store.
