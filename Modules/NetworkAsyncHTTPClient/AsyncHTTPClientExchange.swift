@@ -108,7 +108,7 @@ final class AsyncHTTPClientExchange: Sendable {
     }
 
     /// Hands the request to AsyncHTTPClient, and again where the connection that its pool has chosen was closed before
-    /// a byte was sent: the pool hears of a closed connection later than the connection itself. Nothing is sent twice.
+    /// a byte was sent: the pool is notified later than the connection itself. Nothing is sent twice.
     private func execute(_ prepared: HTTPClient.Request) {
         let attempt = state.withLock { state in
             state.attempts += 1

@@ -57,11 +57,15 @@ struct WebRoutes: Sendable {
 
     private func page(_ request: Request, _ context: WebContext) async throws -> Response {
         let requested = location(of: request, context)
-        // A tab that follows another one shows what the window shows. Only a user goes to another place.
-        if request.uri.queryParameters["follow"] == nil { await window.visit(requested) }
+        // A tab that follows another one shows what the window shows, also after a redirect: only a user goes to
+        // another place.
+        let isFollowing = request.uri.queryParameters["follow"] != nil
+        if !isFollowing { await window.visit(requested) }
         await window.load()
         let page = await window.page(language(of: request), access.formToken)
-        guard page.location == requested else { return Response(redirectingTo: page.location) }
+        guard page.location == requested else {
+            return Response(redirectingTo: page.location, query: isFollowing ? "?follow" : "")
+        }
         return Response(page.html, type: "text/html; charset=utf-8")
     }
 
@@ -130,7 +134,7 @@ extension Response {
     }
 
     /// A redirect to a page, with GET.
-    init(redirectingTo location: Location) {
-        self.init(status: .seeOther, headers: [.location: location.path])
+    init(redirectingTo location: Location, query: String = "") {
+        self.init(status: .seeOther, headers: [.location: location.path + query])
     }
 }

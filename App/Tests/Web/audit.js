@@ -32,7 +32,7 @@
     }
   }
   const root = document.documentElement;
-  if (root.scrollWidth > innerWidth) problems.push(`${root.scrollWidth} px wide in a window of ${innerWidth} px`);
+  if (root.scrollWidth > root.clientWidth) problems.push(`${root.scrollWidth} px wide in ${root.clientWidth} px`);
 
   // Contrast (WCAG 2.2, 1.4.3).
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

@@ -149,12 +149,13 @@ class Tab:
         return result["result"].get("value")
 
     def until(self, expression):
-        """Waits until an expression is true."""
+        """Waits until an expression is true, and returns its value."""
         end = time.monotonic() + LIMIT
         while True:
             try:
-                if self.run(f"!!({expression})"):
-                    return
+                value = self.run(f"(() => {{ const value = {expression}; return value instanceof Node || value; }})()")
+                if value:
+                    return value
             except RuntimeError:
                 pass  # The page is being replaced.
             if time.monotonic() > end:
@@ -165,14 +166,24 @@ class Tab:
         """Waits until the page shows a text."""
         self.until(f"document.body.innerText.includes({json.dumps(text)})")
 
+    def complete(self):
+        """Waits until the page and its style are loaded."""
+        self.until("document.readyState === 'complete'")
+
     def click(self, selector):
         """Clicks in the middle of an element, as a mouse does."""
-        self.until(f"document.querySelector({json.dumps(selector)})")
-        box = self.run(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block:'center'}});"
+        box = self.until(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            "if (!e || document.readyState !== 'complete') return null; e.scrollIntoView({ block: 'center' });"
             "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()")
         for kind in ["mousePressed", "mouseReleased"]:
             self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
+
+    def load(self, selector):
+        """Clicks, and waits until another page is loaded."""
+        self.run("window.isOld = true")
+        self.click(selector)
+        self.until("!window.isOld && document.readyState === 'complete'")
 
     def key(self, name, text=None):
         """Presses a key."""
