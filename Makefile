@@ -126,6 +126,16 @@ endurance: setup-run ## Run processes for long against a real OAuth 2 provider: 
 	@"$$(swift build --package-path App --show-bin-path)/Endurance" --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		--provider App/Tests/Endurance/provider/start
 
+.PHONY: test-provider
+test-provider: setup-run ## Run the OAuth 2 flows against a real provider, from PyPI: sign-in, refresh, revocation
+	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test --package-path App --filter '^ProviderTests\.'
+
+.PHONY: bench-imaging
+bench-imaging: ## Measure what fitting a photo of 12 megapixels costs beside the codec, as a ratio
+	@.ci/setup $(PACKAGES_Imaging)
+	BENCH=1 LATCHKEY_MODULE=Imaging swift test -c release --scratch-path .build-bench --traits TurboJPEG \
+		--filter FittingCostTests
+
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
 	Tests/AppleStubs/typecheck

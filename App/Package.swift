@@ -126,6 +126,18 @@ let tests: [Target] = [
         ],
         path: "Tests/Endurance/Driver"
     ),
+    // Run against a provider that is not ours: `make test-provider`. Skipped without it.
+    .testTarget(
+        name: "ProviderTests",
+        dependencies: [
+            "ProgramTesting",
+            .product(name: "AuthInterface", package: "Latchkey"),
+            .product(name: "TokenRefresh", package: "Latchkey"),
+            .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "OAuth2Flows", package: "Latchkey"),
+            .product(name: "Storage", package: "Latchkey"),
+        ]
+    ),
     .testTarget(
         name: "ScenarioTests",
         dependencies: [
@@ -216,10 +228,14 @@ let tests: [Target] = [
             .product(name: "Imaging", package: "Latchkey"),
         ]
     ),
+    // A server in a process of its own, for the tests that kill it.
+    .executableTarget(name: "BackendProcess", dependencies: ["DevBackend"], path: "Tests/BackendProcess"),
     .testTarget(
         name: "DevBackendTests",
         dependencies: [
             "DevBackend",
+            "BackendProcess",
+            "ProgramTesting",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "NIOCore", package: "swift-nio"),

@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import Imaging
 @testable import NetworkCore
 
 /// What libFuzzer calls with each input. The environment names the parser.
@@ -39,6 +40,21 @@ private let parsers: [String: @Sendable (Data) throws -> Void] = [
         precondition(!Redaction(secrets: ["very-secret"]).text(text(data)).contains("very-secret"))
     },
     "dates": { data in _ = HTTPDate(text(data)) },
+    "jpeg": { data in
+        // The signature is given, so that every input reaches the segments.
+        let file = Data([0xFF, 0xD8, 0xFF]) + data
+        if let structure = JPEGStructure(ByteView(file)) { _ = (structure.disproportion, structure.colorProfile) }
+        _ = JPEGMetadata.adding(colorProfile: data, to: file)
+        guard let stripped = try? JPEGMetadata.stripped(from: file) else { return }
+        precondition(stripped.count <= file.count && stripped.suffix(2) == Data([0xFF, 0xD9]))
+        let again = try JPEGMetadata.stripped(from: stripped)
+        precondition(again == stripped)
+    },
+    "exif": { data in _ = EXIFOrientation(tiff: ByteView(data)) },
+    "image": { data in
+        _ = try? ImageHeader(parsing: data)
+        _ = try ImageHeader(parsing: Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) + data)
+    },
 ]
 
 private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }

@@ -39,6 +39,21 @@ import Testing
         #expect(code(of: Data(text.utf8)) == .unsupportedFormat)
     }
 
+    @Test(arguments: [
+        ("\0\0\0\u{18}ftypheic....mif1", "HEIC"), ("\0\0\0\u{18}ftypmif1....heic", "HEIC"),
+        ("\0\0\0\u{18}ftypmif1....avif", "AVIF"), ("\0\0\0\u{14}ftypmsf1....", "HEIF"),
+        ("RIFF\u{10}\0\0\0WEBPVP8 ", "WebP"),
+    ])
+    func `the error names the format`(text: String, name: String) {
+        let error = #expect(throws: ImagingError.self) { try ImageHeader(parsing: Data(text.utf8)) }
+        #expect(error?.code == .unsupportedFormat)
+        #expect(error?.message.contains("A \(name) picture") == true)
+    }
+
+    @Test func `a film is not a picture`() {
+        #expect(code(of: Data("\0\0\0\u{18}ftypisom....mp41".utf8)) == .notAnImage)
+    }
+
     @Test func `every truncation of a JPEG is refused`() {
         for count in 0..<jpeg.count {
             let expected: ImagingError.Code = count < 3 ? .notAnImage : .decodingFailed

@@ -12,6 +12,7 @@ import Testing
         #expect(policy.maximumBytes == 5_242_880)
         #expect(policy.qualities == [0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
         #expect(policy.maximumSourcePixels == 100_000_000)
+        #expect(policy.minimumLongerSide == 64)
     }
 
     @Test func `the highest quality that fits is used, and no lower one is tried`() throws {
@@ -94,6 +95,37 @@ import Testing
         #expect(photo.jpeg.range(of: Data("SECRET".utf8)) == nil)
     }
 
+    @Test func `metadata between scans and bytes after the picture are removed`() throws {
+        let secret = Data([0xFF, 0xFE, 0, 8]) + Data("SECRET".utf8)
+        let scan = Data([0xFF, 0xDA, 0, 2, 1, 0xFF, 0, 2])
+        let jpeg = Data([0xFF, 0xD8]) + scan + secret + scan + Data([0xFF, 0xD9])
+        let codec = FixedCodec(header: camera, jpeg: jpeg + secret)
+        let photo = try PhotoFitter(codec: codec).fit(Data())
+        #expect(photo.jpeg == Data([0xFF, 0xD8]) + scan + scan + Data([0xFF, 0xD9]))
+    }
+
+    @Test func `after the last quality smaller sizes are tried, each with all qualities`() throws {
+        var policy = FittingPolicy()
+        policy.qualities = [0.8, 0.1]
+        policy.maximumBytes = 50_000
+        // The bytes are proportional to the pixels: one a pixel at 0.8, a half at 0.1.
+        let codec = ProportionalCodec(header: camera)
+        let photo = try PhotoFitter(codec: codec, policy: policy).fit(Data())
+        #expect(photo.quality == 0.1)
+        #expect(photo.jpeg.count <= 50_000 && photo.jpeg.count > 35_000)
+        #expect(photo.size.width * 3 == photo.size.height * 4)
+    }
+
+    @Test func `no photo is reduced below the minimum of the longer side`() {
+        var policy = FittingPolicy()
+        policy.maximumBytes = 500
+        policy.minimumLongerSide = 100
+        let fitter = PhotoFitter(codec: ProportionalCodec(header: camera), policy: policy)
+        let error = #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
+        #expect(error?.code == .cannotFit)
+        #expect(error?.message.hasPrefix("At 100×75 pixels the photo has") == true)
+    }
+
     @Test func `an error of the codec is rethrown`() {
         let fitter = PhotoFitter(codec: ScriptedCodec(header: camera, decodes: false))
         #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
@@ -107,4 +139,32 @@ import Testing
         #expect(error?.errorDescription?.contains("trait TurboJPEG") == true)
     }
     #endif
+}
+
+/// Writes one JPEG, whatever the picture.
+private struct FixedCodec: ImageCodec {
+    let header: ImageHeader
+    let jpeg: Data
+
+    func inspect(_ data: Data) throws(ImagingError) -> ImageHeader { header }
+
+    func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap { .flat(size, [1, 2, 3]) }
+
+    func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data { jpeg }
+}
+
+/// Writes JPEGs of a byte for each pixel at quality 0.8, and in proportion at others.
+private struct ProportionalCodec: ImageCodec {
+    let header: ImageHeader
+
+    func inspect(_ data: Data) throws(ImagingError) -> ImageHeader { header }
+
+    func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {
+        .flat(size, [1, 2, 3])
+    }
+
+    func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data {
+        let count = bitmap.size.pixelCount / (quality < 0.8 ? 2 : 1)
+        return Data([0xFF, 0xD8, 0xFF, 0xDA, 0, 2]) + Data(count: count) + Data([0xFF, 0xD9])
+    }
 }

@@ -54,6 +54,11 @@ import Testing
         #expect(photo.jpeg.count == sizes[3])
 
         policy.maximumBytes = sizes[7] - 1
+        let smaller = try PhotoFitter(codec: codec, policy: policy).fit(file)
+        #expect(smaller.size == PixelSize(width: 180, height: 135))
+        #expect(smaller.jpeg.count <= policy.maximumBytes)
+
+        policy.minimumLongerSide = 200
         let error = #expect(throws: ImagingError.self) { try PhotoFitter(codec: codec, policy: policy).fit(file) }
         #expect(error?.code == .cannotFit)
         #expect(error?.bytes == sizes[7])

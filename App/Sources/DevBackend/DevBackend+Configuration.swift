@@ -120,6 +120,13 @@ extension DevBackend {
         /// The total deadline of a body, without the time in which the server does not read. The response is the same.
         public var bodyTotalTimeout = Duration.seconds(120)
 
+        /// Event streams that are open at a time. Another one gets 503 `TOO_MANY_STREAMS`.
+        public var eventStreams = 1000
+        /// The pause after which an event stream without events sends a comment.
+        public var eventHeartbeat = Duration.seconds(15)
+        /// The pause that an event stream asks its client to make before it reconnects.
+        public var eventRetry = Duration.seconds(1)
+
         /// Creates the default limits.
         public init() {}
     }

@@ -28,6 +28,7 @@ public final class DevBackend: Sendable {
     let sessions: Sessions
     let faultInjector: FaultInjector
     let ledger: RequestLedger
+    private let feed: ArticleFeed
     private let server: HTTPServer
 
     private init(
@@ -39,6 +40,7 @@ public final class DevBackend: Sendable {
         sessions = services.sessions
         faultInjector = services.faults
         ledger = services.ledger
+        feed = services.feed
         self.server = server
     }
 
@@ -94,10 +96,11 @@ public final class DevBackend: Sendable {
         await stop()
     }
 
-    /// Stops accepting, opens every gate, waits for requests in progress for at most `shutdownGrace`, and cancels the
+    /// Stops accepting, opens every gate, ends every event stream, waits for requests in progress for at most `shutdownGrace`, and cancels the
     /// rest. Calling it again does nothing.
     public func stop() async {
         faultInjector.openAllGates()
+        feed.close()
         await server.stop()
         database.close()
     }
@@ -132,6 +135,7 @@ extension DevBackend {
     /// - Throws: `DatabaseError` when the new epoch cannot be stored.
     public func expireAccessTokens() async throws {
         _ = try await database.startNextEpoch()
+        feed.notify()
     }
 
     /// Revokes every session of a user, as an administrator does.

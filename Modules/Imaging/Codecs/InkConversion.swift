@@ -6,14 +6,6 @@ struct InkConversion {
     /// the segment do the same.
     let inverted: Bool
 
-    init(inverted: Bool) { self.inverted = inverted }
-
-    /// Creates the conversion for a JPEG of four components.
-    init(jpeg: Data) {
-        let segments = JPEGSegments(ByteView(jpeg))
-        inverted = segments?.contains { $0.marker == .app14 && $0.payload.holds("Adobe".utf8) } ?? false
-    }
-
     /// Converts four samples for each pixel to three.
     func rgb(_ inks: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: inks.count / 4 * 3) { buffer, count in

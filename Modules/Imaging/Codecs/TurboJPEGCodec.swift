@@ -5,8 +5,15 @@ public import Foundation
 /// The codec for Linux, under the package trait `TurboJPEG`: JPEG with libjpeg-turbo, and PNG with libpng.
 ///
 /// It decodes a JPEG at the smallest scale (n/8) that covers the needed size, so that a photo of 12 megapixels does not
-/// take 36 MB. Grayscale and CMYK become RGB. The RGB colour profile of a JPEG is kept; a PNG is converted to sRGB by
-/// its gamma. The codec has no state, and several threads can use it concurrently.
+/// take 36 MB, and reduces a PNG while it reads the rows. The colour profile of an RGB picture is kept, whether the
+/// file is JPEG or PNG. Without one, a PNG is converted to sRGB by its gamma. Grayscale and CMYK become sRGB without
+/// their profiles.
+///
+/// A file whose decoding would take memory or time out of proportion to its bytes is refused: a JPEG with too few bytes
+/// for its pixels, with more than 100 scans or 2³⁰ pixels in all scans, or a progressive one that would take more than
+/// 128 MB and more than 64 times its own bytes.
+///
+/// The codec has no state, and several threads can use it concurrently.
 public struct TurboJPEGCodec: ImageCodec {
     /// Creates the codec.
     public init() {}
@@ -18,13 +25,20 @@ public struct TurboJPEGCodec: ImageCodec {
         try ImageHeader(parsing: data)
     }
 
-    /// Decodes a JPEG or a PNG. A JPEG is decoded at a reduced scale if that covers the size.
+    /// Decodes a JPEG at a reduced scale that covers the size, or a PNG at the size.
     ///
     /// - Throws: ``ImagingError`` with `notAnImage`, `unsupportedFormat` or `decodingFailed`.
     public func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {
-        let header = try ImageHeader(parsing: data)
-        guard header.format == .jpeg else { return try PNGReader.decode(data, header: header) }
-        return try decodeJPEG(data, header: header, covering: size)
+        guard let structure = JPEGStructure(ByteView(data)) else {
+            return try PNGReader.decode(data, header: ImageHeader(parsing: data), covering: size)
+        }
+        let header = try ImageHeader(structure)
+        if let disproportion = structure.disproportion {
+            throw ImagingError(
+                .decodingFailed, "The JPEG \(disproportion): choose another file.", sourceSize: header.size
+            )
+        }
+        return try decode(data, structure, header, covering: size)
     }
 
     /// Writes a baseline JPEG with 4:2:0 chroma, the colour profile included.
@@ -55,8 +69,8 @@ public struct TurboJPEGCodec: ImageCodec {
         return size
     }
 
-    private func decodeJPEG(
-        _ data: Data, header: ImageHeader, covering needed: PixelSize
+    private func decode(
+        _ data: Data, _ structure: JPEGStructure, _ header: ImageHeader, covering needed: PixelSize
     ) throws(ImagingError) -> Bitmap {
         let decoder = try TurboJPEGHandle(tjInitDecompress(), .decodingFailed)
         return try data.withBytes { raw throws(ImagingError) in
@@ -77,9 +91,9 @@ public struct TurboJPEGCodec: ImageCodec {
             guard status == 0 || tjGetErrorCode(decoder.pointer) == Int32(TJERR_WARNING.rawValue) else {
                 throw decoder.failure(header.size)
             }
-            return inks
-                ? Bitmap(size: size, filled: InkConversion(jpeg: data).rgb(pixels), colorProfile: nil)
-                : Bitmap(size: size, filled: pixels, colorProfile: JPEGMetadata.colorProfile(of: data))
+            guard inks else { return Bitmap(size: size, filled: pixels, colorProfile: structure.colorProfile) }
+            let converted = InkConversion(inverted: structure.isAdobe).rgb(pixels)
+            return Bitmap(size: size, filled: converted, colorProfile: nil)
         }
     }
 

@@ -22,11 +22,11 @@ public struct ImageHeader: Sendable, Hashable {
     ///
     /// - Throws: ``ImagingError`` with `unsupportedFormat` for other known formats, `notAnImage` for other bytes,
     ///   `decodingFailed` if the header is damaged or a JPEG is cut off.
-    /// - Complexity: O(segments), and O(bytes) for a JPEG without its end marker.
+    /// - Complexity: O(bytes) for a JPEG, O(chunks) for a PNG.
     public init(parsing data: Data) throws(ImagingError) {
         let file = ByteView(data)
-        if let segments = JPEGSegments(file) {
-            try self.init(segments, of: file)
+        if let structure = JPEGStructure(file) {
+            try self.init(structure)
         } else if let chunks = PNGChunks(file) {
             try self.init(chunks)
         } else if let name = Self.knownFormat(of: file) {
@@ -36,27 +36,18 @@ public struct ImageHeader: Sendable, Hashable {
         }
     }
 
-    private init(_ segments: JPEGSegments, of file: ByteView) throws(ImagingError) {
-        var size: PixelSize?
-        var exif: ByteView?
-        var scan: Int?
-        for segment in segments {
-            if size == nil, let frame = segment.frameSize {
-                size = PixelSize(exactly: frame.width, frame.height)
-            }
-            if exif == nil { exif = segment.exif }
-            if segment.marker == .startOfScan { scan = segment.offset }
+    init(_ jpeg: JPEGStructure) throws(ImagingError) {
+        guard let size = jpeg.size, jpeg.scans > 0 else {
+            throw ImagingError(
+                .decodingFailed, "The JPEG's header is damaged: choose another file.", sourceSize: jpeg.size
+            )
         }
-        guard let size, let scan else {
-            throw ImagingError(.decodingFailed, "The JPEG's header is damaged: choose another file.", sourceSize: size)
-        }
-        // Decoders fill missing pixels with grey, often without an error.
-        guard file.endsImage(after: scan) else {
+        guard jpeg.isComplete else {
             throw ImagingError(
                 .decodingFailed, "The JPEG is cut off: fetch the whole file and try again.", sourceSize: size
             )
         }
-        self.init(format: .jpeg, size: size, orientation: exif.flatMap(EXIFOrientation.init(tiff:)) ?? .up)
+        self.init(format: .jpeg, size: size, orientation: jpeg.exif.flatMap(EXIFOrientation.init(tiff:)) ?? .up)
     }
 
     private init(_ chunks: PNGChunks) throws(ImagingError) {
@@ -69,28 +60,28 @@ public struct ImageHeader: Sendable, Hashable {
 
     /// The name of a common format, for the error message.
     private static func knownFormat(of file: ByteView) -> String? {
+        if file.holds("ftyp".utf8, at: 4) { return mediaFormat(of: file) }
         let signatures: [(name: String, bytes: String, offset: Int)] = [
             ("GIF", "GIF8", 0), ("WebP", "WEBP", 8), ("BMP", "BM", 0), ("TIFF", "II*\0", 0), ("TIFF", "MM\0*", 0),
-            ("HEIC", "ftypheic", 4), ("HEIC", "ftypheix", 4), ("HEIF", "ftypmif1", 4), ("AVIF", "ftypavif", 4),
-            ("JPEG XL", "\0\0\0\u{0C}JXL ", 0),
+            ("JPEG XL", "\0\0\0\u{0C}JXL ", 0), ("JPEG 2000", "\0\0\0\u{0C}jP  ", 0), ("Photoshop", "8BPS", 0),
+            ("SVG", "<svg", 0), ("PDF", "%PDF-", 0),
         ]
         return signatures.first { file.holds($0.bytes.utf8, at: $0.offset) }?.name
     }
-}
 
-extension ByteView {
-    /// Whether an end-of-image marker follows `offset`. Coded data cannot contain one: its 0xFF bytes are stuffed.
-    ///
-    /// The search starts at the end, where the marker nearly always is.
-    fileprivate func endsImage(after offset: Int) -> Bool {
-        bytes.withUnsafeBytes { raw in
-            var index = raw.count - 2
-            while index > offset {
-                if raw[index] == 0xFF, raw[index + 1] == JPEGMarker.endOfImage.rawValue { return true }
-                index -= 1
-            }
-            return false
+    /// The format by the brands of an ISO base media file (ISO/IEC 14496-12, 4.3): the major one, or a compatible one.
+    private static func mediaFormat(of file: ByteView) -> String? {
+        let names = [
+            "heic": "HEIC", "heix": "HEIC", "heim": "HEIC", "heis": "HEIC", "hevc": "HEIC", "hevx": "HEIC",
+            "avif": "AVIF", "avis": "AVIF", "crx ": "Canon CR3", "mif1": "HEIF", "msf1": "HEIF",
+        ]
+        let end = min(file.length32(at: 0) ?? 0, file.count, 256)
+        let brands = [8] + Array(stride(from: 16, to: max(end - 3, 16), by: 4))
+        let known = brands.compactMap { offset in
+            file.slice(at: offset, count: 4).flatMap { names[String(decoding: $0.bytes, as: UTF8.self)] }
         }
+        // "mif1" is the major brand of HEIC and of AVIF files too: a compatible one says which.
+        return known.first { $0 != "HEIF" } ?? known.first
     }
 }
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The marker segments of a JPEG from its start up to the first scan (ITU-T T.81, B.1.1).
+/// The marker segments of a JPEG from its start to its end marker (ITU-T T.81, B.1.1), scans included.
 ///
-/// They hold size, orientation and colour profile. The iteration is lazy, and as tolerant as decoders are: it skips
-/// fill bytes and stray bytes between segments, and ends at the end of the file.
+/// The iteration is lazy, and as tolerant as decoders are: it skips fill bytes and stray bytes between segments, and
+/// ends at the end of the file.
 struct JPEGSegments: Sequence {
     static let startOfImage: [UInt8] = [0xFF, 0xD8]
 
@@ -19,26 +19,53 @@ struct JPEGSegments: Sequence {
 
     struct Iterator: IteratorProtocol {
         let file: ByteView
-        private var offset = JPEGSegments.startOfImage.count
-        private var ended = false
+        /// Where the next segment is searched. After the last one, the offset behind it, or behind the end marker.
+        private(set) var offset = JPEGSegments.startOfImage.count
+        /// Whether the end marker was reached.
+        private(set) var isComplete = false
+        private var isDamaged = false
 
         init(file: ByteView) { self.file = file }
 
         mutating func next() -> JPEGSegment? {
-            while !ended, let lead = file[offset], let code = file[offset + 1] {
-                let marker = JPEGMarker(rawValue: code)
-                if lead != 0xFF || code == 0xFF || marker.standsAlone {
-                    offset += lead == 0xFF && code != 0xFF ? 2 : 1
-                    continue
-                }
-                guard marker != .endOfImage, let length = file.uint16(at: offset + 2).map(Int.init), length >= 2,
-                    let payload = file.slice(at: offset + 4, count: length - 2)
-                else { break }
-                defer { offset += 2 + length }
-                ended = marker == .startOfScan
-                return JPEGSegment(marker: marker, offset: offset, payload: payload)
+            guard !isComplete, !isDamaged, let start = file.offsetOfMarker(from: offset),
+                let marker = file[start + 1].map(JPEGMarker.init(rawValue:))
+            else { return nil }
+            if marker == .endOfImage {
+                isComplete = true
+                offset = start + 2
+                return nil
             }
-            ended = true
+            guard let length = file.uint16(at: start + 2).map(Int.init), length >= 2,
+                let payload = file.slice(at: start + 4, count: length - 2)
+            else {
+                isDamaged = true
+                return nil
+            }
+            offset = start + 2 + length
+            return JPEGSegment(marker: marker, offset: start, payload: payload)
+        }
+    }
+}
+
+extension ByteView {
+    /// The offset of the next marker that has a segment, or that ends the image. Coded data contains none: there, 0xFF
+    /// is followed by a stuffed zero or is a restart marker.
+    fileprivate func offsetOfMarker(from offset: Int) -> Int? {
+        bytes.withUnsafeBytes { raw -> Int? in
+            guard let base = raw.baseAddress else { return nil }
+            var index = offset
+            while index < raw.count - 1, let found = memchr(base + index, 0xFF, raw.count - 1 - index) {
+                index = UnsafeRawPointer(found) - base
+                let code = raw[index + 1]
+                if code == 0xFF {
+                    index += 1
+                } else if JPEGMarker(rawValue: code).standsAlone {
+                    index += 2
+                } else {
+                    return index
+                }
+            }
             return nil
         }
     }
@@ -63,12 +90,15 @@ struct JPEGSegment {
         return payload.slice(at: Self.exifSignature.count, count: payload.count - Self.exifSignature.count)
     }
 
-    /// Width and height of a frame header (T.81, B.2.2); either may be 0 in a damaged file.
-    var frameSize: (width: Int, height: Int)? {
-        guard marker.startsFrame, let height = payload.uint16(at: 1), let width = payload.uint16(at: 3) else {
-            return nil
-        }
-        return (Int(width), Int(height))
+    /// Whether the segment has a part of a colour profile.
+    var holdsProfile: Bool { marker == .app2 && payload.holds(Self.profileSignature) }
+
+    /// The colour transform of Adobe's segment; `nil` in other segments.
+    var isAdobe: Bool { marker == .app14 && payload.holds("Adobe".utf8) }
+
+    /// Whether decoders need the segment for the colours.
+    var decidesColors: Bool {
+        isAdobe || holdsProfile || (marker == .app0 && payload.holds("JFIF\0".utf8))
     }
 
     /// The bytes of a segment; `nil` if the payload is too long for one.
@@ -97,68 +127,9 @@ struct JPEGMarker: RawRepresentable, Equatable {
     /// SOF0 to SOF15, without DHT, JPG and DAC, whose codes are in the same range.
     var startsFrame: Bool { (0xC0...0xCF).contains(rawValue) && ![0xC4, 0xC8, 0xCC].contains(rawValue) }
 
+    /// Frames that are coded in several scans: SOF2, SOF6, SOF10, SOF14.
+    var isProgressive: Bool { startsFrame && rawValue & 3 == 2 }
+
     /// An application segment or a comment, which decoders mostly do not need.
     var isMetadata: Bool { (Self.app0.rawValue...Self.app15.rawValue).contains(rawValue) || self == .comment }
-}
-
-/// Removes and adds metadata of JPEGs.
-enum JPEGMetadata {
-    /// The JPEG without EXIF, XMP, IPTC, comments, previews and other application segments.
-    ///
-    /// The segments that define the colours stay: JFIF, the colour profile, and Adobe's colour transform. Encoders add
-    /// segments of their own (ImageIO adds Exif to every JPEG), so they are removed here and not by each codec.
-    ///
-    /// - Throws: ``ImagingError`` with `encodingFailed` if the bytes are not a JPEG with a picture.
-    static func stripped(from jpeg: Data) throws(ImagingError) -> Data {
-        let file = ByteView(jpeg)
-        guard let segments = JPEGSegments(file) else { throw notJPEG }
-        var kept = Data(JPEGSegments.startOfImage)
-        for segment in segments {
-            if segment.marker == .startOfScan { return kept + jpeg.dropFirst(segment.offset) }
-            if !segment.marker.isMetadata || segment.decidesColors {
-                kept += jpeg.dropFirst(segment.offset).prefix(segment.count)
-            }
-        }
-        throw notJPEG
-    }
-
-    private static var notJPEG: ImagingError {
-        ImagingError(.encodingFailed, "The codec did not write a JPEG: check the ImageCodec in use.")
-    }
-
-    /// The colour profile of a JPEG, if it is for RGB and in one segment (ICC.1:2022, annex B.4).
-    ///
-    /// Display P3, Adobe RGB and similar profiles take a few hundred bytes. Profiles in several segments are tables for
-    /// printers.
-    static func colorProfile(of jpeg: Data) -> Data? {
-        guard let segments = JPEGSegments(ByteView(jpeg)),
-            let segment = segments.first(where: \.holdsProfile)
-        else { return nil }
-        let start = JPEGSegment.profileSignature.count
-        let payload = segment.payload
-        guard payload[start] == 1, payload[start + 1] == 1,
-            let profile = payload.slice(at: start + 2, count: payload.count - start - 2),
-            profile.length32(at: 0) == profile.count,
-            profile.holds("RGB ".utf8, at: 16), profile.holds("acsp".utf8, at: 36)
-        else { return nil }
-        return profile.bytes
-    }
-
-    /// The JPEG with a colour profile. It is unchanged if the profile needs more than one segment.
-    static func adding(colorProfile: Data, to jpeg: Data) -> Data {
-        let payload = Data(JPEGSegment.profileSignature) + [1, 1] + colorProfile
-        guard let segment = JPEGSegment.bytes(.app2, payload: payload),
-            let first = JPEGSegments(ByteView(jpeg))?.first(where: { _ in true })
-        else { return jpeg }
-        // After the JFIF segment, which must be the first.
-        let position = first.marker == .app0 ? first.offset + first.count : first.offset
-        return jpeg.prefix(position) + segment + jpeg.dropFirst(position)
-    }
-}
-
-extension JPEGSegment {
-    /// Whether the segment has the start of a colour profile.
-    fileprivate var holdsProfile: Bool { marker == .app2 && payload.holds(Self.profileSignature) }
-
-    fileprivate var decidesColors: Bool { marker == .app0 || marker == .app14 || holdsProfile }
 }

@@ -17,10 +17,13 @@ struct PlainPNG {
     var rows: [[UInt8]]
     /// Chunks between the header and the pixels.
     var extras: [(type: String, payload: [UInt8])] = []
+    /// The order of the rows and pixels is the caller's: see ISO/IEC 15948, 8.2.
+    var isInterlaced = false
 
     var data: Data {
         var file = Data([0x89]) + Data("PNG\r\n".utf8) + Data([0x1A, 0x0A])
-        file += chunk("IHDR", bigEndian(width) + bigEndian(height) + [bitDepth, kind.rawValue, 0, 0, 0])
+        file += chunk(
+            "IHDR", bigEndian(width) + bigEndian(height) + [bitDepth, kind.rawValue, 0, 0, isInterlaced ? 1 : 0])
         for extra in extras { file += chunk(extra.type, extra.payload) }
         return file + chunk("IDAT", compressed(rows.flatMap { [0] + $0 })) + chunk("IEND", [])
     }
@@ -35,7 +38,7 @@ struct PlainPNG {
     }
 
     /// One stored block in a zlib stream (RFC 1950, RFC 1951 section 3.2.4).
-    private func compressed(_ bytes: [UInt8]) -> [UInt8] {
+    func compressed(_ bytes: [UInt8]) -> [UInt8] {
         let count = UInt16(bytes.count)
         let lengths = [count & 0xFF, count >> 8, ~count & 0xFF, ~count >> 8].map { UInt8($0) }
         var (low, high): (UInt32, UInt32) = (1, 0)

@@ -79,6 +79,7 @@ struct Articles: Sendable {
                 authorID: userID, title: draft.title, body: draft.body, createdAt: now, updatedAt: now)
             try record.insert(database)
             let article = try Payload.Article.require(record.id ?? 0, in: database)
+            try ArticleFeed.record("created", article.id.number, now: now, in: database)
             if let key {
                 let used = Stored.IdempotencyKey(
                     userID: userID, key: key, fingerprint: draft.fingerprint, articleID: article.id.number)
@@ -88,28 +89,36 @@ struct Articles: Sendable {
         }
     }
 
+    /// Checks the article before it is changed, inside the transaction.
+    typealias Precondition = @Sendable (Payload.Article) throws -> Void
+
     /// Changes the title, the body, or both.
     ///
-    /// - Throws: `NOT_FOUND`, or `FORBIDDEN` for another user's article.
+    /// - Throws: `NOT_FOUND`, or `FORBIDDEN` for another user's article; what the precondition throws.
     func change(
-        _ id: Int64, title: String?, body: String?, by userID: Int64, now: Date
+        _ id: Int64, title: String?, body: String?, by userID: Int64, now: Date, if precondition: Precondition
     ) async throws -> Payload.Article {
         try await database.writer.write { database in
             var record = try Self.article(id, ownedBy: userID, in: database)
+            try precondition(.require(id, in: database))
             record.title = title ?? record.title
             record.body = body ?? record.body
             record.updatedAt = now
             try record.update(database)
+            try ArticleFeed.record("changed", id, now: now, in: database)
             return try .require(id, in: database)
         }
     }
 
     /// Deletes an article.
     ///
-    /// - Throws: `NOT_FOUND`, or `FORBIDDEN` for another user's article.
-    func delete(_ id: Int64, by userID: Int64) async throws {
+    /// - Throws: `NOT_FOUND`, or `FORBIDDEN` for another user's article; what the precondition throws.
+    func delete(_ id: Int64, by userID: Int64, now: Date, if precondition: Precondition) async throws {
         try await database.writer.write { database in
-            _ = try Self.article(id, ownedBy: userID, in: database).delete(database)
+            let record = try Self.article(id, ownedBy: userID, in: database)
+            try precondition(.require(id, in: database))
+            _ = try record.delete(database)
+            try ArticleFeed.record("deleted", id, now: now, in: database)
         }
     }
 

@@ -103,6 +103,15 @@ enum Schema {
                 table.add(column: "accessClaims", .blob)
             }
         }
+        migrator.registerMigration("articleEvents") { database in
+            try database.create(table: "articleEvent") { table in
+                table.autoIncrementedPrimaryKey("id")
+                table.column("kind", .text).notNull()
+                // No reference: the event of a deletion outlives the article.
+                table.column("articleID", .integer).notNull()
+                table.column("createdAt", .datetime).notNull()
+            }
+        }
         return migrator
     }
 

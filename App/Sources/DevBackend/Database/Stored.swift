@@ -60,6 +60,16 @@ enum Stored {
         mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
     }
 
+    /// One change of an article. Identifiers grow, and are never used again.
+    struct ArticleEvent: NumberedTable {
+        private(set) var id: Int64?
+        let kind: String
+        let articleID: Int64
+        let createdAt: Date
+
+        mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+    }
+
     /// The article that a key has created, and a digest of the request's content.
     struct IdempotencyKey: Table {
         let userID: Int64

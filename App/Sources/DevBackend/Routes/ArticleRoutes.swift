@@ -5,6 +5,7 @@ import Hummingbird
 /// `/articles`: a signed-in user can read all articles, and change their own.
 struct ArticleRoutes: Sendable {
     let articles: Articles
+    let feed: ArticleFeed
     let authenticator: Authenticator
     let limits: DevBackend.Limits
     let now: @Sendable () -> Date
@@ -45,12 +46,16 @@ struct ArticleRoutes: Sendable {
             }
             cursor = parsed
         }
-        return try context.exchange.success(try await articles.page(after: cursor, limit: limit))
+        let page = try await articles.page(after: cursor, limit: limit)
+        let tag = try EntityTag(of: page, in: context.exchange.dialect)
+        return try tag.notModified(request) ?? context.exchange.success(page, headers: tag.fields)
     }
 
     private func show(_ request: Request, _ context: BackendContext) async throws -> Response {
         _ = try await authenticator.principal(of: request, in: context.exchange)
-        return try context.exchange.success(try await articles.article(try articleID(context)))
+        let article = try await articles.article(try articleID(context))
+        let tag = try EntityTag(of: article, in: context.exchange.dialect)
+        return try tag.notModified(request) ?? context.exchange.success(article, headers: tag.fields)
     }
 
     private func create(_ request: Request, _ context: BackendContext) async throws -> Response {
@@ -60,10 +65,12 @@ struct ArticleRoutes: Sendable {
         try validate(title: body.title, content: body.content)
         let draft = Articles.Draft(title: body.title, body: body.content)
         let (article, isNew) = try await articles.create(draft, by: principal.userID, idempotencyKey: key, now: now())
+        if isNew { feed.notify() }
         let id = context.exchange.dialect.identifiers.text(article.id.number)
+        let tag = try EntityTag(of: article, in: context.exchange.dialect)
         return try context.exchange.success(
             article, status: isNew ? .created : .ok,
-            headers: [.location: "\(RouteTable.basePath)/articles/\(id)"])
+            headers: [.location: "\(RouteTable.basePath)/articles/\(id)", .eTag: tag.text])
     }
 
     private func change(_ request: Request, _ context: BackendContext) async throws -> Response {
@@ -71,14 +78,21 @@ struct ArticleRoutes: Sendable {
         let id = try articleID(context)
         let body = try await request.json(ChangeRequest.self, upTo: limits.bodyBytes, in: context.exchange)
         try validate(title: body.title, content: body.content)
+        let dialect = context.exchange.dialect
         let article = try await articles.change(
-            id, title: body.title, body: body.content, by: principal.userID, now: now())
-        return try context.exchange.success(article)
+            id, title: body.title, body: body.content, by: principal.userID, now: now(),
+            if: { try EntityTag(of: $0, in: dialect).checkIfMatch(of: request) })
+        feed.notify()
+        return try context.exchange.success(article, headers: [.eTag: try EntityTag(of: article, in: dialect).text])
     }
 
     private func delete(_ request: Request, _ context: BackendContext) async throws -> Response {
         let principal = try await authenticator.principal(of: request, in: context.exchange)
-        try await articles.delete(try articleID(context), by: principal.userID)
+        let dialect = context.exchange.dialect
+        try await articles.delete(
+            try articleID(context), by: principal.userID, now: now(),
+            if: { try EntityTag(of: $0, in: dialect).checkIfMatch(of: request) })
+        feed.notify()
         return Response(status: .noContent)
     }
 

@@ -4,6 +4,7 @@ import Hummingbird
 /// `/dev`: fault injection and statistics for a test in another process.
 struct DevRoutes: Sendable {
     let database: BackendDatabase
+    let feed: ArticleFeed
     let faults: FaultInjector
     let ledger: RequestLedger
     let limits: DevBackend.Limits
@@ -16,7 +17,9 @@ struct DevRoutes: Sendable {
                 return try context.exchange.success(plan)
             },
             Route(.post, "/dev/expire") { _, context in
-                try context.exchange.success(["epoch": try await database.startNextEpoch()])
+                let epoch = try await database.startNextEpoch()
+                feed.notify()
+                return try context.exchange.success(["epoch": epoch])
             },
             Route(.get, "/dev/stats") { _, context in
                 try context.exchange.success(ledger.statistics)

@@ -32,8 +32,25 @@ struct UserRoutes: Sendable {
             try Stored.File.fetchOne(database, key: key)
         }
         guard let file else { throw APIError.notFound }
-        return Response(
-            status: .ok, headers: [.contentType: "image/jpeg"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
+        return Self.response(to: request, file)
+    }
+
+    /// The file, a part of it, or that the client has it.
+    private static func response(to request: Request, _ file: Stored.File) -> Response {
+        let (bytes, tag) = (file.bytes, EntityTag(of: file.bytes))
+        if let response = tag.notModified(request) { return response }
+        var headers = tag.fields
+        headers[.contentType] = "image/jpeg"
+        headers[.acceptRanges] = "bytes"
+        switch ByteRange(of: request, count: bytes.count, tag: tag) {
+        case .whole:
+            return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        case .part(let range):
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(bytes.count)"
+            let part = ByteBuffer(bytes: bytes.dropFirst(range.lowerBound).prefix(range.count))
+            return Response(status: .partialContent, headers: headers, body: ResponseBody(byteBuffer: part))
+        case .unsatisfiable:
+            return Response(status: .rangeNotSatisfiable, headers: [.contentRange: "bytes */\(bytes.count)"])
+        }
     }
 }

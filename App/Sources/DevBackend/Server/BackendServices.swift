@@ -7,6 +7,7 @@ struct BackendServices: Sendable {
     let sessions: Sessions
     let faults: FaultInjector
     let ledger: RequestLedger
+    let feed: ArticleFeed
     let pipeline: RequestPipeline
 
     init(_ configuration: DevBackend.Configuration) async throws {
@@ -27,13 +28,16 @@ struct BackendServices: Sendable {
             accessTokenField: configuration.dialect.accessTokenField.flatMap { HTTPField.Name($0) },
             now: configuration.now)
         let limits = configuration.limits
+        feed = ArticleFeed(database: database, limit: limits.eventStreams)
         var routes = AuthRoutes(
             sessions: sessions, authenticator: authenticator, provider: configuration.provider, limits: limits
         ).routes
         routes += UserRoutes(database: database, authenticator: authenticator).routes
+        // Before the articles: `events` is no identifier.
+        routes += EventRoutes(feed: feed, authenticator: authenticator, limits: limits).routes
         routes +=
             ArticleRoutes(
-                articles: Articles(database: database), authenticator: authenticator, limits: limits,
+                articles: Articles(database: database), feed: feed, authenticator: authenticator, limits: limits,
                 now: configuration.now
             ).routes
         routes +=
@@ -44,7 +48,7 @@ struct BackendServices: Sendable {
                     now: configuration.now)
             ).routes
         if configuration.allowsDevEndpoints {
-            routes += DevRoutes(database: database, faults: faults, ledger: ledger, limits: limits).routes
+            routes += DevRoutes(database: database, feed: feed, faults: faults, ledger: ledger, limits: limits).routes
         }
         pipeline = RequestPipeline(
             routes: RouteTable(routes), faults: faults, ledger: ledger,

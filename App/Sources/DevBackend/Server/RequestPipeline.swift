@@ -203,6 +203,7 @@ enum RequestIdentifier {
 extension HTTPField.Name {
     static let xRequestID = literal("X-Request-Id")
     static let idempotencyKey = literal("Idempotency-Key")
+    static let lastEventID = literal("Last-Event-ID")
 
     /// A name written in this code, so an invalid one is a programming error.
     private static func literal(_ text: String) -> HTTPField.Name {

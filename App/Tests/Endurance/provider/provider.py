@@ -1,4 +1,4 @@
-"""An OAuth 2.0 provider for the endurance run: Authlib's server with rotation and reuse detection, on loopback."""
+"""An OAuth 2.0 provider for tests: Authlib's server with sign-in, rotation and reuse detection, on loopback."""
 
 import argparse
 import json
@@ -18,6 +18,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from flask import Flask, jsonify, request
 from waitress import create_server
 
+import sign_in
 from store import Store
 
 SIGN_IN_GRANT = "test_sign_in"
@@ -25,7 +26,7 @@ SCOPE = "resource"
 
 
 class Client(ClientMixin):
-    """The only registered client, a confidential one."""
+    """A registered client: confidential, or public without a secret (RFC 6749 section 2.1)."""
 
     def __init__(self, identifier, secret):
         self.identifier = identifier
@@ -38,18 +39,27 @@ class Client(ClientMixin):
         return scope if scope == SCOPE else ""
 
     def check_client_secret(self, client_secret):
-        return secrets.compare_digest(self.secret, client_secret)
+        return self.secret is not None and secrets.compare_digest(self.secret, client_secret)
 
     def check_endpoint_auth_method(self, method, endpoint):
-        return method in ("client_secret_basic", "client_secret_post")
+        return method in ("client_secret_basic", "client_secret_post") if self.secret else method == "none"
 
     def check_grant_type(self, grant_type):
-        return grant_type == "refresh_token"
+        return grant_type in sign_in.GRANTS
+
+    def check_response_type(self, response_type):
+        return response_type == "code"
+
+    def check_redirect_uri(self, redirect_uri):
+        return sign_in.is_loopback_redirect(redirect_uri)
+
+    def get_default_redirect_uri(self):
+        return None
 
 
 def refresh_grant(store):
     class RotatingRefreshTokenGrant(grants.RefreshTokenGrant):
-        TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
+        TOKEN_ENDPOINT_AUTH_METHODS = sign_in.METHODS
         INCLUDE_NEW_REFRESH_TOKEN = True
 
         def authenticate_refresh_token(self, refresh_token):
@@ -81,7 +91,7 @@ def refresh_grant(store):
 
 def revocation_endpoint(store):
     class FamilyRevocationEndpoint(RevocationEndpoint):
-        CLIENT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
+        CLIENT_AUTH_METHODS = sign_in.METHODS
 
         def query_token(self, token_string, token_type_hint):
             return store.find(token_string)
@@ -103,22 +113,21 @@ def resource_protector(store):
     return protector
 
 
-def make_application(store, client, access_lifetime):
+def make_application(store, clients, access_lifetime):
     application = Flask("provider")
     application.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
-    application.config["OAUTH2_TOKEN_EXPIRES_IN"] = {
-        "refresh_token": access_lifetime,
-        SIGN_IN_GRANT: access_lifetime,
-    }
+    application.config["OAUTH2_TOKEN_EXPIRES_IN"] = dict.fromkeys([*sign_in.GRANTS, SIGN_IN_GRANT], access_lifetime)
+    client = clients[0]
     server = AuthorizationServer(
-        application, query_client=lambda identifier: client if identifier == client.identifier else None
+        application, query_client={client.identifier: client for client in clients}.get
     )
     server.register_grant(refresh_grant(store))
     server.register_endpoint(revocation_endpoint(store))
+    sign_in.register(application, server, store)
     protector = resource_protector(store)
 
     @application.post("/sign-in")
-    def sign_in():
+    def sign_in_user():
         """A first token pair for a test user, without authentication."""
         user = request.form.get("user", "user")
         with store.transaction():
@@ -159,23 +168,9 @@ def make_application(store, client, access_lifetime):
 
     @application.get("/.well-known/oauth-authorization-server")
     def metadata():
-        return jsonify(description(request.host_url.rstrip("/")))
+        return jsonify(sign_in.description(sign_in.issuer()))
 
     return application
-
-
-def description(issuer):
-    """The metadata of RFC 8414."""
-    methods = ["client_secret_basic", "client_secret_post"]
-    return {
-        "issuer": issuer,
-        "token_endpoint": f"{issuer}/token",
-        "token_endpoint_auth_methods_supported": methods,
-        "revocation_endpoint": f"{issuer}/revoke",
-        "revocation_endpoint_auth_methods_supported": methods,
-        "grant_types_supported": ["refresh_token"],
-        "response_types_supported": [],
-    }
 
 
 def arguments():
@@ -200,11 +195,12 @@ def main():
     options = arguments()
     store = Store(options.store, options.refresh_lifetime, options.grace)
     client = Client(options.client_id, options.client_secret)
-    application = make_application(store, client, options.access_lifetime)
+    public = Client(f"{options.client_id}-public", None)
+    application = make_application(store, [client, public], options.access_lifetime)
     # Waitress keeps connections alive, as providers do, and does not log requests.
     server = create_server(application, host="127.0.0.1", port=options.port, threads=16, ident="provider")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    start = description(f"http://127.0.0.1:{server.effective_port}") | {
+    start = sign_in.description(f"http://127.0.0.1:{server.effective_port}") | {
         "client_id": client.identifier,
         "pid": os.getpid(),
     }

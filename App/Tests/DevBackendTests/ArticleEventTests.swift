@@ -1,0 +1,117 @@
+import DevBackend
+import Foundation
+import Testing
+
+/// `GET /articles/events`.
+@Suite(.hangLimit) struct ArticleEventTests {
+    /// No comments, so that only events are received.
+    private var configuration: DevBackend.Configuration {
+        var configuration = DevBackend.Configuration()
+        configuration.limits.eventHeartbeat = .seconds(3600)
+        return configuration
+    }
+
+    private func open(_ backend: DevBackend, _ token: String, after id: String? = nil) async throws -> RawConnection {
+        let connection = try await RawConnection.open(to: backend)
+        let field = id.map { "Last-Event-ID: \($0)\r\n" } ?? ""
+        try await connection.send(
+            "GET /api/v1/articles/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\n\(field)\r\n")
+        return connection
+    }
+
+    private func create(_ client: TestClient, _ token: String) async throws -> Int {
+        let response = try await client.post("/articles", json: #"{"title": "A", "content": "B"}"#, token: token)
+        return try response.data(Received.Article.self).id
+    }
+
+    @Test func `every change is an event, in order`() async throws {
+        try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let token = try await client.signIn().accessToken
+            let stream = try await open(backend, token)
+            let head = await stream.receive(until: "retry: 1000\n\n")
+            #expect(head.contains("Content-Type: text/event-stream\r\n") && head.contains("id: 0\n"))
+            let id = try await create(client, token)
+            #expect(await stream.receive(until: "}\n\n").contains("id: 1\nevent: created\ndata: {\"id\":\(id)}\n\n"))
+            _ = try await client.send(
+                "PATCH", "/articles/\(id)", token: token, headers: ["Content-Type": "application/json"],
+                body: Data(#"{"title": "C"}"#.utf8))
+            #expect(await stream.receive(until: "}\n\n").contains("id: 2\nevent: changed\ndata: {\"id\":\(id)}\n\n"))
+            _ = try await client.send("DELETE", "/articles/\(id)", token: token)
+            #expect(await stream.receive(until: "}\n\n").contains("id: 3\nevent: deleted\ndata: {\"id\":\(id)}\n\n"))
+            try await stream.close()
+        }
+    }
+
+    @Test func `a stream resumes after the last event, over a restart too`() async throws {
+        try await withTemporaryFolder { folder in
+            var configuration = configuration
+            configuration.database = .file(folder.appendingPathComponent("db").path)
+            let session = try await DevBackend.withServer(configuration) { backend in
+                let client = TestClient(backend)
+                let session = try await client.signIn()
+                for _ in 0..<150 { _ = try await create(client, session.accessToken) }
+                return session
+            }
+            try await DevBackend.withServer(configuration) { backend in
+                let stream = try await open(backend, session.accessToken, after: "20")
+                let events = await stream.receive(until: "id: 150\n")
+                for id in 21...150 { #expect(events.contains("id: \(id)\nevent: created\n")) }
+                #expect(!events.contains("id: 19\n"))
+                try await stream.close()
+            }
+        }
+    }
+
+    @Test func `an expired token ends the stream, and a new one resumes it without a gap`() async throws {
+        try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let session = try await client.signIn()
+            let stream = try await open(backend, session.accessToken)
+            _ = await stream.receive(until: "retry: 1000\n\n")
+            try await backend.expireAccessTokens()
+            // The last chunk of the response.
+            _ = await stream.receive(until: "0\r\n\r\n")
+            #expect(try await client.get("/articles/events", token: session.accessToken).status == 401)
+            let tokens = try await client.refresh(session.refreshToken).data(Received.TokenPair.self)
+            _ = try await create(client, tokens.accessToken)
+            let resumed = try await open(backend, tokens.accessToken, after: "0")
+            #expect(await resumed.receive(until: "}\n\n").contains("id: 1\nevent: created\n"))
+            try await resumed.close()
+        }
+    }
+
+    @Test func `a stream without events sends comments`() async throws {
+        var configuration = configuration
+        configuration.limits.eventHeartbeat = .milliseconds(20)
+        try await DevBackend.withServer(configuration) { backend in
+            let stream = try await open(backend, try await TestClient(backend).signIn().accessToken)
+            #expect(await stream.receive(until: ":\n\n").contains(":\n\n"))
+            try await stream.close()
+        }
+    }
+
+    @Test func `stopping the server ends the streams`() async throws {
+        let backend = try await DevBackend.start(configuration)
+        let stream = try await open(backend, try await TestClient(backend).signIn().accessToken)
+        _ = await stream.receive(until: "retry: 1000\n\n")
+        await backend.stop()
+        #expect(await stream.receiveAll().contains("0\r\n\r\n"))
+    }
+
+    @Test func `a wrong Last-Event-ID is an invalid field, and one stream too many is refused`() async throws {
+        var configuration = configuration
+        configuration.limits.eventStreams = 1
+        try await DevBackend.withServer(configuration) { backend in
+            let client = TestClient(backend)
+            let token = try await client.signIn().accessToken
+            let wrong = try await client.get("/articles/events", token: token, headers: ["Last-Event-ID": "x"])
+            #expect(wrong.status == 400 && wrong.fields == ["Last-Event-ID"])
+            let stream = try await open(backend, token)
+            _ = await stream.receive(until: "\n:\n\n")
+            let refused = try await client.get("/articles/events", token: token)
+            #expect(refused.status == 503 && refused.code == "TOO_MANY_STREAMS")
+            try await stream.close()
+        }
+    }
+}

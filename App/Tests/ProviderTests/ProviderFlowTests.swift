@@ -1,0 +1,208 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+import OAuth2Flows
+import Storage
+import Testing
+import TokenRefresh
+
+/// The flows of OAuth2Flows against Authlib's server, which is not this project's code: `make test-provider`.
+@Suite(.enabled(if: RunningProvider.program != nil, "needs the provider: make test-provider"))
+struct ProviderFlowTests {
+    typealias Authentication = RunningProvider.Authentication
+
+    /// An engine over a store in memory, and what it stores.
+    private func session(_ handler: OAuth2TokenRefreshHandler) -> (TokenRefreshCoordinator, MemoryTokenStore) {
+        let store = MemoryTokenStore()
+        return (TokenRefreshCoordinator(store: store, handler: handler), store)
+    }
+
+    private func signedIn(
+        _ provider: RunningProvider, _ authentication: Authentication = .none
+    ) async throws -> (coordinator: TokenRefreshCoordinator, tokens: TokenBundle, store: MemoryTokenStore) {
+        let (coordinator, store) = session(try await provider.handler(authentication))
+        try await provider.signIn(authentication).start(coordinator, with: ScriptedBrowser().userAgent)
+        return (coordinator, try #require(await store.load()), store)
+    }
+
+    private func refusal(
+        _ provider: RunningProvider, _ browser: ScriptedBrowser
+    ) async throws -> OAuth2SignInError? {
+        let (coordinator, store) = session(try await provider.handler(.none))
+        let signIn = try await provider.signIn(.none)
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await signIn.start(coordinator, with: browser.userAgent)
+        }
+        #expect(await store.load() == nil)
+        return error
+    }
+
+    @Test(arguments: Authentication.allCases)
+    func `a code is exchanged with its verifier, however the client authenticates`(
+        authentication: Authentication
+    ) async throws {
+        let provider = try await RunningProvider()
+        let (coordinator, tokens, _) = try await signedIn(provider, authentication)
+        #expect(coordinator.state.isSignedIn)
+        #expect(try await provider.accepts(tokens.accessToken))
+    }
+
+    @Test(arguments: Authentication.allCases)
+    func `a device is signed in after the user has entered its code`(authentication: Authentication) async throws {
+        let provider = try await RunningProvider()
+        let (coordinator, store) = session(try await provider.handler(authentication))
+        let signIn = OAuth2DeviceSignIn(
+            server: try await provider.server(), client: provider.oauthClient(authentication),
+            network: provider.network, scope: "resource")
+        try await signIn.start(coordinator) { code in
+            #expect(code.completeVerificationURI?.absoluteString.contains(code.userCode) == true)
+            try await provider.enter(code, decision: "approve")
+        }
+        let tokens = try #require(await store.load())
+        #expect(try await provider.accepts(tokens.accessToken))
+    }
+
+    @Test(arguments: [("deny", OAuth2SignInError.Code.denied), ("expire", .expired)])
+    func `a device code that is denied or has expired ends the sign-in`(
+        decision: String, code: OAuth2SignInError.Code
+    ) async throws {
+        let provider = try await RunningProvider()
+        let (coordinator, _) = session(try await provider.handler(.none))
+        let signIn = OAuth2DeviceSignIn(
+            server: try await provider.server(), client: provider.oauthClient(.none), network: provider.network)
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await signIn.start(coordinator) { try await provider.enter($0, decision: decision) }
+        }
+        #expect(error?.code == code)
+        #expect(!coordinator.state.isSignedIn)
+    }
+
+    @Test(arguments: Authentication.allCases)
+    func `a refresh rotates both tokens`(authentication: Authentication) async throws {
+        let provider = try await RunningProvider()
+        let (coordinator, old, store) = try await signedIn(provider, authentication)
+        #expect(try await coordinator.refresh().isSignedIn)
+        let new = try #require(await store.load())
+        #expect(new.accessToken != old.accessToken && new.refreshToken != old.refreshToken)
+        #expect(try await provider.accepts(new.accessToken))
+    }
+
+    @Test func `a second use of a rotated refresh token is rejected, and ends the session of its successor`()
+        async throws
+    {
+        let provider = try await RunningProvider()
+        let (coordinator, old, store) = try await signedIn(provider)
+        _ = try await coordinator.refresh()
+        let new = try #require(await store.load())
+        let handler = try await provider.handler(.none)
+        let replay = TokenRefreshRequest(
+            refreshToken: try #require(old.refreshToken), accessToken: old.accessToken, session: old.session,
+            idempotencyKey: "fixture-key")
+        let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(replay) }
+        #expect(error?.code == .rejected)
+        #expect(try await provider.accepts(new.accessToken) == false)
+        #expect(try await coordinator.refresh().isSignedIn == false)
+    }
+
+    @Test(arguments: Authentication.allCases)
+    func `a sign-out revokes the tokens`(authentication: Authentication) async throws {
+        let provider = try await RunningProvider()
+        let handler = try await provider.handler(authentication)
+        let (_, tokens, _) = try await signedIn(provider, authentication)
+        try await handler.revoke(tokens)
+        #expect(try await provider.accepts(tokens.accessToken) == false)
+    }
+
+    @Test func `a wrong secret refuses the client, and the session stays`() async throws {
+        let provider = try await RunningProvider()
+        let (_, tokens, _) = try await signedIn(provider, .basic)
+        let server = try await provider.server()
+        for client in [OAuth2Client.basic(id: "endurance", secret: "fixture"), .public(id: "endurance")] {
+            let handler = OAuth2TokenRefreshHandler(
+                tokenEndpoint: server.tokenEndpoint, client: client, network: provider.network)
+            let request = TokenRefreshRequest(
+                refreshToken: try #require(tokens.refreshToken), accessToken: tokens.accessToken,
+                session: tokens.session, idempotencyKey: "fixture-key")
+            let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(request) }
+            #expect(error?.code == .unavailable)
+        }
+        #expect(try await provider.accepts(tokens.accessToken))
+    }
+
+    @Test func `both locations of the description are found`() async throws {
+        let provider = try await RunningProvider()
+        let server = try await provider.server()
+        #expect(server.issuer == provider.issuer.absoluteString)
+        #expect(server.codeChallengeMethods == ["S256"] && server.namesIssuerInResponses)
+        let openID = try await OAuth2Server.discover(
+            issuer: provider.issuer.appendingPathComponent("openid"), network: provider.network)
+        #expect(openID.tokenEndpoint == server.tokenEndpoint)
+    }
+
+    @Test func `the description of another issuer is refused`() async throws {
+        let provider = try await RunningProvider()
+        let issuer = provider.issuer.appendingPathComponent("elsewhere")
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await OAuth2Server.discover(issuer: issuer, network: provider.network)
+        }
+        #expect(error?.code == .mismatch)
+    }
+
+    @Test func `a server that supports only the plain challenge is refused before a page is opened`() async throws {
+        let provider = try await RunningProvider()
+        let server = try await OAuth2Server.discover(
+            issuer: provider.issuer.appendingPathComponent("plain"), network: provider.network)
+        let (coordinator, _) = session(try await provider.handler(.none))
+        let signIn = OAuth2CodeSignIn(
+            server: server, client: provider.oauthClient(.none), network: provider.network)
+        let userAgent = LoopbackUserAgent { _ in Issue.record("a page was opened") }
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await signIn.start(coordinator, with: userAgent)
+        }
+        #expect(error?.code == .unsupported)
+    }
+
+    @Test func `the provider refuses a plain challenge`() async throws {
+        let provider = try await RunningProvider()
+        let browser = ScriptedBrowser(changingPage: { $0.set("code_challenge_method", "plain") })
+        let error = try await refusal(provider, browser)
+        #expect(error?.code == .refused)
+        #expect(error?.serverCode == "invalid_request")
+    }
+
+    @Test func `a code for another challenge is refused`() async throws {
+        let provider = try await RunningProvider()
+        let browser = ScriptedBrowser(changingPage: { $0.set("code_challenge", String(repeating: "a", count: 43)) })
+        let error = try await refusal(provider, browser)
+        #expect(error?.code == .refused)
+        #expect(error?.serverCode == "invalid_grant")
+    }
+
+    @Test func `a user who denies is told apart from a failure`() async throws {
+        let provider = try await RunningProvider()
+        let error = try await refusal(provider, ScriptedBrowser(changingPage: { $0.set("decision", "deny") }))
+        #expect(error?.code == .denied)
+    }
+
+    @Test(arguments: ["https://other.example.com", nil])
+    func `a response with the wrong issuer or none is refused`(issuer: String?) async throws {
+        let provider = try await RunningProvider()
+        let error = try await refusal(provider, ScriptedBrowser(changingRedirect: { $0.set("iss", issuer) }))
+        #expect(error?.code == .mismatch)
+    }
+
+    /// The listener ignores it: any page that the browser shows can send such a request.
+    @Test func `a response with the wrong state does not sign in, and the right one after it does`() async throws {
+        let provider = try await RunningProvider()
+        let (coordinator, _) = session(try await provider.handler(.none))
+        let userAgent = LoopbackUserAgent(timeout: .seconds(60)) { page in
+            let forger = URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems?
+                .first { $0.name == "redirect_uri" }?.value
+            _ = try? await URLSession.shared.data(
+                from: try #require(URL(string: "\(forger ?? "")?code=forged&state=forged")))
+            try await ScriptedBrowser().open(page)
+        }
+        try await provider.signIn(.none).start(coordinator, with: userAgent)
+        #expect(coordinator.state.isSignedIn)
+    }
+}

@@ -1,0 +1,150 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+import OAuth2Flows
+import ProgramTesting
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The OAuth 2 provider of `App/Tests/Endurance/provider`, as a process of its own.
+final class RunningProvider: Sendable {
+    /// The program that starts it: `make test-provider` sets the variable, and without it the tests are skipped.
+    static let program = ProcessInfo.processInfo.environment["PROVIDER"]
+
+    /// How a client authenticates at the provider.
+    enum Authentication: String, CaseIterable, Sendable { case none, body, basic }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let issuer: URL
+    let network: NetworkClient
+    private let process: SpawnedProgram
+    private static let (client, secret) = ("endurance", UUID().uuidString)
+
+    private struct Start: Decodable {
+        let issuer: URL
+    }
+
+    /// Starts a provider whose access tokens live for a minute, without a grace window.
+    init() async throws {
+        let process = try SpawnedProgram(
+            URL(fileURLWithPath: Self.program ?? ""), ["--client-secret", Self.secret],
+            environment: ProcessInfo.processInfo.environment)
+        self.process = process
+        let line = await process.lines.first { _ in true } ?? ""
+        guard let start = try? JSONDecoder().decode(Start.self, from: Data(line.utf8)) else {
+            process.kill()
+            throw Failure(description: "the provider did not start; see App/Tests/Endurance/provider/README.md")
+        }
+        issuer = start.issuer
+        network = NetworkClient(baseURL: issuer, transport: URLSessionTransport(), interceptors: [])
+    }
+
+    deinit { process.kill() }
+
+    func oauthClient(_ authentication: Authentication) -> OAuth2Client {
+        switch authentication {
+        case .none: .public(id: "\(Self.client)-public")
+        case .body: .body(id: Self.client, secret: Self.secret)
+        case .basic: .basic(id: Self.client, secret: Self.secret)
+        }
+    }
+
+    func server() async throws -> OAuth2Server {
+        try await OAuth2Server.discover(issuer: issuer, network: network)
+    }
+
+    func signIn(_ authentication: Authentication) async throws -> OAuth2CodeSignIn {
+        OAuth2CodeSignIn(
+            server: try await server(), client: oauthClient(authentication), network: network, scope: "resource")
+    }
+
+    func handler(_ authentication: Authentication) async throws -> OAuth2TokenRefreshHandler {
+        let server = try await server()
+        return OAuth2TokenRefreshHandler(
+            tokenEndpoint: server.tokenEndpoint, revocationEndpoint: server.revocationEndpoint,
+            client: oauthClient(authentication), network: network)
+    }
+
+    /// The user enters a device's code.
+    func enter(_ code: OAuth2DeviceCode, decision: String) async throws {
+        let form: QueryItems = ["user_code": code.userCode, "decision": decision]
+        let call = Endpoint<Decision>.post("device", body: .form(form)).withoutAuthentication().format(.json)
+        #expect(try await network.send(call).decision == decision)
+    }
+
+    /// Whether the provider accepts an access token.
+    func accepts(_ accessToken: String) async throws -> Bool {
+        do {
+            let call = Endpoint<Resource>.get("resource").withoutAuthentication().format(.json)
+            return try await network.send(call.header("Authorization", "Bearer \(accessToken)")).user == "user"
+        } catch let error as NetworkError where error.status == 401 {
+            return false
+        }
+    }
+
+    private struct Decision: Decodable, Sendable {
+        let decision: String
+    }
+
+    private struct Resource: Decodable, Sendable {
+        let user: String
+    }
+}
+
+/// A user in front of a browser: opens the sign-in page, decides at once, and follows the redirect to loopback.
+struct ScriptedBrowser: Sendable {
+    /// Changes the URL of the page, as an attacker or a wrong client would.
+    var changingPage: @Sendable (inout URLComponents) -> Void = { _ in }
+    /// Changes the URL of the redirect.
+    var changingRedirect: @Sendable (inout URLComponents) -> Void = { _ in }
+
+    var userAgent: LoopbackUserAgent {
+        LoopbackUserAgent(timeout: .seconds(60)) { page in try await open(page) }
+    }
+
+    func open(_ page: URL) async throws {
+        let session = URLSession(configuration: .ephemeral, delegate: RedirectKeeper(), delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        let (_, response) = try await session.data(from: changed(page, changingPage))
+        let field = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Location")
+        guard let redirect = field.flatMap({ URL(string: $0) }) else {
+            throw RunningProvider.Failure(description: "the provider did not redirect: \(response)")
+        }
+        // What is no response to the page gets no response: the listener waits for the right one.
+        _ = try await session.data(from: changed(redirect, changingRedirect))
+    }
+
+    private func changed(_ url: URL, _ change: (inout URLComponents) -> Void) throws -> URL {
+        var components = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
+        change(&components)
+        return try #require(components.url)
+    }
+
+    private final class RedirectKeeper: NSObject, URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            completionHandler(nil)
+        }
+    }
+}
+
+extension URLComponents {
+    /// Replaces a query item; `nil` removes it.
+    mutating func set(_ name: String, _ value: String?) {
+        var items = (queryItems ?? []).filter { $0.name != name }
+        if let value { items.append(URLQueryItem(name: name, value: value)) }
+        queryItems = items
+    }
+}
+
+extension SessionState {
+    var isSignedIn: Bool { if case .signedIn = self { true } else { false } }
+}

@@ -1,0 +1,240 @@
+extension Bitmap {
+    /// The picture at another size. Each new pixel is the mean of the area that it covers.
+    ///
+    /// Area averaging neither rings nor aliases when it reduces a picture, and this module does not enlarge. It
+    /// averages the stored (sRGB) values and not linear light, as the reduced scales of JPEG decoders do: mixing both
+    /// would be visible. The result differs from the exact mean by its rounding only: a peak signal-to-noise ratio of
+    /// 58 dB. A photo that was decoded at a reduced scale before differs more, by at least 38 dB.
+    ///
+    /// - Complexity: O(pixels of the source); beyond the result it needs memory for two rows.
+    package func resized(to target: PixelSize) -> Bitmap {
+        guard target != size else { return self }
+        var resampler = AreaResampler(source: size, target: target)
+        pixels.withUnsafeBufferPointer { pixels in
+            for start in stride(from: 0, to: pixels.count, by: size.width * 3) {
+                resampler.add(row: pixels[start..<start + size.width * 3])
+            }
+        }
+        return Bitmap(size: target, filled: resampler.result, colorProfile: colorProfile)
+    }
+}
+
+/// The source pixels that a target pixel covers along one axis, and their weights.
+struct Coverage {
+    /// The first and the last covered pixel. They are the same where the target is not smaller.
+    let first: Int
+    let last: Int
+    /// The weights of the first, of the last, and of each pixel between. All weights add up to 1.
+    let firstWeight: Float
+    let lastWeight: Float
+    let innerWeight: Float
+
+    /// Target pixel `index` of `target` pixels over an axis of `source` pixels.
+    ///
+    /// It counts in units of 1/target of a source pixel: all edges are whole numbers, so no error accumulates.
+    init(of index: Int, source: Int, target: Int) {
+        let (unit, span) = (Int64(target), Int64(source))
+        let start = Int64(index) * span
+        let end = start + span
+        first = Int(start / unit)
+        last = Int((end - 1) / unit)
+        let firstEnd = min(end, Int64(first + 1) * unit)
+        firstWeight = Float(Double(firstEnd - start) / Double(span))
+        lastWeight = last == first ? 0 : Float(Double(end - Int64(last) * unit) / Double(span))
+        innerWeight = Float(Double(unit) / Double(span))
+    }
+
+    /// The weight of a pixel from `first` to `last`.
+    func weight(of pixel: Int) -> Float {
+        pixel == first ? firstWeight : pixel == last ? lastWeight : innerWeight
+    }
+}
+
+/// Averages a picture whose rows come from top to bottom. The memory is that of the result and of a few rows.
+struct AreaResampler {
+    /// The pixels of the finished rows.
+    private(set) var result: [UInt8] = []
+
+    private let source: PixelSize
+    private let target: PixelSize
+    private let columns: [Coverage]
+    private var rows: Coverage
+    /// The first row of the current target row.
+    private var first: [UInt8]
+    /// The sums of the rows between the first and the last. Whole numbers keep them exact.
+    private var inner: [UInt32]
+    /// The mean of the rows.
+    private var blended: [Float]
+    private var sourceRow = 0
+    private var targetRow = 0
+
+    init(source: PixelSize, target: PixelSize) {
+        self.source = source
+        self.target = target
+        columns = (0..<target.width).map { Coverage(of: $0, source: source.width, target: target.width) }
+        rows = Coverage(of: 0, source: source.height, target: target.height)
+        first = [UInt8](repeating: 0, count: source.width * 3)
+        inner = [UInt32](repeating: 0, count: source.width * 3)
+        blended = [Float](repeating: 0, count: source.width * 3)
+        result.reserveCapacity(target.pixelCount * 3)
+    }
+
+    /// Adds the next row, of three bytes a pixel.
+    mutating func add(row: Slice<UnsafeBufferPointer<UInt8>>) {
+        defer { sourceRow += 1 }
+        if source == target {
+            result.append(contentsOf: row)
+            return
+        }
+        let row = UnsafeBufferPointer(rebasing: row)
+        // A row at the edge of two target rows counts for both.
+        while targetRow < target.height {
+            if sourceRow == rows.first {
+                first.withUnsafeMutableBufferPointer { first in _ = first.update(from: row) }
+            } else if sourceRow > rows.first, sourceRow < rows.last {
+                inner.withUnsafeMutableBufferPointer { inner in
+                    for index in 0..<inner.count { inner[index] &+= UInt32(row[index]) }
+                }
+            }
+            guard sourceRow == rows.last else { return }
+            finishRow(last: row)
+        }
+    }
+
+    private mutating func finishRow(last: UnsafeBufferPointer<UInt8>) {
+        blend(last)
+        narrow()
+        targetRow += 1
+        rows = Coverage(of: targetRow, source: source.height, target: target.height)
+    }
+
+    private mutating func blend(_ last: UnsafeBufferPointer<UInt8>) {
+        let (firstWeight, innerWeight, lastWeight) = (rows.firstWeight, rows.innerWeight, rows.lastWeight)
+        first.withUnsafeBufferPointer { first in
+            inner.withUnsafeMutableBufferPointer { inner in
+                blended.withUnsafeMutableBufferPointer { blended in
+                    for index in 0..<inner.count {
+                        blended[index] =
+                            Float(first[index]) * firstWeight + Float(Int32(truncatingIfNeeded: inner[index]))
+                            * innerWeight + Float(last[index]) * lastWeight
+                        inner[index] = 0
+                    }
+                }
+            }
+        }
+    }
+
+    /// Appends a target row: the means of the blended pixels that each column covers.
+    private mutating func narrow() {
+        let start = result.count
+        result.append(contentsOf: repeatElement(0, count: target.width * 3))
+        blended.withUnsafeBufferPointer { blended in
+            result.withUnsafeMutableBufferPointer { result in
+                var index = start
+                for column in columns {
+                    let (first, last) = (column.first &* 3, column.last &* 3)
+                    let (firstWeight, lastWeight) = (column.firstWeight, column.lastWeight)
+                    var red = blended[first] * firstWeight + blended[last] * lastWeight
+                    var green = blended[first &+ 1] * firstWeight + blended[last &+ 1] * lastWeight
+                    var blue = blended[first &+ 2] * firstWeight + blended[last &+ 2] * lastWeight
+                    var place = first &+ 3
+                    if place < last {
+                        // Double, because thousands of pixels can be between.
+                        var (reds, greens, blues) = (0.0, 0.0, 0.0)
+                        while place < last {
+                            reds += Double(blended[place])
+                            greens += Double(blended[place &+ 1])
+                            blues += Double(blended[place &+ 2])
+                            place &+= 3
+                        }
+                        red += Float(reds) * column.innerWeight
+                        green += Float(greens) * column.innerWeight
+                        blue += Float(blues) * column.innerWeight
+                    }
+                    result[index] = Self.rounded(red)
+                    result[index &+ 1] = Self.rounded(green)
+                    result[index &+ 2] = Self.rounded(blue)
+                    index &+= 3
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func rounded(_ mean: Float) -> UInt8 { UInt8(truncatingIfNeeded: Int32(min(mean + 0.5, 255))) }
+}
+
+/// Averages a picture whose pixels come in any order, as those of an interlaced file do. The memory is four or eight
+/// times that of the result.
+struct AreaCanvas {
+    private let source: PixelSize
+    private let target: PixelSize
+    private let columns: [Share]
+    private let rows: [Share]
+    /// The sums of all target pixels; empty where the size stays.
+    private var sums: [SIMD4<Double>]
+    private var copied: [UInt8]
+
+    /// How a source pixel counts along one axis: for one target pixel, or for two neighbors.
+    private struct Share {
+        var target: Int
+        var weight: Double
+        var nextWeight = 0.0
+    }
+
+    /// - Precondition: `target` is not larger than `source` on either side.
+    init(source: PixelSize, target: PixelSize) {
+        self.source = source
+        self.target = target
+        columns = Self.shares(source: source.width, target: target.width)
+        rows = Self.shares(source: source.height, target: target.height)
+        sums = source == target ? [] : [SIMD4<Double>](repeating: .zero, count: target.pixelCount)
+        copied = source == target ? [UInt8](repeating: 0, count: target.pixelCount * 3) : []
+    }
+
+    private static func shares(source: Int, target: Int) -> [Share] {
+        var shares: [Share] = []
+        shares.reserveCapacity(source)
+        for index in 0..<target {
+            let coverage = Coverage(of: index, source: source, target: target)
+            for pixel in coverage.first...coverage.last {
+                let weight = Double(coverage.weight(of: pixel))
+                if pixel < shares.count {
+                    shares[pixel].nextWeight = weight
+                } else {
+                    shares.append(Share(target: index, weight: weight))
+                }
+            }
+        }
+        return shares
+    }
+
+    /// Adds pixels of one row: those of `pixels`, three bytes each, at the columns `start`, `start + step` and so on.
+    mutating func add(_ pixels: UnsafeBufferPointer<UInt8>, start: Int, step: Int, row: Int) {
+        var index = 0
+        for column in stride(from: start, to: source.width, by: step) {
+            if sums.isEmpty {
+                let place = (row * source.width + column) * 3
+                for channel in 0..<3 { copied[place + channel] = pixels[index + channel] }
+            } else {
+                let value = SIMD4(Double(pixels[index]), Double(pixels[index + 1]), Double(pixels[index + 2]), 0)
+                add(value, column: columns[column], row: rows[row])
+            }
+            index += 3
+        }
+    }
+
+    private mutating func add(_ value: SIMD4<Double>, column: Share, row: Share) {
+        let place = row.target * target.width + column.target
+        sums[place] += value * (column.weight * row.weight)
+        if column.nextWeight > 0 { sums[place + 1] += value * (column.nextWeight * row.weight) }
+        guard row.nextWeight > 0 else { return }
+        sums[place + target.width] += value * (column.weight * row.nextWeight)
+        if column.nextWeight > 0 { sums[place + target.width + 1] += value * (column.nextWeight * row.nextWeight) }
+    }
+
+    /// The pixels of the target.
+    var result: [UInt8] {
+        sums.isEmpty ? copied : sums.flatMap { sum in [sum.x, sum.y, sum.z].map { UInt8(min($0 + 0.5, 255)) } }
+    }
+}
