@@ -28,24 +28,30 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
     /// - Throws: ``OAuth2SignInError`` with code `denied` when the user closes the sheet, or `userAgentFailed`.
     public func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
         try Task.checkCancellation()
-        let shown = Shown()
-        return try await withTaskCancellationHandler {
-            let response: URL = try await withCheckedThrowingContinuation { continuation in
-                let session = ASWebAuthenticationSession(
-                    url: page.url(redirectingTo: redirectURI),
-                    callbackURLScheme: redirectURI.scheme
-                ) { url, error in
-                    continuation.resume(with: Self.result(url, error))
-                }
-                session.presentationContextProvider = self
-                session.prefersEphemeralWebBrowserSession = isEphemeral
-                shown.session = session
-                if !session.start() { session.cancel() }
-            }
-            return (response, redirectURI)
+        return (try await redirect(from: page, shownIn: Shown()), redirectURI)
+    }
+
+    private func redirect(from page: OAuth2SignInPage, shownIn shown: Shown) async throws -> URL {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { show(page, in: shown, $0) }
         } onCancel: {
             Task { @MainActor in shown.session?.cancel() }
         }
+    }
+
+    private func show(
+        _ page: OAuth2SignInPage, in shown: Shown, _ continuation: CheckedContinuation<URL, any Error>
+    ) {
+        let session = ASWebAuthenticationSession(
+            url: page.url(redirectingTo: redirectURI),
+            callbackURLScheme: redirectURI.scheme
+        ) { url, error in
+            continuation.resume(with: Self.result(url, error))
+        }
+        session.presentationContextProvider = self
+        session.prefersEphemeralWebBrowserSession = isEphemeral
+        shown.session = session
+        if !session.start() { session.cancel() }
     }
 
     @MainActor

@@ -133,7 +133,12 @@ extension Redaction {
 
     /// Whether a name denotes a secret: of a query item, a form field, a header field or a member of an object.
     package static func isSensitive(_ name: String) -> Bool {
-        let letters = name.lowercased().filter(\.isLetter)
+        var letters = name.lowercased().filter(\.isLetter)
+        if letters.contains("author") {
+            // An author is no secret, and an authorization is one.
+            letters = letters.replacingOccurrences(of: "authori([sz])", with: "auth$1", options: .regularExpression)
+            letters = letters.replacingOccurrences(of: "author", with: "")
+        }
         return sensitiveNames.contains(letters) || sensitiveParts.contains { letters.contains($0) }
     }
 

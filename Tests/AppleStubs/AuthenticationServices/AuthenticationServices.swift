@@ -2,9 +2,9 @@
 
 public import Foundation
 
-// The part of AuthenticationServices that App/Sources/ArticlesApp calls, so that it can be typechecked without an Apple
-// SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the
-// framework do.
+// The part of AuthenticationServices that Modules/OAuth2Flows and App/Sources/ArticlesApp call, so that they can be
+// typechecked without an Apple SDK. It does nothing and is part of no product. It shows that our code and this stub
+// agree, not that the stub and the framework do.
 
 public final class ASAuthorization {
     public enum Scope { case fullName, email }
@@ -48,4 +48,30 @@ public final class ASAuthorizationController {
     public weak var delegate: (any ASAuthorizationControllerDelegate)?
     public init(authorizationRequests: [ASAuthorizationRequest]) {}
     public func performRequests() {}
+}
+
+@MainActor
+public final class ASPresentationAnchor {
+    public init() {}
+}
+
+@MainActor
+public protocol ASWebAuthenticationPresentationContextProviding: AnyObject {
+    func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor
+}
+
+public struct ASWebAuthenticationSessionError: Error {
+    public enum Code { case canceledLogin, presentationContextNotProvided }
+    public var code: Code { .canceledLogin }
+}
+
+@MainActor
+public final class ASWebAuthenticationSession {
+    public weak var presentationContextProvider: (any ASWebAuthenticationPresentationContextProviding)?
+    public var prefersEphemeralWebBrowserSession = false
+    public init(
+        url: URL, callbackURLScheme: String?, completionHandler: @escaping @Sendable (URL?, (any Error)?) -> Void
+    ) {}
+    public func start() -> Bool { false }
+    public func cancel() {}
 }
