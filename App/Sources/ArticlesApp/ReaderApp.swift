@@ -5,10 +5,6 @@ import DataAPI
 import Foundation
 public import SwiftUI
 
-#if os(iOS)
-import BackgroundTasks
-#endif
-
 /// The application for Apple platforms. The only source of the Xcode project in `App/Xcode` starts it.
 public struct ReaderApp: App {
     private enum Start {
@@ -29,11 +25,11 @@ public struct ReaderApp: App {
         #if os(iOS)
         window
             .backgroundTask(.appRefresh(BackgroundRefresh.identifier)) { [start] in
-                await Self.scheduleRefresh()
+                BackgroundRefresh.schedule()
                 if case .app(_, let services) = start { await BackgroundRefresh(services: services).run() }
             }
             .onChange(of: phase) { _, phase in
-                if phase == .background { Self.scheduleRefresh() }
+                if phase == .background { BackgroundRefresh.schedule() }
             }
         #else
         window
@@ -48,16 +44,6 @@ public struct ReaderApp: App {
             }
         }
     }
-
-    #if os(iOS)
-    /// A simulator, and a device whose user has switched background refresh off, refuse it. The next launch then reads
-    /// the articles itself.
-    private static func scheduleRefresh() {
-        let request = BGAppRefreshTaskRequest(identifier: BackgroundRefresh.identifier)
-        request.earliestBeginDate = Date(timeIntervalSinceNow: BackgroundRefresh.interval / .seconds(1))
-        try? BGTaskScheduler.shared.submit(request)
-    }
-    #endif
 
     private static func make() -> Start {
         do {
