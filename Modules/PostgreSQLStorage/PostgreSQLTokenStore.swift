@@ -140,7 +140,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
         try await database.prepare()
     }
 
-    /// Reads what is stored, the note of an ended session included.
+    /// Reads the stored session, or the tombstone of an ended one.
     ///
     /// - Returns: What is stored; `.empty` if the account has no row, or one without a session.
     /// - Throws: `TokenStoreError`: `unavailable`, also when the key does not fit; `busy` when no connection is free

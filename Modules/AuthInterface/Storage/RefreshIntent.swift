@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The record of a refresh that is about to be made, stored before the call that spends the refresh token (G12, G27).
+/// A refresh that is about to be made, stored before the call that spends the refresh token (G12, G27).
 ///
 /// If a process finds an intent, the refresh token may have been spent already. The process repeats the call with the
 /// same idempotency key; a server that honours the key returns its first result again.
@@ -12,19 +12,19 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     /// The process that makes the call.
     public let owner: ProcessIdentity
 
-    /// When the record was made, on the clock of the device.
+    /// When the intent was recorded, on the clock of the device.
     public let date: Date
 
     /// Whether the owner abandoned the call while it may still be under way (the owner was suspended, or the call
     /// passed its last limit).
     public let isAbandoned: Bool
 
-    /// Creates a record.
+    /// Creates an intent.
     ///
     /// - Parameters:
     ///   - idempotencyKey: The key of the call.
     ///   - owner: The process that makes the call.
-    ///   - date: When the record is made.
+    ///   - date: When the intent is recorded.
     ///   - isAbandoned: Whether the owner abandoned the call while it may still be under way.
     public init(idempotencyKey: String, owner: ProcessIdentity, date: Date, isAbandoned: Bool = false) {
         self.idempotencyKey = idempotencyKey
@@ -33,7 +33,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         self.isAbandoned = isAbandoned
     }
 
-    /// The same record, marked as abandoned.
+    /// The same intent, marked as abandoned.
     package var abandoned: RefreshIntent {
         RefreshIntent(idempotencyKey: idempotencyKey, owner: owner, date: date, isAbandoned: true)
     }

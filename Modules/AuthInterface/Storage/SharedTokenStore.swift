@@ -80,7 +80,7 @@ extension TokenBundle {
     package func mayReplace(_ stored: StoredSession) -> Bool {
         switch stored {
         case .active(let stored) where stored.session == session: supersedes(stored) || hasSameTokens(as: stored)
-        case .ended(let ended): ended.session != session
+        case .tombstone(let tombstone): tombstone.session != session
         case .empty, .active: true
         }
     }
@@ -104,8 +104,8 @@ public enum StoredSession: Sendable, Hashable {
     /// The tokens of a session.
     case active(TokenBundle)
 
-    /// A session that has ended, and why. It holds no token.
-    case ended(EndedSession)
+    /// The session and the reason of its end. A tombstone holds no token.
+    case tombstone(SessionTombstone)
 
     /// The tokens, if there are any.
     public var bundle: TokenBundle? {

@@ -94,7 +94,7 @@ struct AccountSession: Sendable {
                     return false
                 }
                 let sealed = try await seal.seal(next)
-                let isPending = next.bundle?.pendingRefresh != nil
+                let isPending = next.bundle?.refreshIntent != nil
                 decision.withLock { $0 = Decision(basis: row?.version, next: sealed, isPending: isPending) }
             }
             try await write(decision, over: connection)

@@ -87,7 +87,7 @@ struct TokenFile: Sendable {
         switch new {
         case nil: return
         case .empty?: try remove(from: folder)
-        case .active?, .ended?:
+        case .active?, .tombstone?:
             guard let new else { return }
             let data = try envelope.encode(new)
             guard data.count <= Self.sizeLimit else {

@@ -46,7 +46,7 @@ public struct KeychainTokenStore: TokenStore {
     ///   data is not available; if it is shared, also `busy` and `insecure` for the lock file.
     public func load() async throws -> TokenBundle? { try await read().bundle }
 
-    /// As ``load()``, with the note of an ended session.
+    /// As ``load()``, or the tombstone of an ended session.
     func read() async throws -> StoredSession {
         try await checkInstallation()
         switch try await reading.run({ [item] () throws(TokenStoreError) in try item.readOwn() }) {

@@ -28,9 +28,9 @@ extension TokenItem {
         switch change(found) {
         case nil: break
         case .empty: try removeEverything(isProtectedDataAvailable: true)
-        case .ended(let note):
+        case .tombstone(let tombstone):
             try removePredecessors(isProtectedDataAvailable: true)
-            try put(try envelope.encode(.ended(note)))
+            try put(try envelope.encode(.tombstone(tombstone)))
         case .active(let bundle):
             try put(try envelope.encode(.active(bundle)))
             removeLeftPredecessors()

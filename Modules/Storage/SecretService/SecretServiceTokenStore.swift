@@ -70,7 +70,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
         writing = TimedCallQueue(label: "token-keyring-writing", clock: clock)
     }
 
-    /// Reads what is stored, the note of an ended session included.
+    /// Reads the stored session, or the tombstone of an ended one.
     ///
     /// - Returns: What is stored. `.empty` only if the default keyring is unlocked and has no item.
     /// - Throws: `TokenStoreError` with code `corrupt`, `unsupportedVersion` or `unavailable`.

@@ -97,7 +97,7 @@ extension TokenRefreshCoordinator {
     private func read(_ purpose: ReadPurpose, under lease: (any TokenStoreLease)?) {
         Task.detached(priority: Self.priority) { [weak self, access] in
             let result = await access.read()
-            let intent = (try? result.get())?.bundle?.pendingRefresh
+            let intent = (try? result.get())?.bundle?.refreshIntent
             let ownerMayCall = intent.map { lease?.mayStillCall($0.owner) ?? false } ?? false
             self?.send(.read(purpose, result, ownerMayCall: ownerMayCall))
         }

@@ -165,7 +165,7 @@ struct MachineContext: Sendable {
     }
 
     /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
-    /// this host, and the clock has not been set since before the record. `nil`: not known.
+    /// this host, and the clock has not been set since. `nil`: not known.
     func age(of intent: RefreshIntent) -> Duration? {
         guard intent.owner.host == settings.owner.host, let steadySince, intent.date >= steadySince.date else {
             return nil

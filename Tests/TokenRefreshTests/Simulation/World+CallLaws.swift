@@ -68,7 +68,7 @@ extension World {
         guard let stored = store.content.bundle, server.grants[call.base.grant].wasStored,
             stored.hasSameTokens(as: call.base), store.condition != .isCorrupt
         else { return }
-        if stored.pendingRefresh == nil { fail(.intent, "\(text), and the store does not know") }
+        if stored.refreshIntent == nil { fail(.intent, "\(text), and the store does not know") }
     }
 
     // MARK: Reasons
