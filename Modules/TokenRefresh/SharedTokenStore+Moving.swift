@@ -15,7 +15,7 @@ extension SharedTokenStore {
     ///   - limit: How long to wait for the lease. Default: 30 s.
     ///   - clock: The clock of the tombstone's date.
     ///   - receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens are durable
-    ///     at their new place. When it throws, the session stays. After a crash, the tombstone in the store shows that
+    ///     at their new place. When it throws, the session is kept. After a crash, the tombstone in the store shows that
     ///     the session had left it; a session can leave a store several times, so its date matters.
     /// - Returns: What was moved.
     /// - Throws: `AuthenticationError` with code `notSignedIn`. `TokenStoreError`: `busy` when a refresh is under way,

@@ -83,7 +83,8 @@ import Testing
                 name: "Other", products: [.library(name: "Other", targets: ["Other"])], targets: [.target(name: "Other")])
             """#
         let files = [
-            "Package.swift": start + manifest, "Other/Package.swift": start + other, "Other/Sources/Other/Other.swift": "",
+            "Package.swift": start + manifest, "Other/Package.swift": start + other,
+            "Other/Sources/Other/Other.swift": "",
         ]
         for (path, text) in files {
             let file = folder.appendingPathComponent(path)

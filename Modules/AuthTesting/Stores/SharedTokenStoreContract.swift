@@ -29,7 +29,7 @@ public enum SharedTokenStoreContract {
     ///   - contents: Returns the stored bytes. Without it, the rule that an ended session leaves no token reads no
     ///     bytes.
     ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
-    ///   - makeEmptyStore: Makes an empty store over storage of its own.
+    ///   - makeEmptyStore: Makes an empty store over new storage.
     /// - Throws: ``ContractViolation`` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: SharedTokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,

@@ -68,7 +68,7 @@ struct TokenFile: Sendable {
         return try request.attempt(in: folder, name + ".lease")
     }
 
-    /// Decides and writes if there is no folder. It is created only if there is something to store.
+    /// Decides and writes where the folder does not exist. It is created only to store something.
     private func updateInNewFolder(
         _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) throws(TokenStoreError) {

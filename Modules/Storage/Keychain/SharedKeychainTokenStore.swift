@@ -46,7 +46,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     ///
     /// - Parameter change: Decides what to store, from what is stored. An item that the Keychain cannot decrypt is also
     ///   passed as a failure with code `corrupt`.
-    /// - Throws: `TokenStoreError`, with what was stored before still there: `unsupportedVersion`; `unavailable` with
+    /// - Throws: `TokenStoreError`; the stored content is then unchanged: `unsupportedVersion`; `unavailable` with
     ///   a ``KeychainStatus`` as its cause, `errSecItemNotFound` while protected data is not available included;
     ///   `busy` when another process has been writing for 5 seconds; `insecure` for the lock file.
     public func update(

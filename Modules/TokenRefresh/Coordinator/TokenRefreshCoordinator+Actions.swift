@@ -204,7 +204,7 @@ extension TokenRefreshCoordinator {
 
     static var priority: TaskPriority { .medium }
 
-    /// Calls the handler in a task of its own: the caller that started the refresh may be cancelled (G7), and the
+    /// Calls the handler in a separate task: the caller that started the refresh may be cancelled (G7), and the
     /// response is kept even if the app releases the engine meanwhile.
     private func call(_ id: AttemptID, base: TokenBundle, _ request: TokenRefreshRequest) -> Task<Void, Never> {
         Task.detached(priority: Self.priority) { [self] in

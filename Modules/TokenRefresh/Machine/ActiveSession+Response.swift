@@ -151,7 +151,7 @@ extension ActiveSession {
         if let id = call?.id { context.emit(.cancelCall(id)) }
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
         key = nil
-        guard tokens.accessToken.isHeaderSafe || hasNewRefreshToken else {
+        guard tokens.accessToken.fitsHeaderField || hasNewRefreshToken else {
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token is unusable"), &context)
             return .continues
         }

@@ -46,7 +46,7 @@ struct MachineContext: Sendable {
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
 
-    /// Returns the actions of one event. The next event gets a buffer of its own, so that a burst of responses leaves
+    /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
     /// no large buffer behind.
     mutating func takeActions() -> [RefreshAction] {
         defer { actions = [] }

@@ -6,7 +6,7 @@ import Foundation
 extension MachineState {
     /// A sign-in. The current session ends at once; the new tokens are used once they are stored (G11).
     mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: WaiterID) {
-        guard tokens.accessToken.isHeaderSafe else {
+        guard tokens.accessToken.fitsHeaderField else {
             context.emit(.respond(waiter, .failed(AuthenticationError(.invalidTokens))))
             return
         }
