@@ -44,7 +44,8 @@ extension ActiveSession {
 
     /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
     func mayBeStored(_ context: MachineContext) -> Bool {
-        isStorageUncertain || context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
+        if case .nothing(_, isUncertain: true) = persistence { return true }
+        return context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
     }
 
     /// The stored content that the tokens in use may replace: what was read, if these tokens were there. A store that
@@ -57,7 +58,7 @@ extension ActiveSession {
     /// Drops the intent of a call that is not made, or the end of a session that stays. Tokens that are not stored yet
     /// are still written.
     mutating func forgetIntent(_ context: inout MachineContext) {
-        if isTokenStored {
+        if persistence == .current {
             context.forgetWrites()
         } else {
             _ = context.write(.bundle(bundle, over: predecessor(nil)))

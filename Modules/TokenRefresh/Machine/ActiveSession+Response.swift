@@ -76,8 +76,7 @@ extension ActiveSession {
         if case .resting = phase {
             context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeLimit))
         }
-        phase = .refreshing(id, .verifying(error))
-        readStore(id, &context)
+        readStore(id, .verifying(error, isStale: false), &context)
         return .continues
     }
 
@@ -172,7 +171,7 @@ extension ActiveSession {
         let version = context.write(.bundle(new, over: isStored ? .older : .anything))
         phase = .refreshing(attempt, .storing(new, expiry, version: version))
         // The write replaces that of a mark, if one waits.
-        if call?.isAbandoned == true { abandonCall(&context) }
+        if call?.progress == .abandoned { abandonCall(&context) }
         return .continues
     }
 }
