@@ -193,8 +193,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PostgreSQLStorageTests",
         dependencies: [
-            "PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting",
-            "Peer",
+            "PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "ProcessTesting", "Peer",
         ],
         path: "Tests/PostgreSQLStorageTests"
     ),

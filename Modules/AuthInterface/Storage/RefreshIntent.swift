@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 public import Foundation
 
 /// The record of a refresh that is about to be made, stored before the call that spends the refresh token (G12, G27).
@@ -9,7 +10,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     /// server returns the tokens for it.
     public let idempotencyKey: String
 
-    /// The process that makes the call.
+    /// The engine that makes the call: its process, and a number.
     public let owner: ProcessIdentity
 
     /// When the record was made, on the clock of the device.
@@ -23,7 +24,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - idempotencyKey: The key of the call.
-    ///   - owner: The process that makes the call.
+    ///   - owner: The engine that makes the call.
     ///   - date: When the record is made.
     ///   - isAbandoned: Whether the owner abandoned the call while it may still be under way.
     public init(idempotencyKey: String, owner: ProcessIdentity, date: Date, isAbandoned: Bool = false) {
@@ -46,7 +47,8 @@ extension RefreshIntent: RedactedDescription {
     }
 }
 
-/// One process on one host. Earlier and later processes with the same number have another identity.
+/// One process on one host, or one engine in it. Earlier and later processes with the same number have another
+/// identity.
 public struct ProcessIdentity: Sendable, Hashable, Codable {
     /// The running system. It changes when the host restarts.
     public let host: String
@@ -69,6 +71,27 @@ public struct ProcessIdentity: Sendable, Hashable, Codable {
         host: currentHost,
         process: "\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString.prefix(8))"
     )
+
+    private static let engines = Locked(0)
+
+    /// Another engine of this process. A process may have several over one store, and the call of each may be under way
+    /// when another one holds the lease.
+    package static func newEngine() -> ProcessIdentity {
+        let number = engines.withLock { count in
+            count += 1
+            return count
+        }
+        return ProcessIdentity(host: current.host, process: "\(current.process).\(number)")
+    }
+
+    /// Whether an identity is this process, or an engine in it. A store that records which processes have claimed its
+    /// lease finds the owner of an intent by it.
+    ///
+    /// - Parameter other: The identity.
+    /// - Returns: Whether it is part of this one.
+    public func includes(_ other: ProcessIdentity) -> Bool {
+        host == other.host && (process == other.process || other.process.hasPrefix(process + "."))
+    }
 
     /// Names the running kernel: it alone releases the locks of its processes.
     private static var currentHost: String {
