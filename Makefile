@@ -156,8 +156,9 @@ format: ## Format every source in place
 
 .PHONY: boundaries
 boundaries: ## Check who imports whom, the manifests, names, README, and that nothing ships with a package
-	@swift package --scratch-path .build-module show-dependencies 2>/dev/null | grep -q 'No external dependencies found' \
-		|| { echo "what ships depends on a package: see 'swift package show-dependencies'" >&2; exit 1; }
+	@found="$$(swift package --scratch-path .build-module show-dependencies 2>&1)" || { echo "$$found" >&2; exit 1; }; \
+	grep -q 'No external dependencies found' <<<"$$found" \
+		|| { printf 'what ships depends on a package:\n%s\n' "$$found" >&2; exit 1; }
 	LATCHKEY_MODULE=Repository swift test --scratch-path .build-module
 
 .PHONY: ci

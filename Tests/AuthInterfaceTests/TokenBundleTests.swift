@@ -42,7 +42,7 @@ import Testing
         #expect(lifetime(nil, from: start) == nil)
     }
 
-    @Test func `Another access or refresh token is not the same tokens, and another record of a call is`() {
+    @Test func `Another access or refresh token is not the same tokens, and another intent is`() {
         let bundle = TokenBundle(accessToken: "access", refreshToken: "refresh")
         func with(access: String = "access", refresh: String? = "refresh", generation: Int = 0) -> TokenBundle {
             TokenBundle(
@@ -50,7 +50,7 @@ import Testing
             )
         }
         let intent = RefreshIntent(idempotencyKey: "key", owner: .current, date: Date())
-        #expect(bundle.hasSameTokens(as: bundle.with(pendingRefresh: intent)))
+        #expect(bundle.hasSameTokens(as: bundle.with(refreshIntent: intent)))
         #expect(bundle.hasSameTokens(as: with()))
         for other in [with(access: "other"), with(refresh: "other"), with(refresh: nil), with(generation: 1)] {
             #expect(!bundle.hasSameTokens(as: other))

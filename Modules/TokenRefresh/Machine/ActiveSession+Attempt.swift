@@ -94,8 +94,8 @@ extension ActiveSession {
             return .continues
         }
         switch found {
-        case .ended(let ended) where isStored || ended.session == bundle.session:
-            return .ends(ended.reason, revoking: nil, inStore: true)
+        case .tombstone(let tombstone) where isStored || tombstone.session == bundle.session:
+            return .ends(tombstone.reason, revoking: nil, inStore: true)
         case .active(let stored) where stored.session != bundle.session && isStored:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):
@@ -139,7 +139,7 @@ extension ActiveSession {
     /// Uses the bundle of another process.
     mutating func adoptTokens(_ found: TokenBundle, _ context: inout MachineContext) {
         context.storeMayHaveChanged = true
-        bundle = found.with(pendingRefresh: nil)
+        bundle = found.with(refreshIntent: nil)
         expiry = context.expiry(ofStored: found)
         persistence = .current
         isCountedFromReceipt = false
@@ -147,7 +147,7 @@ extension ActiveSession {
         refreshedAt = found.age(at: context.now.date).flatMap {
             $0 < context.policy.freshness ? context.now.uptime - $0 : nil
         }
-        key = found.pendingRefresh?.idempotencyKey
+        key = found.refreshIntent?.idempotencyKey
         wasAmbiguous = false
     }
 
@@ -164,7 +164,7 @@ extension ActiveSession {
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        guard let intent = stored?.pendingRefresh else { return record(over: stored, id, &context) }
+        guard let intent = stored?.refreshIntent else { return record(over: stored, id, &context) }
         key = intent.idempotencyKey
         switch permission(after: intent, ownerMayCall: ownerMayCall, context) {
         case .now: record(over: stored, id, &context)
@@ -208,8 +208,8 @@ extension ActiveSession {
     mutating func checked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
         guard !isActivating, !context.store.isBehind else { return .continues }
         switch found {
-        case .ended(let ended) where isStored:
-            return .ends(ended.reason, revoking: nil, inStore: true)
+        case .tombstone(let tombstone) where isStored:
+            return .ends(tombstone.reason, revoking: nil, inStore: true)
         case .active(let stored) where stored.session != bundle.session && isStored:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle) && canStart:

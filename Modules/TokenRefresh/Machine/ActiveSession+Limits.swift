@@ -15,7 +15,7 @@ extension ActiveSession {
             let reason = "waited \(limit) for the refresh of another process"
             failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
         case .reading, .recording, .verifying:
-            if case .recording = stage { forgetRecord(&context) }
+            if case .recording = stage { forgetIntent(&context) }
             let reason = "no response from the store within \(limit)"
             failAttempt(
                 TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.unavailable, reason: reason)),
@@ -69,7 +69,7 @@ extension ActiveSession {
         guard case .refreshing(_, let stage) = phase else { return }
         switch stage {
         case .leasing, .calling, .ending, .storing: return
-        case .recording: forgetRecord(&context)
+        case .recording: forgetIntent(&context)
         case .reading, .verifying: break
         }
         failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
@@ -82,9 +82,9 @@ extension ActiveSession {
             if call.progress == .abandoned { abandonCall(&context) }
             return
         }
-        let recorded = bundle.with(pendingRefresh: call.intent)
+        let recorded = bundle.with(refreshIntent: call.intent)
         let over = predecessor(persistence == .current ? recorded : nil)
-        let version = context.write(.bundle(bundle.with(pendingRefresh: call.intent.abandoned), over: over))
+        let version = context.write(.bundle(bundle.with(refreshIntent: call.intent.abandoned), over: over))
         self.call?.mark = .writing(version: version)
     }
 

@@ -96,7 +96,7 @@ extension ActiveSession {
     /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
     mutating func end(_ rejection: TokenRefreshError, _ id: AttemptID, _ context: inout MachineContext) {
         let reason = SignOutReason.expired(ending(rejection, context))
-        let version = context.write(.ended(reason, at: context.now.date, of: rejectedScope))
+        let version = context.write(.tombstone(reason, at: context.now.date, of: rejectedScope))
         phase = .refreshing(id, .ending(reason, version: version))
     }
 
@@ -123,7 +123,7 @@ extension ActiveSession {
         guard context.settings.isShared else { return .ends(reason, revoking: nil, inStore: false) }
         // The end was written in place of tokens that may not be stored yet: without them the store would keep the
         // session before this one.
-        forgetRecord(&context)
+        forgetIntent(&context)
         failAttempt(
             TokenRefreshError(.unavailable, reason: "the end of the session cannot be stored", cause: error), &context)
         return .continues
@@ -150,7 +150,7 @@ extension ActiveSession {
         if let id = call?.id { context.emit(.cancelCall(id)) }
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
         key = nil
-        guard tokens.accessToken.isHeaderSafe || hasNewRefreshToken else {
+        guard tokens.accessToken.fitsHeaderField || hasNewRefreshToken else {
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token is unusable"), &context)
             return .continues
         }

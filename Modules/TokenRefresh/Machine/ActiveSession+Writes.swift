@@ -27,7 +27,7 @@ extension ActiveSession {
             context.forgetWrites()
             read(id, &context)
         case (.refreshing(_, .recording(let recording)), .failed(let error)) where recording.version == version:
-            forgetRecord(&context)
+            forgetIntent(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .superseded(let found)):
@@ -55,7 +55,7 @@ extension ActiveSession {
         case .refreshing(_, .ending(let reason, version)):
             return endFailed(reason, error, &context)
         case .refreshing(_, .recording(let recording)) where recording.version == version:
-            forgetRecord(&context)
+            forgetIntent(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         default: break
@@ -78,10 +78,10 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) -> SessionOutcome {
         switch found {
-        case .ended(let ended):
+        case .tombstone(let tombstone):
             // A session that was moved continues elsewhere: a revocation would end it there.
-            if ended.reason == .moved { return .ends(.moved, revoking: nil, inStore: true) }
-            return .ends(ended.reason, revoking: new ?? bundle, inStore: true)
+            if tombstone.reason == .moved { return .ends(.moved, revoking: nil, inStore: true) }
+            return .ends(tombstone.reason, revoking: new ?? bundle, inStore: true)
         case .active(let stored) where stored.session != bundle.session:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):

@@ -70,7 +70,7 @@ struct ActiveSession: Hashable, Sendable {
         let startedAt: Duration
         /// The generation of the bundle whose refresh token it spends.
         let generation: Int
-        /// The record that the store holds, or is to hold.
+        /// The intent that the store holds, or is to hold.
         let intent: RefreshIntent
         var progress = Progress.underWay
         var mark = Mark.none
@@ -121,7 +121,7 @@ struct ActiveSession: Hashable, Sendable {
         let at: Duration
     }
 
-    /// The tokens in use. A record of a pending refresh is in the store only.
+    /// The tokens in use. An intent is in the store only.
     var bundle: TokenBundle
     var expiry: Expiry
     var persistence: Persistence
@@ -159,12 +159,12 @@ struct ActiveSession: Hashable, Sendable {
 
     /// A session that the store holds.
     init(stored bundle: TokenBundle, _ context: MachineContext) {
-        self.bundle = bundle.with(pendingRefresh: nil)
+        self.bundle = bundle.with(refreshIntent: nil)
         expiry = context.expiry(ofStored: bundle)
         persistence = .current
         isCountedFromReceipt = false
         phase = .resting
-        key = bundle.pendingRefresh?.idempotencyKey
+        key = bundle.refreshIntent?.idempotencyKey
     }
 
     // MARK: What is known

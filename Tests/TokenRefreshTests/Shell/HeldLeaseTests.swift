@@ -173,7 +173,7 @@ import Testing
         activity.expire()
         await store.held.released.pass()
         await activity.ended.pass()
-        #expect(store.base.base.bundle?.pendingRefresh?.isAbandoned == true)
+        #expect(store.base.base.bundle?.refreshIntent?.isAbandoned == true)
         gate.open()
         #expect(await refresh.value == nil)
     }
@@ -212,7 +212,7 @@ import Testing
     ) async throws {
         let owner = ProcessIdentity(host: "another host", process: "p2")
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: Date())
-        let store = store(.fixture().with(pendingRefresh: intent), ownersMayCall: mayCall)
+        let store = store(.fixture().with(refreshIntent: intent), ownersMayCall: mayCall)
         let handler = ScriptedRefreshHandler()
         let engine = TokenRefreshCoordinator(store: store, handler: handler)
         let code = await code { try await engine.refresh() }

@@ -172,7 +172,7 @@ import Testing
             guard kind == .shared else { continue }
             // Another process finds the note in the store, and says the same.
             let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
-            await until { if case .ended = bench.store.base.content { true } else { false } }
+            await until { if case .tombstone = bench.store.base.content { true } else { false } }
             guard case .signedOut(.expired(let seen)) = try await other.restore() else { return }
             #expect(seen == ending)
         }
