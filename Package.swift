@@ -118,12 +118,12 @@ let systemLibraries: [Target] = [
 let tests: [Target] = [
     // Starts processes, reads their output and stops them; folders for their files.
     .target(name: "ProcessTesting", path: "Tests/Support/ProcessTesting"),
-    // Another process, for the tests of several processes over one store. No product.
+    // Another process, for the tests of several processes, and for what may end a process. No product.
     .executableTarget(
         name: "Peer",
         dependencies: [
-            "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
-            .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
+            "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkCore",
+            "NetworkTesting", .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
         ],
         path: "Tests/Support/Peer"
     ),
@@ -150,7 +150,7 @@ let tests: [Target] = [
         name: "NetworkAsyncHTTPClientTests",
         dependencies: [
             "NetworkAsyncHTTPClient", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
-            "NetworkTesting",
+            "NetworkTesting", "ProcessTesting", "Peer",
             .product(
                 name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
             .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
@@ -193,8 +193,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PostgreSQLStorageTests",
         dependencies: [
-            "PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting",
-            "Peer",
+            "PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "ProcessTesting", "Peer",
         ],
         path: "Tests/PostgreSQLStorageTests"
     ),
@@ -213,7 +213,9 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "NetworkTestingTests",
-        dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        dependencies: [
+            "NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "ProcessTesting", "Peer",
+        ],
         path: "Tests/NetworkTestingTests"
     ),
     // Architecture, house rules, README. It reads the sources as text, and needs no module.

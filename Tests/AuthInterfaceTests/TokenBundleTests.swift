@@ -88,4 +88,13 @@ import Testing
         #expect(clock.uptime >= before)
         #expect(abs(clock.date.timeIntervalSinceNow) < 60)
     }
+
+    @Test func `a process includes its engines, and no process whose name begins with its own`() {
+        let here = ProcessIdentity.current
+        let (first, second) = (ProcessIdentity.newEngine(), ProcessIdentity.newEngine())
+        #expect(here.includes(here) && here.includes(first) && here.includes(second))
+        #expect(first != second && !first.includes(second) && !first.includes(here))
+        #expect(!here.includes(ProcessIdentity(host: "another", process: here.process)))
+        #expect(!here.includes(ProcessIdentity(host: here.host, process: here.process + "0")))
+    }
 }

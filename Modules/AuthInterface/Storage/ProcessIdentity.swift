@@ -1,6 +1,8 @@
+import ConcurrencyPrimitives
 import Foundation
 
-/// One process on one host. Earlier and later processes with the same number have another identity.
+/// One process on one host, or one engine in it. Earlier and later processes with the same number have another
+/// identity.
 public struct ProcessIdentity: Sendable, Hashable, Codable {
     /// The running system. It changes when the host restarts.
     public let host: String
@@ -23,6 +25,27 @@ public struct ProcessIdentity: Sendable, Hashable, Codable {
         host: currentHost,
         process: "\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString.prefix(8))"
     )
+
+    private static let engines = Locked(0)
+
+    /// Another engine of this process. A process may have several over one store, and the call of each may be under way
+    /// when another one holds the lease.
+    package static func newEngine() -> ProcessIdentity {
+        let number = engines.withLock { count in
+            count += 1
+            return count
+        }
+        return ProcessIdentity(host: current.host, process: "\(current.process).\(number)")
+    }
+
+    /// Whether an identity is this process, or an engine in it. A store that records which processes have claimed its
+    /// lease finds the owner of an intent by it.
+    ///
+    /// - Parameter other: The identity.
+    /// - Returns: Whether it is part of this one.
+    public func includes(_ other: ProcessIdentity) -> Bool {
+        host == other.host && (process == other.process || other.process.hasPrefix(process + "."))
+    }
 
     /// Names the running kernel: it alone releases the locks of its processes.
     private static var currentHost: String {

@@ -9,7 +9,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     /// server returns the tokens for it.
     public let idempotencyKey: String
 
-    /// The process that makes the call.
+    /// The engine that makes the call: its process, and a number.
     public let owner: ProcessIdentity
 
     /// When the intent was recorded, on the clock of the device.
@@ -23,7 +23,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - idempotencyKey: The key of the call.
-    ///   - owner: The process that makes the call.
+    ///   - owner: The engine that makes the call.
     ///   - date: When the intent is recorded.
     ///   - isAbandoned: Whether the owner abandoned the call while it may still be under way.
     public init(idempotencyKey: String, owner: ProcessIdentity, date: Date, isAbandoned: Bool = false) {
