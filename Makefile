@@ -30,34 +30,36 @@ STEPS ?= 50000000
 help: ## List the chores
 	@grep -hE '^[a-zA-Z%<>-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-.PHONY: run
-run: setup-run ## Run the demonstration, or another command: make run ARGS="list --json"
+ARTICLES = "$$(swift build --package-path App --show-bin-path)/articles"
+
+.PHONY: articles
+articles: setup-run
 	@echo "building the app; the first time this takes some minutes" >&2
 	@swift build --package-path App --product articles >&2
-	@"$$(swift build --package-path App --show-bin-path)/articles" $(ARGS)
+
+.PHONY: run
+run: articles ## Run the demonstration, or another command: make run ARGS="list --json"
+	@$(ARTICLES) $(ARGS)
 
 REPORT ?= .build/report.html
 
 .PHONY: report
-report: setup-run ## Write a page about the demonstration's requests: make report REPORT=demo.html
-	@swift build --package-path App --product articles >&2
+report: articles ## Write a page about the demonstration's requests: make report REPORT=demo.html
 	@mkdir -p "$(dir $(REPORT))"
-	@"$$(swift build --package-path App --show-bin-path)/articles" demo --report "$(REPORT)" >/dev/null
+	@$(ARTICLES) demo --report "$(REPORT)" >/dev/null
 	@echo "$(REPORT)"
 
 .PHONY: check-report
-check-report: setup-run ## Check pages of --report in headless Chromium: structure, contrast, width, keyboard, hostile text
+check-report: articles ## Check pages of --report in headless Chromium: structure, contrast, width, keyboard, hostile text
 	@.ci/setup chromium python3
-	@swift build --package-path App --product articles >&2
-	@App/Tests/Report/run "$$(swift build --package-path App --show-bin-path)/articles"
+	@App/Tests/Report/run $(ARTICLES)
 
 MAN ?= .build/articles.1
 
 .PHONY: man
-man: setup-run ## Write the manual page of the command line: make man MAN=/usr/local/share/man/man1/articles.1
-	@swift build --package-path App --product articles >&2
+man: articles ## Write the manual page of the command line: make man MAN=/usr/local/share/man/man1/articles.1
 	@mkdir -p "$(dir $(MAN))"
-	@"$$(swift build --package-path App --show-bin-path)/articles" man >"$(MAN)"
+	@$(ARTICLES) man >"$(MAN)"
 	@echo "$(MAN)"
 
 .PHONY: test
@@ -77,10 +79,9 @@ test-app: setup-test ## Run the app's tests, end to end against the real server
 	swift test --package-path App
 
 .PHONY: check-web
-check-web: setup-run ## Drive the screens in headless Chromium, and save pictures: make check-web PICTURES=folder
+check-web: articles ## Drive the screens in headless Chromium, and save pictures: make check-web PICTURES=folder
 	@.ci/setup chromium
-	@swift build --package-path App --product articles >&2
-	App/Tests/Web/check "$$(swift build --package-path App --show-bin-path)/articles" $(or $(PICTURES),.build-web)
+	App/Tests/Web/check $(ARTICLES) $(or $(PICTURES),.build-web)
 
 .PHONY: test-consumers
 test-consumers: ## Build the README's samples as apps of several kinds compile them
@@ -125,9 +126,10 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
 .PHONY: endurance
-endurance: setup-run ## Run processes for long against a real OAuth 2 provider: make endurance MINUTES=10 KILL_EVERY=20
+endurance: setup-run ## Run S13, S14, S15 and S20 for long: make endurance MINUTES=10 KILL_EVERY=20 LIFETIMES=3600 ONLY=S14
 	@swift build --package-path App --product Endurance >&2
 	@"$$(swift build --package-path App --show-bin-path)/Endurance" --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
+		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
 		--provider App/Tests/Endurance/provider/start
 
 .PHONY: test-provider
@@ -163,8 +165,9 @@ format: ## Format every source in place
 
 .PHONY: boundaries
 boundaries: ## Check who imports whom, the manifests, names, README, and that nothing ships with a package
-	@swift package --scratch-path .build-module show-dependencies 2>/dev/null | grep -q 'No external dependencies found' \
-		|| { echo "what ships depends on a package: see 'swift package show-dependencies'" >&2; exit 1; }
+	@found="$$(swift package --scratch-path .build-module show-dependencies 2>&1)" || { echo "$$found" >&2; exit 1; }; \
+	grep -q 'No external dependencies found' <<<"$$found" \
+		|| { printf 'what ships depends on a package:\n%s\n' "$$found" >&2; exit 1; }
 	LATCHKEY_MODULE=Repository swift test --scratch-path .build-module
 
 .PHONY: ci

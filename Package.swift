@@ -114,7 +114,7 @@ let systemLibraries: [Target] = [
     ),
 ]
 
-/// One test target for each module, and the programs that tests start as processes of their own.
+/// One test target for each module, and the programs that tests start as separate processes.
 let tests: [Target] = [
     // Starts processes, reads their output and stops them.
     .target(name: "ProcessTesting", path: "Tests/Support/ProcessTesting"),
@@ -193,8 +193,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PostgreSQLStorageTests",
         dependencies: [
-            "PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting",
-            "Peer",
+            "PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "ProcessTesting", "Peer",
         ],
         path: "Tests/PostgreSQLStorageTests"
     ),
@@ -229,7 +229,7 @@ let tests: [Target] = [
 
 /// `LATCHKEY_MODULE=NetworkCore swift test` builds that module, its tests and what they need: see
 /// `make test-NetworkCore`. Several are separated by commas. Names that are not targets here change nothing:
-/// `App/Package.swift` reads the same variable for targets of its own.
+/// `App/Package.swift` reads the same variable for its own targets.
 let targets: [Target] = {
     let all = modules + systemLibraries + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

@@ -141,7 +141,7 @@ import Testing
     #endif
 }
 
-/// Writes one JPEG, whatever the picture.
+/// Writes the same JPEG for every picture.
 private struct FixedCodec: ImageCodec {
     let header: ImageHeader
     let jpeg: Data

@@ -7,7 +7,7 @@ enum Location: Sendable, Hashable {
     case launch, signIn, articles, compose, account
     case article(Article.ID)
 
-    /// The path. An identifier from the server is one segment of it, whatever characters it has.
+    /// The path. An identifier from the server is one segment of it, with any characters.
     var path: String {
         switch self {
         case .launch: "/start"

@@ -13,9 +13,9 @@ extension AppGraph {
     /// - Parameter receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens are
     ///   durable at their new place. When it throws, the session stays.
     /// - Throws: `AuthenticationError`, `TokenStoreError`, and what `receive` throws.
-    public func moveSessionOut(to receive: (TokenBundle, EndedSession) async throws -> Void) async throws {
+    public func moveSessionOut(to receive: (TokenBundle, SessionTombstone) async throws -> Void) async throws {
         guard let sharedStore else { throw AuthenticationError(.notSignedIn) }
-        if try await sharedStore.load()?.pendingRefresh != nil {
+        if try await sharedStore.load()?.refreshIntent != nil {
             try await session.refresh()
             try await settle()
         }

@@ -8,22 +8,16 @@ import Testing
 /// The end of a session while the user works, and what the next login shows.
 @MainActor
 @Suite struct SessionEndTests {
-    let backend = Backend()
-    let app: AppModel
+    private let fixture = SignedInApp()
+    private var backend: Backend { fixture.backend }
+    private var app: AppModel { fixture.app }
 
     init() {
-        app = AppModel(services: backend.services)
-        backend.pages.standing = .success(.fixture(1...2))
-        backend.launches.standing = .success(.signedIn(.ada))
-        backend.session.set(.signedIn(.first))
         backend.photos.standing = .success(Data("photo".utf8))
-        backend.tokens.standing = .success("fixture")
     }
 
     private func start() async throws -> (Task<Void, Never>, MainModel) {
-        let run = Task { await app.run() }
-        await until { app.main != nil }
-        let main = try #require(app.main)
+        let (run, main) = try await fixture.start()
         await main.load()
         return (run, main)
     }

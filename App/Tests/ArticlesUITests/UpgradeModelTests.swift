@@ -7,21 +7,12 @@ import Testing
 /// A guest who keeps the account.
 @MainActor
 @Suite struct UpgradeModelTests {
-    let backend = Backend()
-    let app: AppModel
-
-    init() {
-        app = AppModel(services: backend.services)
-        backend.pages.standing = .success(.fixture(1...2))
-        backend.launches.standing = .success(.signedIn(.ada))
-        backend.session.set(.signedIn(.first))
-        backend.tokens.standing = .success("fixture")
-    }
+    private let fixture = SignedInApp()
+    private var backend: Backend { fixture.backend }
+    private var app: AppModel { fixture.app }
 
     private func start() async throws -> (Task<Void, Never>, MainModel) {
-        let run = Task { await app.run() }
-        await until { app.main != nil }
-        let main = try #require(app.main)
+        let (run, main) = try await fixture.start()
         main.path = [.account]
         return (run, main)
     }

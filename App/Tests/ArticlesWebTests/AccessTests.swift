@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a request of another page is refused, whatever cookie it has`() async throws {
+    @Test func `a request of another page is refused, with any cookie`() async throws {
         try await Website.with { site in
             _ = try await site.browser.open("/sign-in")
             let own = "http://127.0.0.1:\(site.browser.port)"

@@ -5,12 +5,14 @@ usage: check.py PAGE... [--pictures FOLDER]
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from browser import Browser  # noqa: E402
+sys.dont_write_bytecode = True
+sys.path.insert(1, str(pathlib.Path(__file__).parent.parent / "Browser"))
+from chromium import Chromium  # noqa: E402
 
 # The contrast of each piece of text with the color behind it (WCAG 2.2, 1.4.3). Large text needs 3, other text 4.5.
 CONTRAST = """
@@ -103,9 +105,10 @@ FILTERS = """
 class Check:
     """The checks of one page."""
 
-    def __init__(self, browser, page):
-        self.browser = browser
+    def __init__(self, tab, page):
+        self.tab = tab
         self.page = page
+        self.url = pathlib.Path(page).resolve().as_uri()
         self.failures = 0
 
     def need(self, problems, name):
@@ -117,62 +120,65 @@ class Check:
             print(f"  holds  {name}")
 
     def perform(self, pictures):
-        browser = self.browser
+        tab = self.tab
         print(self.page)
-        browser.problems.clear()
-        browser.resize(1200)
-        browser.prefer("light")
-        browser.open(pathlib.Path(self.page).resolve().as_uri())
-        self.need(browser.run(STRUCTURE), "structure")
-        self.need(browser.run(FILTERS), "each filter shows as many requests as it says")
-        browser.run("document.querySelectorAll('details').forEach(d => d.open = d.closest('.call').id.length < 7)")
+        tab.problems.clear()
+        tab.requests.clear()
+        self.look(1200)
+        tab.open(self.url)
+        self.need(tab.run(STRUCTURE), "structure")
+        self.need(tab.run(FILTERS), "each filter shows as many requests as it says")
+        tab.run("document.querySelectorAll('details').forEach(d => d.open = d.closest('.call').id.length < 7)")
         for scheme in ("light", "dark"):
-            browser.prefer(scheme)
-            result = browser.run(CONTRAST)
+            self.look(1200, scheme)
+            result = tab.run(CONTRAST)
             self.need(result["failures"], f"contrast of {result['count']} texts, {scheme}")
         for width in (360, 768, 1200):
-            browser.resize(width)
-            fits = browser.run("document.documentElement.scrollWidth <= innerWidth")
+            self.look(width, "dark")
+            fits = tab.run("document.documentElement.scrollWidth <= innerWidth")
             self.need(fits, f"no horizontal scrolling at {width} px")
-        browser.run("document.querySelectorAll('details').forEach(d => d.open = false)")
+        tab.run("document.querySelectorAll('details').forEach(d => d.open = false)")
         self.need(self.keyboard(), "keyboard: search, and open a request")
         self.need(self.without_script(), "readable without script")
-        self.need(list(browser.problems), "no error in the console, and nothing is loaded")
+        self.need(tab.problems + [f"loads {url}" for url in tab.requests], "no error in the console, and nothing is loaded")
         if pictures:
             self.take_pictures(pictures)
         return self.failures
 
+    def look(self, width, scheme="light", height=900):
+        # Not as a phone, which would zoom out of a page that is too wide.
+        self.tab.look(width, height, scheme == "dark", mobile=False)
+
     def keyboard(self):
-        browser = self.browser
-        browser.run("document.getElementById('only-all').focus()")
-        browser.press("Tab", 9)
-        if browser.run("document.activeElement.type") != "search":
+        tab = self.tab
+        tab.run("document.getElementById('only-all').focus()")
+        tab.key("Tab")
+        if tab.run("document.activeElement.type") != "search":
             return ["the search is not after the filters"]
-        browser.press("Tab", 9)
-        browser.press("Tab", 9)
-        if browser.run("document.activeElement.tagName") != "SUMMARY":
+        tab.key("Tab")
+        tab.key("Tab")
+        if tab.run("document.activeElement.tagName") != "SUMMARY":
             return ["the first request is not after the search"]
-        browser.press("Enter", 13, "\r")
-        return browser.run("document.activeElement.parentElement.open")
+        tab.key("Enter")
+        return tab.run("document.activeElement.parentElement.open")
 
     def without_script(self):
-        browser = self.browser
-        browser.call("Emulation.setScriptExecutionDisabled", value=True)
-        browser.open(pathlib.Path(self.page).resolve().as_uri())
-        tree = browser.call("Accessibility.getFullAXTree")["nodes"]
-        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+        tab = self.tab
+        tab.call("Emulation.setScriptExecutionDisabled", value=True)
+        tab.open(self.url)
+        tree = tab.call("Accessibility.getFullAXTree")["nodes"]
+        tab.call("Emulation.setScriptExecutionDisabled", value=False)
         roles = {node.get("role", {}).get("value") for node in tree}
         wanted = {"heading", "radio", "main", "DisclosureTriangle"}
         return sorted(f"no {role}" for role in wanted - roles)
 
     def take_pictures(self, folder):
-        browser = self.browser
+        tab = self.tab
         name = pathlib.Path(self.page).stem
-        browser.open(pathlib.Path(self.page).resolve().as_uri())
-        for width, height, scheme in ((1200, 1400, "light"), (1200, 1400, "dark"), (360, 1400, "light")):
-            browser.resize(width, height)
-            browser.prefer(scheme)
-            browser.screenshot(os.path.join(folder, f"{name}-{width}-{scheme}.png"))
+        tab.open(self.url)
+        for width, scheme in ((1200, "light"), (1200, "dark"), (360, "light")):
+            self.look(width, scheme, height=1400)
+            tab.picture(os.path.join(folder, f"{name}-{width}-{scheme}.png"))
 
 
 def main():
@@ -180,8 +186,9 @@ def main():
     parser.add_argument("pages", nargs="+")
     parser.add_argument("--pictures", help="a folder for pictures of the pages")
     arguments = parser.parse_args()
-    with Browser() as browser:
-        failures = sum(Check(browser, page).perform(arguments.pictures) for page in arguments.pages)
+    with contextlib.closing(Chromium()) as browser:
+        tab = browser.tab()
+        failures = sum(Check(tab, page).perform(arguments.pictures) for page in arguments.pages)
     sys.exit(1 if failures else 0)
 
 

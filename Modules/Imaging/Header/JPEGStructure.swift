@@ -79,7 +79,7 @@ struct JPEGStructure {
     /// Every scan visits every pixel. This is enough for ten scans of 100 megapixels.
     private static let maximumWork = 1 << 30
     /// A progressive picture may take this memory, or so many times its own bytes: 128 MB is enough for 44 megapixels
-    /// with 4:2:0 chroma, whatever they compress to.
+    /// with 4:2:0 chroma, however well they compress.
     private static let (freeMemory, memoryPerByte) = (128 << 20, 64)
 
     /// The colour profile, if it is for RGB and complete (ICC.1:2022, annex B.4).

@@ -36,7 +36,7 @@ package final class ArticleListModel {
     private let sessionMayHaveEnded: () -> Void
 
     /// The number of articles in a page.
-    private static let pageSize = 20
+    static let pageSize = 20
 
     /// The most pages without an article that one request for more reads.
     private static let emptyPageLimit = 10

@@ -12,8 +12,6 @@ package struct BackgroundRefresh: Sendable {
     /// The shortest time between two runs.
     package static let interval: Duration = .seconds(15 * 60)
 
-    private static let pageSize = 20
-
     private let services: ScreenServices
 
     package init(services: ScreenServices) {
@@ -26,7 +24,7 @@ package struct BackgroundRefresh: Sendable {
     package func run() async {
         guard case .signedIn = try? await services.account.launch(),
             case .signedIn(let session) = services.session.state,
-            let page = try? await services.articles.page(after: nil, limit: Self.pageSize),
+            let page = try? await services.articles.page(after: nil, limit: ArticleListModel.pageSize),
             services.session.state == .signedIn(session)
         else { return }
         await services.cache.store(page.items, of: session)

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// How much memory the bodies of all requests in progress take, and the limit.
+/// Limits the memory that the bodies of all requests in progress take.
 final class BodyMemory: Sendable {
     private let limit: Int
     private let taken = NIOLockedValueBox(0)

@@ -1,7 +1,7 @@
 /// A piece of a page. Text that is put into it is escaped; only literals and other pieces are not.
 ///
 /// ```swift
-/// let cell: HTML = "<td>\(title)</td>"  // whatever the title contains, it is text
+/// let cell: HTML = "<td>\(title)</td>"  // the title is text, with any characters
 /// ```
 struct HTML: ExpressibleByStringInterpolation, CustomStringConvertible {
     let description: String

@@ -113,6 +113,7 @@ extension ReportPage {
         const filters = document.querySelector(".filters");
         const search = document.createElement("input");
         search.type = "search";
+        search.name = "search";
         search.placeholder = "search";
         search.setAttribute("aria-label", "search in method, path and status");
         const toggle = document.createElement("button");

@@ -3,6 +3,7 @@ import AuthInterface
 import DataAPI
 import Foundation
 import Observation
+import Testing
 
 /// The doubles of all that the screens need.
 @MainActor
@@ -35,6 +36,28 @@ final class Backend {
         ScreenServices(
             session: session, account: self, guests: self, social: self, upgrades: self, identity: self, photos: self,
             articles: self, cache: cache)
+    }
+}
+
+/// The application with ada signed in, whose calls the test responds to.
+@MainActor
+struct SignedInApp {
+    let backend = Backend()
+    let app: AppModel
+
+    init() {
+        app = AppModel(services: backend.services)
+        backend.pages.standing = .success(.fixture(1...2))
+        backend.launches.standing = .success(.signedIn(.ada))
+        backend.session.set(.signedIn(.first))
+        backend.tokens.standing = .success("fixture")
+    }
+
+    /// Runs the application until its main screen is shown.
+    func start() async throws -> (Task<Void, Never>, MainModel) {
+        let run = Task { await app.run() }
+        await until { app.main != nil }
+        return (run, try #require(app.main))
     }
 }
 

@@ -2,7 +2,7 @@
 import base64
 import json
 import os
-import queue
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -16,6 +16,10 @@ class Chromium:
     """A headless browser with a profile of its own."""
 
     def __init__(self):
+        names = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
+        program = next(filter(None, (shutil.which(name) for name in names if name)), None)
+        if program is None:
+            raise SystemExit("there is no Chromium; run: .ci/setup chromium")
         self.profile = tempfile.TemporaryDirectory(prefix="articles-web-", ignore_cleanup_errors=True)
         to_browser, self.to_browser = os.pipe()
         self.from_browser, from_browser = os.pipe()
@@ -27,7 +31,7 @@ class Chromium:
             os.dup2(writing, 4)
 
         arguments = [
-            os.environ.get("CHROMIUM", "chromium"), "--headless", "--no-sandbox", "--remote-debugging-pipe",
+            program, "--headless", "--no-sandbox", "--remote-debugging-pipe",
             "--disable-gpu", "--hide-scrollbars", "--force-color-profile=srgb", "--no-first-run", "--disable-sync",
             "--disable-background-networking", "--disable-dev-shm-usage", f"--user-data-dir={self.profile.name}",
             "about:blank",
@@ -39,7 +43,6 @@ class Chromium:
         os.close(from_browser)
         self.count = 0
         self.replies = {}
-        self.events = queue.Queue()
         self.condition = threading.Condition()
         self.handlers = []
         threading.Thread(target=self._read, daemon=True).start()
@@ -94,11 +97,13 @@ class Chromium:
 
 
 class Tab:
-    """A page of the browser. `problems` has each message of the console, each failed request and each violation."""
+    """A page of the browser. `problems` has each message of the console, each failed request, each violation and each
+    dialog; `requests` has the URLs that the pages have loaded, without their own."""
 
     def __init__(self, browser, width=1000, height=900, dark=False, language="en-GB", script=True, context=None):
         self.browser = browser
         self.problems = []
+        self.requests = []
         self.context = context or browser.call("Target.createBrowserContext")["browserContextId"]
         self.target = browser.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
@@ -126,12 +131,19 @@ class Tab:
         elif message["method"] == "Audits.issueAdded":
             issue = parameters["issue"]
             self.problems.append(f"issue: {issue['code']} {json.dumps(issue['details'])[:300]}")
+        elif message["method"] == "Network.requestWillBeSent" and parameters["type"] != "Document":
+            self.requests.append(parameters["request"]["url"])
+        elif message["method"] == "Page.javascriptDialogOpening":
+            self.problems.append(f"dialog: {parameters['message']}")
+            # Not here: the reply is read by the thread that calls this.
+            dismiss = {"method": "Page.handleJavaScriptDialog", "accept": False}
+            threading.Thread(target=self.call, kwargs=dismiss, daemon=True).start()
 
-    def look(self, width=1000, height=900, dark=False):
-        """Sets the size of the window and the colour scheme."""
-        self.width = width
+    def look(self, width=1000, height=900, dark=False, mobile=None):
+        """Sets the size of the window and the colour scheme. By default a narrow window is that of a phone."""
         self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+            mobile=width < 600 if mobile is None else mobile)
         scheme = "dark" if dark else "light"
         self.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}])
