@@ -79,38 +79,3 @@ final class LeaseRequest: Sendable {
         }
     }
 }
-
-/// The wait for a lock of another process. No system reports its release, so the waiter tries again after pauses.
-struct LeasePolling {
-    /// The pauses, without jitter. The longest is the delay between a release and the next attempt.
-    static let pauses = Backoff(base: .milliseconds(2), limit: .milliseconds(50), floor: .zero)
-
-    let clock: any TimeSource
-
-    /// Tries to take the lock until it is taken.
-    ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most. Zero or less tries once.
-    ///   - longestPause: An upper bound of the next pause. It is called before each pause.
-    ///   - take: Takes the lock, or returns `nil` if it is held.
-    /// - Returns: The lock.
-    /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `CancellationError`; what `take` throws.
-    func wait(
-        atMost limit: Duration,
-        pausingAtMost longestPause: () -> Duration = { pauses.limit },
-        for take: () async throws -> FolderLock?
-    ) async throws -> FolderLock {
-        let deadline = clock.uptime + limit
-        var attempts = 0
-        while true {
-            if let lock = try await take() { return lock }
-            attempts += 1
-            let now = clock.uptime
-            guard now < deadline else { throw TokenStoreError.busy }
-            let pause = min(Self.pauses.bound(afterFailures: attempts), longestPause())
-            try await clock.sleep(until: min(deadline, now + pause))
-            // A clock that ignores cancellation must not make a cancelled waiter take the lock.
-            try Task.checkCancellation()
-        }
-    }
-}

@@ -233,18 +233,12 @@ extension TokenRefreshCoordinator {
         let id = core.nextNumber()
         let deadline = clock.uptime + policy.deadline
         core.revocations[id] = Task.detached(priority: Self.priority) { [self] in
-            // Not a task group: that would wait for a call which ignores its cancellation.
-            let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self)
-            let call = Task { outcome.yield((try? await revocation.revoke(bundle)) != nil) }
-            let timeout = Task { [clock] in
-                try? await clock.sleep(until: deadline)
-                outcome.yield(false)
+            let isDone = try? await clock.withDeadline(deadline) {
+                try await revocation.revoke(bundle)
+                return true
             }
-            let isDone = await outcomes.first { _ in true } ?? false
-            call.cancel()
-            timeout.cancel()
             self.core.withLock { _ = $0.revocations.removeValue(forKey: id) }
-            if !isDone { observer?(.revocationFailed(session: bundle.session)) }
+            if isDone != true { observer?(.revocationFailed(session: bundle.session)) }
         }
     }
 
