@@ -52,6 +52,7 @@ enum AllowTable {
         "HandlerTesting": ["NetworkCore", "NetworkTesting"],
         "Peer": [
             "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "Storage", "PostgreSQLStorage", "AuthTesting",
+            "NetworkCore", "NetworkTesting",
         ],
         "ConcurrencyPrimitivesTests": ["ConcurrencyPrimitives", "AuthTesting"],
         "AuthInterfaceTests": ["ConcurrencyPrimitives", "AuthInterface"],
@@ -65,7 +66,7 @@ enum AllowTable {
         ],
         "NetworkAsyncHTTPClientTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkAsyncHTTPClient", "AuthTesting",
-            "NetworkTesting",
+            "NetworkTesting", "ProcessTesting", "Peer",
         ],
         "DataAPITests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "DataAPI", "AuthTesting", "NetworkTesting",
@@ -87,7 +88,9 @@ enum AllowTable {
             "AuthInterface", "NetworkCore", "NetworkCombine", "TokenRefresh", "AuthTesting", "NetworkTesting",
         ],
         "AuthTestingTests": ["ConcurrencyPrimitives", "AuthInterface", "AuthTesting"],
-        "NetworkTestingTests": ["ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTesting"],
+        "NetworkTestingTests": [
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTesting", "ProcessTesting", "Peer",
+        ],
         "RepositoryTests": ["ProcessTesting"],
         "ProgramTesting": [],
         "BackendProcess": ["DevBackend"],
