@@ -4,10 +4,14 @@ import PackageDescription
 // The application, in a package of its own because it has dependencies: the libraries of the root package have none.
 // Each dependency starts at the version that was tested.
 
+/// Reads multipart/form-data, for both servers.
+let multipartForms: Target = .target(name: "MultipartForms")
+
 /// The server that the demo and the end-to-end tests run against. A library, so that a test can start it on port 0.
 let devBackend: Target = .target(
     name: "DevBackend",
     dependencies: [
+        "MultipartForms",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -69,6 +73,7 @@ let articlesWeb: Target = .target(
     name: "ArticlesWeb",
     dependencies: [
         "ArticlesUI",
+        "MultipartForms",
         .product(name: "DataAPI", package: "Latchkey"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -105,8 +110,16 @@ let articles: Target = .executableTarget(
 )
 
 let tests: [Target] = [
-    // Starts programs as processes, for the tests that run `articles`.
-    .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
+    // Starts programs as processes, and opens connections, for tests from outside.
+    .target(
+        name: "ProgramTesting",
+        dependencies: [
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ],
+        path: "Tests/ProgramTesting"
+    ),
     // The program of `make endurance`.
     .executableTarget(
         name: "Endurance",
@@ -211,7 +224,6 @@ let tests: [Target] = [
             .product(name: "HummingbirdCore", package: "hummingbird"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
             .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ]
     ),
@@ -230,6 +242,7 @@ let tests: [Target] = [
     ),
     // A server in a process of its own, for the tests that kill it.
     .executableTarget(name: "BackendProcess", dependencies: ["DevBackend"], path: "Tests/BackendProcess"),
+    .testTarget(name: "MultipartFormsTests", dependencies: ["MultipartForms"]),
     .testTarget(
         name: "DevBackendTests",
         dependencies: [
@@ -238,8 +251,6 @@ let tests: [Target] = [
             "ProgramTesting",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "Logging", package: "swift-log"),
         ]
@@ -249,7 +260,7 @@ let tests: [Target] = [
 /// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds that target, its tests and what they need. A name
 /// that is not a target here changes nothing: the manifest of the root package reads the same variable.
 let targets: [Target] = {
-    let all = [devBackend, composition, articlesUI, articlesApp, articlesWeb, articles] + tests
+    let all = [multipartForms, devBackend, composition, articlesUI, articlesApp, articlesWeb, articles] + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     let module = Context.environment["LATCHKEY_MODULE"] ?? ""
     var pending = [module, module + "Tests"].filter { byName[$0] != nil }

@@ -31,14 +31,15 @@ enum AllowTable {
         "NetworkCombine": ["NetworkCore", "AuthInterface"],
         "AuthTesting": ["ConcurrencyPrimitives", "AuthInterface"],
         "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore", "AuthTesting"],
-        "DevBackend": [],
+        "MultipartForms": [],
+        "DevBackend": ["MultipartForms"],
         "Composition": [
             "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows",
             "Storage", "Imaging",
         ],
         "ArticlesUI": ["AuthInterface", "DataAPI"],
         "ArticlesApp": ["ArticlesUI", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging"],
-        "ArticlesWeb": ["ArticlesUI", "DataAPI"],
+        "ArticlesWeb": ["ArticlesUI", "DataAPI", "MultipartForms"],
         "articles": [
             "ConcurrencyPrimitives", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "OAuth2Flows", "Imaging",
             "DevBackend", "ArticlesUI", "ArticlesApp", "ArticlesWeb",

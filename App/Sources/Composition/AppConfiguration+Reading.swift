@@ -24,6 +24,7 @@ extension AppConfiguration {
             refresh: try sources.refresh(),
             replay: try sources.replay(),
             expiredStatus: try sources.expiredStatus(),
+            tokenFields: try sources.tokenFields(),
             profile: sources.profile
         )
     }
@@ -105,6 +106,16 @@ extension SettingSources {
             throw unknown(.expiredStatus, expected: "a status from 400 to 499, such as 401 or 419")
         }
         return status
+    }
+
+    fileprivate func tokenFields() throws(ConfigurationError) -> TokenFields? {
+        guard let found = self[.tokenFields] else { return nil }
+        let names = found.value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard names.count <= 2, let fields = TokenFields(accessToken: names[0], refreshToken: names.dropFirst().first)
+        else {
+            throw found.error("must be the names of one or two header fields, such as accessToken,refreshToken")
+        }
+        return fields
     }
 
     private func unknown(_ setting: Setting, expected: String) -> ConfigurationError {

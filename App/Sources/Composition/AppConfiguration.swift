@@ -31,6 +31,9 @@ public struct AppConfiguration: Sendable {
     /// The status of the response to an expired access token.
     public var expiredStatus: Int
 
+    /// The header fields that carry tokens; `nil` is `Authorization: Bearer`.
+    public var tokenFields: TokenFields?
+
     /// The profile, which has a session of its own; `nil` is the default one.
     public var profile: ProfileName?
 
@@ -41,6 +44,7 @@ public struct AppConfiguration: Sendable {
         refresh: RefreshChoice = .rest,
         replay: ReplayTolerance = .sameKey,
         expiredStatus: Int = 401,
+        tokenFields: TokenFields? = nil,
         profile: ProfileName? = nil
     ) {
         self.baseURL = baseURL
@@ -48,6 +52,7 @@ public struct AppConfiguration: Sendable {
         self.refresh = refresh
         self.replay = replay
         self.expiredStatus = expiredStatus
+        self.tokenFields = tokenFields
         self.profile = profile
     }
 
@@ -67,7 +72,41 @@ public struct AppConfiguration: Sendable {
 
     var authentication: AuthenticationPolicy {
         // The code of a 401 that is about the token of an identity provider.
-        AuthenticationPolicy(expiredStatuses: [expiredStatus], refusals: .exceptCodes(["PROVIDER_TOKEN_INVALID"]))
+        var policy = AuthenticationPolicy(
+            expiredStatuses: [expiredStatus], refusals: .exceptCodes(["PROVIDER_TOKEN_INVALID"]))
+        if let tokenFields {
+            policy.placement = .fields(accessToken: tokenFields.accessToken, refreshToken: tokenFields.refreshToken)
+        }
+        return policy
+    }
+}
+
+/// Header fields that carry tokens, in place of `Authorization`.
+public struct TokenFields: Sendable, Hashable {
+    /// The field of the access token.
+    public let accessToken: String
+
+    /// The field of the refresh token, for a server that needs both in every request, and a refresh call that has both.
+    public let refreshToken: String?
+
+    /// Creates fields. Fails for names that are equal, that no header field can have (RFC 9110 §5.1), or that a request
+    /// has for another reason.
+    ///
+    /// - Parameters:
+    ///   - accessToken: The field of the access token.
+    ///   - refreshToken: The field of the refresh token.
+    public init?(accessToken: String, refreshToken: String? = nil) {
+        let reserved: Set<String> = [
+            "accept", "authorization", "connection", "content-length", "content-type", "cookie", "expect", "host", "te",
+            "transfer-encoding", "upgrade", "user-agent",
+        ]
+        for name in [accessToken, refreshToken].compactMap(\.self) {
+            var fields = HTTPHeaders()
+            guard (try? fields.append(name, "x")) != nil, !reserved.contains(name.lowercased()) else { return nil }
+        }
+        guard accessToken.lowercased() != refreshToken?.lowercased() else { return nil }
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
     }
 }
 
@@ -99,11 +138,19 @@ public enum RefreshChoice: Sendable, Hashable {
     func makeHandler(
         for baseURL: URL,
         network: any UnauthenticatedNetworkService,
-        replay: ReplayTolerance
+        replay: ReplayTolerance,
+        tokenFields: TokenFields? = nil
     ) -> any TokenRefreshHandler & TokenRevocationHandler {
         switch self {
         case .rest:
-            RESTTokenRefreshHandler(network: network, replayTolerance: replay, logoutAffectsSessionOnly: true)
+            RESTTokenRefreshHandler(
+                network: network,
+                replayTolerance: replay,
+                // A server that wants both tokens in every request wants both in the refresh call.
+                accessToken: tokenFields.flatMap { $0.refreshToken == nil ? nil : .field($0.accessToken) } ?? .omitted,
+                refreshTokenField: tokenFields?.refreshToken,
+                logoutAffectsSessionOnly: true
+            )
         case .oauth2(let client):
             OAuth2TokenRefreshHandler(
                 tokenEndpoint: baseURL.appendingPathComponent("oauth2/token"),

@@ -12,14 +12,18 @@ extension AppGraph {
     ///
     /// - Parameter receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens are
     ///   durable at their new place. When it throws, the session stays.
+    /// - Returns: What was moved.
     /// - Throws: `AuthenticationError`, `TokenStoreError`, and what `receive` throws.
-    public func moveSessionOut(to receive: (TokenBundle, SessionTombstone) async throws -> Void) async throws {
+    @discardableResult
+    public func moveSessionOut(
+        to receive: (TokenBundle, SessionTombstone) async throws -> Void
+    ) async throws -> TokenBundle {
         guard let sharedStore else { throw AuthenticationError(.notSignedIn) }
         if try await sharedStore.load()?.refreshIntent != nil {
             try await session.refresh()
             try await settle()
         }
-        try await sharedStore.moveOut(to: receive)
+        return try await sharedStore.moveOut(to: receive)
     }
 
     /// Moves a session into the store. It replaces no session.

@@ -81,6 +81,9 @@ public enum Setting: String, Sendable, CaseIterable {
     /// The status of the response to an expired access token.
     case expiredStatus = "expired-status"
 
+    /// The header fields that carry the access token and, where the server needs both, the refresh token.
+    case tokenFields = "token-fields"
+
     /// The OAuth 2.0 client identifier.
     case clientID = "client-id"
 
@@ -101,7 +104,7 @@ public enum Setting: String, Sendable, CaseIterable {
     /// Whether the setting is about one server.
     var belongsToServer: Bool {
         switch self {
-        case .baseURL, .refresh, .replay, .expiredStatus, .clientID, .clientSecret: true
+        case .baseURL, .refresh, .replay, .expiredStatus, .tokenFields, .clientID, .clientSecret: true
         case .store, .storePath, .profile: false
         }
     }

@@ -17,6 +17,10 @@ extension DevBackend {
         /// Where users, articles, files and token families are stored.
         public var database = DatabaseLocation.memory
 
+        /// The folder for images while they arrive; nil for that of the database, or the system's temporary folder. A
+        /// file there has no name, and so it never outlives the server.
+        public var uploadFolder: String?
+
         /// The lifetime of an access token, from its issue, rounded up to whole seconds.
         public var accessTokenLifetime = Duration.seconds(15 * 60)
 
@@ -77,6 +81,14 @@ extension DevBackend {
 
         /// Creates the default configuration.
         public init() {}
+
+        var effectiveUploadFolder: String {
+            if let uploadFolder { return uploadFolder }
+            switch database {
+            case .memory: return FileManager.default.temporaryDirectory.path
+            case .file(let path): return URL(fileURLWithPath: path).deletingLastPathComponent().path
+            }
+        }
     }
 
     /// Where the data is stored.
@@ -111,14 +123,20 @@ extension DevBackend {
         public var defaultPageItems = 20
         /// Characters in an `Idempotency-Key`.
         public var idempotencyKeyCharacters = 255
-        /// Bytes of memory that the bodies of all requests in progress may take: 64 MiB. A request whose body does not
-        /// fit gets 503 `BODY_MEMORY_EXHAUSTED`.
+        /// Bytes of memory that the bodies of all requests in progress may take, images left out: 64 MiB. A request
+        /// whose body does not fit gets 503 `BODY_MEMORY_EXHAUSTED`.
         public var bufferedBodyBytes = 64 * 1024 * 1024
+        /// Bytes on disk that the images of all uploads in progress may take: 1 GiB. An upload that does not fit, or
+        /// whose disk is full, gets 503 `UPLOAD_SPACE_EXHAUSTED`.
+        public var uploadBytes = 1024 * 1024 * 1024
         /// The idle timeout of a body, without the time in which the server does not read. After it the response is 408
         /// `BODY_TIMEOUT`, and the connection is closed.
         public var bodyIdleTimeout = Duration.seconds(15)
         /// The total deadline of a body, without the time in which the server does not read. The response is the same.
         public var bodyTotalTimeout = Duration.seconds(120)
+
+        /// The idle timeout of a connection without a request in progress, also of one whose request has no whole head.
+        public var connectionIdleTimeout = Duration.seconds(600)
 
         /// Event streams that are open at a time. Another one gets 503 `TOO_MANY_STREAMS`.
         public var eventStreams = 1000

@@ -138,6 +138,21 @@ extension DevBackend {
         feed.notify()
     }
 
+    /// Replaces the content of a file under its URL.
+    ///
+    /// - Parameters:
+    ///   - key: The file's key, as `profileImageKey` names it.
+    ///   - bytes: The new content.
+    /// - Returns: Whether there is such a file.
+    /// - Throws: `DatabaseError` when the database fails.
+    @discardableResult
+    public func replaceFile(_ key: String, with bytes: Data) async throws -> Bool {
+        try await database.writer.write { database in
+            try database.execute(sql: "UPDATE file SET bytes = ? WHERE key = ?", arguments: [bytes, key])
+            return database.changesCount > 0
+        }
+    }
+
     /// Revokes every session of a user, as an administrator does.
     ///
     /// - Parameter userID: The user's identifier.

@@ -1,5 +1,6 @@
 import DevBackend
 import Foundation
+import NetworkCore
 import ProgramTesting
 import Testing
 
@@ -30,6 +31,52 @@ import Testing
             let next = try await home.run(["list"] + base)
             #expect(next.status == 0, "\(next.errors)")
             #expect(backend.statistics.refreshes.committed == 1)
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a signal while the server hangs writes what was recorded`(_ signal: Int32) async throws {
+        try await DevBackend.withServer { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            try await backend.expireAccessTokens()
+            let (har, report) = (home.location("a.har"), home.location("a.html"))
+            let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
+            let program = try home.start(["list", "--trace", "--har", har, "--report", report] + base, [:])
+            await gate.arrivals(1)
+            program.kill(signal)
+            let run = await program.result
+            gate.open()
+            #expect(run.end == .signal(signal) && run.output.isEmpty)
+            #expect(run.errors.contains("GET articles") && run.errors.contains("POST auth/refresh"), "\(run.errors)")
+            #expect(!run.errors.contains("\u{1B}"))
+            let archive = try HTTPArchive(Data(contentsOf: URL(fileURLWithPath: har)))
+            #expect(archive.log.entries.map(\.response.status) == [401, 0])
+            let page = try String(contentsOfFile: report, encoding: .utf8)
+            #expect(page.contains("auth/refresh") && page.hasSuffix("</html>\n"))
+            #expect(try home.files("a.").sorted() == ["a.har", "a.html"])
+            let next = try await home.run(["list"] + base)
+            #expect(next.status == 0, "\(next.errors)")
+            #expect(backend.statistics.refreshes.committed == 1)
+        }
+    }
+
+    @Test func `Ctrl-C ends a request in the archive as cancelled`() async throws {
+        try await DevBackend.withServer { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+            #expect(try await home.run(login + base).status == 0)
+            let har = home.location("a.har")
+            let gate = backend.hold("GET", "/articles")
+            let program = try home.start(["list", "--har", har] + base, [:])
+            await gate.arrivals(1)
+            program.kill(SIGINT)
+            #expect(await program.result.end == .signal(SIGINT))
+            gate.open()
+            let archive = try HTTPArchive(Data(contentsOf: URL(fileURLWithPath: har)))
+            #expect(archive.log.entries.map(\.response.status) == [0])
+            #expect(archive.log.entries.first?.comment?.contains("cancel") == true)
         }
     }
 

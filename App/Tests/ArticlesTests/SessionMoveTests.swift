@@ -70,7 +70,8 @@ import Testing
     @Test func `a session can be piped, and returns to its own store`() async throws {
         try await withSignedIn { base, _, file in
             let export = try await home.run(["session", "export", "-"] + base)
-            #expect(export.status == 0 && export.output.hasPrefix("articles-session 1 moved"))
+            #expect(export.status == 0 && export.output.hasPrefix("articles-session 1 streaming\n"))
+            #expect(export.output.hasSuffix("}\nmoved\n"))
             #expect(try await home.run(["list"] + base).status == 77)
             let path = try home.file("piped.session", Data(export.output.utf8))
             let open = try await home.run(["session", "import", path] + base)

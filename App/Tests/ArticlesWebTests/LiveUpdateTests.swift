@@ -1,6 +1,7 @@
 import DataAPI
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
 @testable import ArticlesWeb

@@ -3,6 +3,7 @@ import Composition
 import DataAPI
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
 @testable import ArticlesWeb

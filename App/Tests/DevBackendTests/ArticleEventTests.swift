@@ -1,5 +1,6 @@
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
 /// `GET /articles/events`.
@@ -55,7 +56,7 @@ import Testing
             }
             try await DevBackend.withServer(configuration) { backend in
                 let stream = try await open(backend, session.accessToken, after: "20")
-                let events = await stream.receive(until: "id: 150\n")
+                let events = await stream.receive(until: "id: 150\nevent: created\n")
                 for id in 21...150 { #expect(events.contains("id: \(id)\nevent: created\n")) }
                 #expect(!events.contains("id: 19\n"))
                 try await stream.close()
@@ -96,7 +97,7 @@ import Testing
         let stream = try await open(backend, try await TestClient(backend).signIn().accessToken)
         _ = await stream.receive(until: "retry: 1000\n\n")
         await backend.stop()
-        #expect(await stream.receiveAll().contains("0\r\n\r\n"))
+        #expect(await stream.receiveText().contains("0\r\n\r\n"))
     }
 
     @Test func `a wrong Last-Event-ID is an invalid field, and one stream too many is refused`() async throws {

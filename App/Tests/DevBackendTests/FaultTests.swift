@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTesting
 import Testing
 
 @testable import DevBackend
@@ -143,6 +144,7 @@ import Testing
             .delay(.milliseconds(20)), .jitter(upTo: .milliseconds(200)), .respond(status: 503),
             .respond(status: 429, retryAfter: .seconds(2), code: "SLOW_DOWN"), .refuseToken,
             .redirect(to: url, status: 308), .closeBeforeHandler, .closeAfterHandler,
+            .cutResponse(afterBytes: 7),
             .delayResponse(.seconds(35)), .jitterResponse(upTo: .milliseconds(200)), .gateway(.forbidden),
             .gateway(.emptyUnauthorized),
         ]

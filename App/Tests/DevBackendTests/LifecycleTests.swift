@@ -2,6 +2,7 @@ import DevBackend
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
+import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct LifecycleTests {
@@ -87,7 +88,7 @@ import Testing
         try await connection.send("POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
         await gate.arrivals(1)
         await backend.stop()
-        _ = await connection.receiveAll()
+        _ = await connection.receiveText()
     }
 
     @Test func `stopping cuts a delay short`() async throws {

@@ -1,5 +1,6 @@
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
 @Suite(.hangLimit, .serialized) struct LoadTests {

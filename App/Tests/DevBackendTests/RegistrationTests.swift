@@ -1,5 +1,6 @@
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct RegistrationTests {
@@ -22,7 +23,7 @@ import Testing
             try await disguised.send(
                 "GET /api/v1/users/me HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n"
                     + "Authorization: Bearer \(signedIn.accessToken)\r\n\r\n")
-            let received = await disguised.receiveAll()
+            let received = await disguised.receiveText()
             #expect(received.contains(#""profileUrl":"\#(backend.baseURL.absoluteString)/files/"#))
             #expect(!received.contains("evil.example"))
             let file = try await client.get("/files/\(key)", token: signedIn.accessToken)

@@ -26,7 +26,9 @@ package final class SpawnedProgram: Sendable {
     /// The lines on standard output. One loop at a time can read them.
     package let lines: AsyncStream<String>
 
-    private let identifier: pid_t
+    /// The process.
+    package let identifier: pid_t
+
     private let completion: Task<Result, Never>
 
     /// Starts a program with an empty standard input.

@@ -169,7 +169,8 @@ import Testing
         switch clock {
         case .otherHostIsBehind:
             let owner = ProcessIdentity(host: "another host", process: "p2")
-            let date = script.date - 180
+            _ = script.pass(.seconds(180))
+            let date = script.date - 170
             recorded = RefreshIntent(idempotencyKey: "key-1", owner: owner, date: date, isAbandoned: true)
         case .setForward:
             script.date += 180

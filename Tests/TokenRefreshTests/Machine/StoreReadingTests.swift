@@ -52,6 +52,20 @@ import Testing
         #expect(script.lastRequest?.idempotencyKey == "key")
     }
 
+    @Test func `G27: an older bundle in the store does not say that the tokens in use were never stored`() {
+        var script = MachineScript.refreshedOnce(isShared: true)
+        script.recordsIntents = false
+        #expect(script.refresh(1) == ["lease"])
+        _ = script.leased()
+        // The store has gone back to a backup.
+        _ = script.reread(.stored("ada", 0))
+        #expect(script.storeFails() == ["1: storeUnavailable", "release"])
+        _ = script.pass(.seconds(60))
+        #expect(script.refresh(2) == ["lease"])
+        _ = script.leased()
+        #expect(script.reread(.failure(.locked)) == ["2: storeUnavailable", "release"])
+    }
+
     // MARK: Tokens of another process
 
     @Test func `G13: a check during a call adopts nothing, so that its response is kept`() {

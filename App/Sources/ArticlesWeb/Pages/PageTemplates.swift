@@ -65,30 +65,6 @@ enum PageTemplates {
         """#
 }
 
-/// Escapes text for HTML, in content and in quoted attributes, by Unicode scalars.
-///
-/// The escaping of the template engine compares characters, and a character may consist of several scalars: it does not
-/// see a `<` or a `"` that is joined with a combining mark, which a browser sees.
-struct MarkupEscaping: MustacheContentType {
-    static let name = "MARKUP"
-
-    func escapeText(_ text: String) -> String {
-        var escaped = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
-            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
-            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
-            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
-            case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
-            case "\0": escaped.append("\u{FFFD}")
-            default: escaped.append(scalar)
-            }
-        }
-        return String(escaped)
-    }
-}
-
 /// The texts of a language, for templates: `{{t.signIn}}`.
 struct TemplateTexts: MustacheParent {
     let strings: Strings

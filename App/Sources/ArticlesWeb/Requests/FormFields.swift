@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import MultipartForms
 import NIOCore
 
 /// The fields of a form, as a browser sends them.
@@ -40,13 +41,11 @@ struct FormFields: Sendable, Equatable {
             isTooLarge = true
             return
         }
-        let type = request.headers[.contentType] ?? ""
-        if let boundary = Self.boundary(in: type) {
-            try readParts(of: body, boundary)
-        } else if type.lowercased().hasPrefix("application/x-www-form-urlencoded") {
-            try readPairs(String(decoding: body, as: UTF8.self))
-        } else {
-            throw HTTPError(.unsupportedMediaType)
+        let type = request.headers[.contentType].flatMap { ParameterizedValue($0) }
+        switch type?.value.lowercased() {
+        case "multipart/form-data": try readParts(of: body, type?.parameters["boundary"] ?? "")
+        case "application/x-www-form-urlencoded": try readPairs(String(decoding: body, as: UTF8.self))
+        default: throw HTTPError(.unsupportedMediaType)
         }
     }
 
@@ -78,60 +77,24 @@ struct FormFields: Sendable, Equatable {
 
     // MARK: multipart/form-data (RFC 7578)
 
-    private static func boundary(in type: String) -> String? {
-        let parts = type.split(separator: ";").map(\.trimmingWhitespace)
-        guard parts.first?.lowercased() == "multipart/form-data" else { return nil }
-        let parameter = parts.first { $0.lowercased().hasPrefix("boundary=") }?.dropFirst("boundary=".count)
-        guard let parameter else { return nil }
-        let boundary = parameter.hasPrefix("\"") ? parameter.dropFirst().prefix { $0 != "\"" } : parameter
-        // The most characters of a boundary (RFC 2046, section 5.1.1).
-        return (1...70).contains(boundary.utf8.count) ? String(boundary) : nil
-    }
+    /// The most bytes of the header fields of a part.
+    private static let headerLimit = 8 * 1024
 
     private mutating func readParts(of body: Data, _ boundary: String) throws {
-        let delimiter = Data("\r\n--\(boundary)".utf8)
-        let lineBreak = Data("\r\n".utf8)
-        // The first delimiter has no line break before it.
-        let body = lineBreak + body
-        guard var end = Self.range(of: delimiter, in: body[...])?.upperBound else { throw HTTPError(.badRequest) }
-        for _ in 0...Self.fieldLimit {
-            if body[end...].starts(with: Data("--".utf8)) { return }
-            guard let next = Self.range(of: delimiter, in: body[end...]),
-                let head = body[end..<next.lowerBound].range(of: lineBreak + lineBreak)
-            else { throw HTTPError(.badRequest) }
-            let fields = String(decoding: body[end..<head.lowerBound], as: UTF8.self)
-            try addPart(fields, body[head.upperBound..<next.lowerBound])
-            end = next.upperBound
-        }
-        throw HTTPError(.badRequest)
-    }
-
-    /// The next delimiter. A line that only begins like one is content.
-    private static func range(of delimiter: Data, in body: Data) -> Range<Data.Index>? {
-        var rest = body
-        while let found = rest.range(of: delimiter) {
-            let after = rest[found.upperBound...]
-            if after.starts(with: Data("\r\n".utf8)) || after.starts(with: Data("--".utf8)) { return found }
-            rest = after
-        }
-        return nil
-    }
-
-    private mutating func addPart(_ fields: String, _ content: Data) throws {
-        let disposition = fields.split(separator: "\r\n").first {
-            $0.lowercased().hasPrefix("content-disposition:")
-        }
-        guard let disposition, let name = Self.parameter("name", of: disposition) else {
+        let parts: [MultipartPart]
+        do {
+            parts = try MultipartParser.parts(
+                of: body, boundary: boundary, maximumParts: Self.fieldLimit, maximumHeaderBytes: Self.headerLimit)
+        } catch {
             throw HTTPError(.badRequest)
         }
-        guard let file = Self.parameter("filename", of: disposition) else {
-            return add(name, String(decoding: content, as: UTF8.self))
+        for part in parts {
+            let name = part.header.name
+            guard let file = part.header.filename else {
+                add(name, String(decoding: part.content, as: UTF8.self))
+                continue
+            }
+            if !file.isEmpty || !part.content.isEmpty, files[name] == nil { files[name] = part.content }
         }
-        if !file.isEmpty || !content.isEmpty, files[name] == nil { files[name] = Data(content) }
-    }
-
-    private static func parameter(_ name: String, of field: Substring) -> String? {
-        guard let start = field.range(of: "; \(name)=\"")?.upperBound else { return nil }
-        return String(field[start...].prefix { $0 != "\"" })
     }
 }

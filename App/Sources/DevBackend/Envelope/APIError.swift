@@ -49,6 +49,10 @@ extension APIError {
         .serviceUnavailable, "BODY_MEMORY_EXHAUSTED", "Other requests take all memory for bodies; try again later."
     ).with(.retryAfter, "1")
 
+    static let uploadSpaceExhausted = APIError(
+        .serviceUnavailable, "UPLOAD_SPACE_EXHAUSTED", "Other uploads take all space; try again later."
+    ).with(.retryAfter, "1")
+
     static let tooManyStreams = APIError(
         .serviceUnavailable, "TOO_MANY_STREAMS", "Too many event streams are open; try again later."
     ).with(.retryAfter, "1")

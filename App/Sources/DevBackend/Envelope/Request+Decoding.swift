@@ -16,24 +16,35 @@ extension Request {
         return key
     }
 
-    /// Collects the body.
+    /// Reads the body in pieces, as it arrives.
     ///
-    /// - Throws: `tooLarge` as soon as the declared or the received length exceeds the limit,
-    ///   `BODY_MEMORY_EXHAUSTED` when all bodies together take too much memory, `BODY_TIMEOUT` when the client stops
-    ///   sending.
-    func bodyData(
-        upTo limit: Int, in exchange: Exchange, orThrow tooLarge: @autoclosure () -> APIError
-    ) async throws -> Data {
-        if let declared = headers[.contentLength].flatMap({ Int($0) }), declared > limit { throw tooLarge() }
-        var collected = ByteBuffer()
+    /// - Throws: `tooLarge` as soon as the declared or the received length exceeds the limit, `BODY_TIMEOUT` when the
+    ///   client stops sending, and what `receive` throws.
+    func readBody(
+        upTo limit: Int, orThrow tooLarge: APIError, _ receive: (ByteBuffer) async throws -> Void
+    ) async throws {
+        if let declared = headers[.contentLength].flatMap({ Int($0) }), declared > limit { throw tooLarge }
+        var count = 0
         do {
             for try await chunk in body {
-                guard collected.readableBytes + chunk.readableBytes <= limit else { throw tooLarge() }
-                collected.writeImmutableBuffer(chunk)
-                guard exchange.body.grow(to: collected.storageCapacity) else { throw APIError.bodyMemoryExhausted }
+                count += chunk.readableBytes
+                guard count <= limit else { throw tooLarge }
+                try await receive(chunk)
             }
         } catch is RequestBodyTimeoutHandler.TimedOut {
             throw APIError.bodyTimeout
+        }
+    }
+
+    /// Collects the body in memory.
+    ///
+    /// - Throws: What ``readBody(upTo:orThrow:_:)`` throws, and `BODY_MEMORY_EXHAUSTED` when all bodies together take too much
+    ///   memory.
+    func bodyData(upTo limit: Int, in exchange: Exchange, orThrow tooLarge: APIError) async throws -> Data {
+        var collected = ByteBuffer()
+        try await readBody(upTo: limit, orThrow: tooLarge) { chunk in
+            collected.writeImmutableBuffer(chunk)
+            guard exchange.body.grow(to: collected.storageCapacity) else { throw APIError.bodyMemoryExhausted }
         }
         return Data(buffer: collected)
     }

@@ -26,16 +26,19 @@ public enum FaultAction: Sendable, Hashable {
     case closeBeforeHandler
     /// The handler runs and commits, then the connection is closed: the response is lost.
     case closeAfterHandler
+    /// The handler runs and commits; the connection is closed after this many bytes of the response's body, or at its
+    /// end.
+    case cutResponse(afterBytes: Int)
 }
 
 extension FaultAction: Codable {
     private enum Kind: String, Codable {
         case delay, jitter, delayResponse, jitterResponse
-        case respond, refuseToken, redirect, gateway, closeBeforeHandler, closeAfterHandler
+        case respond, refuseToken, redirect, gateway, closeBeforeHandler, closeAfterHandler, cutResponse
     }
 
     fileprivate enum CodingKeys: String, CodingKey {
-        case kind, milliseconds, status, retryAfterSeconds, code, url, response
+        case kind, milliseconds, status, retryAfterSeconds, code, url, response, bytes
     }
 
     /// Reads `{"kind": "respond", "status": 503, "retryAfterSeconds": 2}`, and the other kinds in the same form.
@@ -62,6 +65,7 @@ extension FaultAction: Codable {
         case .gateway: self = .gateway(try container.gatewayResponse())
         case .closeBeforeHandler: self = .closeBeforeHandler
         case .closeAfterHandler: self = .closeAfterHandler
+        case .cutResponse: self = .cutResponse(afterBytes: max(0, try container.decode(Int.self, forKey: .bytes)))
         }
     }
 
@@ -98,6 +102,9 @@ extension FaultAction: Codable {
             try container.encode(response, forKey: .response)
         case .closeBeforeHandler: try container.encode(Kind.closeBeforeHandler, forKey: .kind)
         case .closeAfterHandler: try container.encode(Kind.closeAfterHandler, forKey: .kind)
+        case .cutResponse(let count):
+            try container.encode(Kind.cutResponse, forKey: .kind)
+            try container.encode(count, forKey: .bytes)
         }
     }
 }

@@ -11,6 +11,8 @@ final class FaultInjector: Sendable {
         /// The action that replaces the handler, if any.
         var interruption: FaultAction?
         var losesResponse = false
+        /// The bytes of the response's body after which the connection is closed.
+        var cut: Int?
     }
 
     private struct PlacedGate {
@@ -57,6 +59,7 @@ final class FaultInjector: Sendable {
                 case .delayResponse(let duration): decision.responseDelay += duration
                 case .jitterResponse(let bound): decision.responseDelay += bound * state.random.nextFraction()
                 case .closeAfterHandler: decision.losesResponse = true
+                case .cutResponse(let count): decision.cut = count
                 case .respond, .refuseToken, .redirect, .gateway, .closeBeforeHandler:
                     decision.interruption = rule.action
                     return decision

@@ -66,9 +66,9 @@ final class RequestLedger: Sendable {
         }
     }
 
-    func noteBufferedBodies(bytes: Int) {
+    func noteMaximum(_ maximum: any WritableKeyPath<ServerStatistics, Int> & Sendable, _ value: Int) {
         state.withLockedValue { state in
-            state.statistics.maxBufferedBodyBytes = max(state.statistics.maxBufferedBodyBytes, bytes)
+            state.statistics[keyPath: maximum] = max(state.statistics[keyPath: maximum], value)
         }
     }
 

@@ -57,8 +57,10 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
     public var inProgress = 0
     /// The most requests that were ever in progress at once.
     public var maxConcurrent = 0
-    /// The most bytes that the bodies of requests in progress ever took at once.
+    /// The most bytes of memory that the bodies of requests in progress ever took at once.
     public var maxBufferedBodyBytes = 0
+    /// The most bytes on disk that uploads in progress ever took at once.
+    public var maxUploadBytes = 0
 
     /// Counts the requests of a route that have ended.
     ///

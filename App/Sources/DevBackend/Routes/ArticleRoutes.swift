@@ -110,6 +110,9 @@ struct ArticleRoutes: Sendable {
         if let content, !(1...limits.articleCharacters).contains(content.count) {
             errors.append(.init(field: "content", message: "Must have 1 to \(limits.articleCharacters) characters."))
         }
+        for (field, text) in [("title", title), ("content", content)] where text?.contains("\0") == true {
+            errors.append(.init(field: field, message: "Must not have a null character."))
+        }
         guard errors.isEmpty else { throw APIError.validation(errors) }
     }
 }

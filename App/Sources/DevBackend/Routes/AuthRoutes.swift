@@ -8,6 +8,7 @@ struct AuthRoutes: Sendable {
     let sessions: Sessions
     let authenticator: Authenticator
     let provider: DevelopmentProvider
+    let uploads: UploadFolder
     let limits: DevBackend.Limits
 
     var routes: [Route] {
@@ -36,7 +37,8 @@ struct AuthRoutes: Sendable {
     }
 
     private func registerGuest(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let registration = try await GuestRegistration(request, in: context.exchange, limits: limits)
+        let registration = try await GuestRegistration(
+            request, in: context.exchange, uploads: uploads, limits: limits)
         let now = sessions.now()
         let file = Stored.File(
             key: "\(UUID().uuidString.lowercased()).jpg", bytes: registration.image,

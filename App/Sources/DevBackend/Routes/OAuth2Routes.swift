@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import MultipartForms
 
 /// `/oauth2`: the same token families in the form of RFC 6749 and RFC 7009.
 struct OAuth2Routes: Sendable {

@@ -29,8 +29,12 @@ struct BackendServices: Sendable {
             now: configuration.now)
         let limits = configuration.limits
         feed = ArticleFeed(database: database, limit: limits.eventStreams)
+        let uploads = try UploadFolder(
+            configuration.effectiveUploadFolder,
+            budget: ByteBudget(limit: limits.uploadBytes) { [ledger] in ledger.noteMaximum(\.maxUploadBytes, $0) })
         var routes = AuthRoutes(
-            sessions: sessions, authenticator: authenticator, provider: configuration.provider, limits: limits
+            sessions: sessions, authenticator: authenticator, provider: configuration.provider, uploads: uploads,
+            limits: limits
         ).routes
         routes += UserRoutes(database: database, authenticator: authenticator).routes
         // Before the articles: `events` is no identifier.
@@ -52,7 +56,9 @@ struct BackendServices: Sendable {
         }
         pipeline = RequestPipeline(
             routes: RouteTable(routes), faults: faults, ledger: ledger,
-            bodyMemory: BodyMemory(limit: limits.bufferedBodyBytes, ledger: ledger),
+            bodyMemory: ByteBudget(limit: limits.bufferedBodyBytes) { [ledger] in
+                ledger.noteMaximum(\.maxBufferedBodyBytes, $0)
+            },
             credentialFields: CredentialFields(dialect: configuration.dialect),
             dialect: configuration.dialect,
             publicOrigin: configuration.publicOrigin?.absoluteString, logger: configuration.logger,

@@ -14,7 +14,7 @@ struct Exchange: Sendable {
     let origin: String
     let arrival: ContinuousClock.Instant
     /// The memory that the request's body takes.
-    let body: BodyMemory.Reservation
+    let body: ByteBudget.Reservation
     let dialect: DevBackend.Dialect
     let now: @Sendable () -> Date
 

@@ -36,7 +36,9 @@ struct HTTPServer: Sendable {
                 idleTimeout: limits.bodyIdleTimeout, totalTimeout: limits.bodyTotalTimeout)
         }
         let service = try HTTPServerBuilder.http1(
-            configuration: HTTP1Channel.Configuration(additionalChannelHandlers: [bodyTimeout()])
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: [bodyTimeout()],
+                idleTimeout: TimeAmount(limits.connectionIdleTimeout))
         ).buildServer(
             configuration: ServerConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), backlog: configuration.backlog),

@@ -13,10 +13,12 @@ struct RequestPipeline: Sendable {
         case gateway(Response)
         /// The connection is closed without a response.
         case close
+        /// The connection is closed after these bytes of the body.
+        case cut(Response, Int)
 
         var status: Int? {
             switch self {
-            case .response(let response), .gateway(let response): response.status.code
+            case .response(let response), .gateway(let response), .cut(let response, _): response.status.code
             case .close: nil
             }
         }
@@ -25,7 +27,7 @@ struct RequestPipeline: Sendable {
     let routes: RouteTable
     let faults: FaultInjector
     let ledger: RequestLedger
-    let bodyMemory: BodyMemory
+    let bodyMemory: ByteBudget
     let credentialFields: CredentialFields
     let dialect: DevBackend.Dialect
     /// The scheme and authority in URLs of this server; nil for those of the connection.
@@ -59,6 +61,9 @@ struct RequestPipeline: Sendable {
             if finished.headers[.connection] == "close" { try await channel.close() }
         case .gateway(let response):
             try await writer.write(response: response.head, body: response.body)
+        case .cut(let response, let count):
+            let finished = finish(response, exchange, method: request.method)
+            try await writer.write(response: finished.head, body: finished.body.cut(after: count, closing: channel))
         case .close:
             try await channel.close()
         }
@@ -74,7 +79,7 @@ struct RequestPipeline: Sendable {
         return Exchange(
             sequence: sequence, requestID: requestID, method: method, path: path,
             origin: origin, arrival: .now,
-            body: BodyMemory.Reservation(bodyMemory), dialect: dialect, now: now)
+            body: ByteBudget.Reservation(bodyMemory), dialect: dialect, now: now)
     }
 
     /// The public origin, or the address that the connection was made to. Never the `Host` field: a client could put
@@ -112,7 +117,9 @@ struct RequestPipeline: Sendable {
             await faults.passGates(.beforeResponse, method: exchange.method, path: path)
             if decision.responseDelay > .zero { try? await Task.sleep(for: decision.responseDelay) }
         }
-        return decision.losesResponse ? .close : outcome
+        if decision.losesResponse { return .close }
+        if let count = decision.cut, case .response(let response) = outcome { return .cut(response, count) }
+        return outcome
     }
 
     private func handle(_ request: Request, _ exchange: Exchange) async -> Response {
@@ -144,7 +151,7 @@ struct RequestPipeline: Sendable {
                 Response(status: HTTPResponse.Status(code: status), headers: [.location: url.absoluteString]))
         case .gateway(let response):
             return .gateway(Response(response))
-        case .closeBeforeHandler, .closeAfterHandler, .delay, .jitter, .delayResponse, .jitterResponse:
+        case .closeBeforeHandler, .closeAfterHandler, .cutResponse, .delay, .jitter, .delayResponse, .jitterResponse:
             return .close
         }
     }
@@ -174,41 +181,6 @@ extension Response {
         self.init(
             status: HTTPResponse.Status(code: response.status), headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(string: response.body)))
-    }
-}
-
-/// Chooses the identifier of a request.
-enum RequestIdentifier {
-    private static let maximumLength = 128
-
-    /// The identifier that the client sent if it is safe in headers and logs, otherwise a new one.
-    static func choose(offered: String?) -> String {
-        guard let offered, isSafe(offered) else { return UUID().uuidString.lowercased() }
-        return offered
-    }
-
-    private static func isSafe(_ text: String) -> Bool {
-        (1...maximumLength).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
-    }
-}
-
-extension HTTPField.Name {
-    static let xRequestID = literal("X-Request-Id")
-    static let idempotencyKey = literal("Idempotency-Key")
-    static let lastEventID = literal("Last-Event-ID")
-
-    /// A name written in this code, so an invalid one is a programming error.
-    private static func literal(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("Not a field name: \(text)") }
-        return name
     }
 }
 

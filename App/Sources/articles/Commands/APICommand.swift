@@ -22,8 +22,15 @@ struct APICommand: AsyncParsableCommand {
     @Argument(help: "The path below the base URL, with a query if needed, or a URL of the same server.")
     var path: String
 
-    @Option(help: "A field name=value: of the query with GET and HEAD, else of a JSON object. Repeatable.")
+    @Option(
+        help: """
+            A field name=value: of the query with GET and HEAD, else of a JSON object, where true, false, null and \
+            integers are no text, and @FILE is the text of a file. Repeatable.
+            """)
     var field: [String] = []
+
+    @Option(help: "A field whose value is text as it is. Repeatable.")
+    var rawField: [String] = []
 
     @Option(help: "The file to send as the body; - is standard input. It is JSON unless --header says otherwise.")
     var input: String?
@@ -44,10 +51,12 @@ struct APICommand: AsyncParsableCommand {
             throw ValidationError("the method must be letters, such as GET")
         }
         guard !paginate || method.uppercased() == "GET" else { throw ValidationError("--paginate needs GET") }
-        guard field.isEmpty || input == nil else { throw ValidationError("give either --field or --input") }
+        guard field.isEmpty && rawField.isEmpty || input == nil else {
+            throw ValidationError("give either --field or --input")
+        }
         guard input == nil || !isQueryMethod else { throw ValidationError("--input cannot be sent with \(method)") }
         _ = try APIRequest.headers(header)
-        _ = try APIRequest.fields(field)
+        _ = try APIRequest.pairs(field + rawField)
     }
 
     func run() async throws {
@@ -57,8 +66,11 @@ struct APICommand: AsyncParsableCommand {
             var seen: Set<String> = []
             for _ in 0..<Self.maximumPages {
                 let response = try await response(to: request, of: graph, console)
-                guard paginate, let next = APIRequest.nextCursor(in: response.body), seen.insert(next).inserted else {
+                guard paginate, !Console.outputHasFailed, let next = APIRequest.nextCursor(in: response.body) else {
                     return
+                }
+                guard seen.insert(next).inserted else {
+                    throw Failure("the server's pages lead in a circle; stopped after \(seen.count) pages", .refused)
                 }
                 request.url = APIRequest.url(request.url, "cursor", next)
             }
@@ -71,14 +83,14 @@ struct APICommand: AsyncParsableCommand {
     private func request(below baseURL: URL) throws -> APIRequest {
         var url = try APIRequest.url(path, below: baseURL)
         var headers = try APIRequest.headers(header)
-        let fields = try APIRequest.fields(field)
+        let fields = try APIRequest.fields(field, raw: rawField)
         var body = RequestBody.none
         if let input {
             let type = headers["Content-Type"] ?? "application/json"
             headers.remove("Content-Type")
             body = .data(try InputFile(input).data(), contentType: type)
         } else if isQueryMethod {
-            for field in fields { url = APIRequest.url(url, field.name, field.value) }
+            for field in fields { url = APIRequest.url(url, field.name, field.value.text) }
         } else if !fields.isEmpty {
             body = .json(Dictionary(fields.map { ($0.name, $0.value) }) { $1 })
         }

@@ -53,12 +53,19 @@ struct APIRequest {
     /// Names and values written as `name=value`.
     ///
     /// - Throws: `ValidationError`.
-    static func fields(_ texts: [String]) throws -> [(name: String, value: String)] {
+    static func pairs(_ texts: [String]) throws -> [(name: String, value: String)] {
         try texts.map { text in
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else { throw ValidationError("--field must be name=value") }
             return (parts[0], parts[1])
         }
+    }
+
+    /// The fields of a request.
+    ///
+    /// - Throws: `ValidationError`, and ``Failure`` for a file that cannot be read.
+    static func fields(_ texts: [String], raw: [String]) throws -> [(name: String, value: FieldValue)] {
+        try pairs(texts).map { ($0.name, try FieldValue($0.value)) } + pairs(raw).map { ($0.name, .text($0.value)) }
     }
 
     /// The URL with a query item, in place of the items of that name.
@@ -92,5 +99,48 @@ struct APIRequest {
         let page =
             (try? decoder.decode(Envelope.self, from: body))?.data ?? (try? decoder.decode(Page.self, from: body))
         return page?.nextCursor
+    }
+}
+
+/// The value of a field of `articles api`, as JSON.
+enum FieldValue: Encodable, Hashable {
+    case text(String)
+    case number(Int)
+    case boolean(Bool)
+    case null
+
+    /// Reads a value: a literal of JSON, `@FILE`, or text.
+    ///
+    /// - Throws: ``Failure`` for a file that cannot be read.
+    init(_ text: String) throws {
+        switch text {
+        case "true": self = .boolean(true)
+        case "false": self = .boolean(false)
+        case "null": self = .null
+        case _ where text.hasPrefix("@"): self = .text(try InputFile(String(text.dropFirst())).text())
+        // A number in another form, such as 007, is text.
+        case _ where Int(text).map(String.init) == text: self = Int(text).map { .number($0) } ?? .text(text)
+        default: self = .text(text)
+        }
+    }
+
+    /// The value in a query.
+    var text: String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): String(number)
+        case .boolean(let isTrue): String(isTrue)
+        case .null: "null"
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .text(let text): try container.encode(text)
+        case .number(let number): try container.encode(number)
+        case .boolean(let isTrue): try container.encode(isTrue)
+        case .null: try container.encodeNil()
+        }
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// An article as `--json` prints one.
 struct ArticleObject: Encodable, PrintedObject {
-    static let fields = ["id", "title", "content", "author", "createdAt", "updatedAt"]
+    static let fields = ["id", "title", "content", "author", "createdAt", "updatedAt", "etag"]
 
     struct Author: Encodable {
         let id: String
@@ -16,8 +16,11 @@ struct ArticleObject: Encodable, PrintedObject {
     let author: Author?
     let createdAt: Date?
     let updatedAt: Date?
+    /// The version of the article, for 'articles edit --if-match'. `nil` in a list.
+    let etag: String?
 
-    init(_ article: Article) {
+    init(_ article: Article, etag: String? = nil) {
+        self.etag = etag
         id = article.id.rawValue
         title = article.title
         content = article.content
@@ -31,15 +34,16 @@ extension Console {
     /// Prints an article.
     ///
     /// - Throws: `EncodingError`.
-    func print(_ article: Article) throws {
-        print(terminal.bold(article.title))
+    func print(_ article: Article, etag: String? = nil) throws {
+        print(terminal.bold(article.title.onOneLine))
         let facts = [
-            "article \(article.id)", article.author.map { "by \($0.name)" }, article.createdAt?.formatted(.iso8601),
+            "article \(article.id)", article.author.map { "by \($0.name.onOneLine)" },
+            article.createdAt?.formatted(.iso8601),
         ]
         print(terminal.faint(facts.compactMap(\.self).joined(separator: ", ")))
         print()
-        print(article.content)
-        try printObject(["article": ArticleObject(article)], selectingIn: "article")
+        print(article.content.replacing("\r\n", with: "\n").withoutControls)
+        try printObject(["article": ArticleObject(article, etag: etag)], selectingIn: "article")
     }
 }
 

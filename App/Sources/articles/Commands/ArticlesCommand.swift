@@ -17,22 +17,24 @@ struct ArticlesCommand: AsyncParsableCommand {
 
             Exit status: 0 success; 1 refused by the server, or a claim of the demo does not hold; 64 usage error; \
             65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 73 the \
-            output cannot be written; 74 the token store failed; 75 try again later; 77 not signed in; 78 configuration error; 130 interrupted.
+            output cannot be written; 74 the token store failed; 75 try again later; 77 not signed in; 78 configuration \
+            error; 130 interrupted; 141 the reader of the output has gone.
             """,
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, ServeCommand.self, LoginCommand.self, ListCommand.self, ShowCommand.self,
-            CreateCommand.self, EditCommand.self, DeleteCommand.self, StatusCommand.self, LogoutCommand.self,
-            SessionCommand.self, ProfileCommand.self, APICommand.self, WebCommand.self, DoctorCommand.self,
-            ManCommand.self,
+            CreateCommand.self, EditCommand.self, DeleteCommand.self, WatchCommand.self, PhotoCommand.self,
+            StatusCommand.self, LogoutCommand.self, SessionCommand.self, ProfileCommand.self, APICommand.self,
+            WebCommand.self, DoctorCommand.self, ManCommand.self,
         ]
     )
 
     /// Parses the arguments and runs their command. A failure is printed as one line on standard error.
     static func run(_ arguments: [String]) async -> ExitStatus {
         let console = Console(isJSON: JSONFields.isRequested(by: arguments))
-        let status = await perform(JSONFields.normalized(arguments), console)
+        let status = await Interruption.run { await perform(JSONFields.normalized(arguments), console) }
         guard status == .success, Console.outputHasFailed else { return status }
+        guard !Console.outputHasNoReader else { return .noReader }
         let failure = Failure("the output cannot be written; check that the disk is not full", .output)
         console.printError(failure)
         return failure.status

@@ -32,6 +32,13 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The status of the response to an expired access token (default: 401).")
     var expiredStatus: String?
 
+    @Option(
+        help: """
+            The header fields of the tokens: one name, or two with a comma between them for a server that needs the \
+            refresh token too (default: Authorization).
+            """)
+    var tokenFields: String?
+
     @Option(help: "The profile of the configuration file, with a session of its own (default: default).")
     var profile: String?
 
@@ -40,13 +47,19 @@ struct ConnectionOptions: ParsableArguments {
     /// Runs the body with the object graph of these flags, the environment and the configuration file, waits until the
     /// background work has ended, closes the connections, and writes what was recorded of the requests.
     ///
+    /// - Parameters:
+    ///   - handlesSignals: Whether the body ends on SIGINT and SIGTERM. Otherwise they end it and the process, after what
+    ///     was recorded is written.
+    ///   - body: Does the work of the command.
     /// - Throws: `ConfigurationError`, and what the body throws.
-    func withGraph(_ body: (AppGraph) async throws -> Void) async throws {
+    func withGraph(handlesSignals: Bool = false, _ body: (AppGraph) async throws -> Void) async throws {
         let token = try EnvironmentToken()
         var configuration = try configuration()
         if token != nil { configuration.store = .memory }
         let recording = try traffic.start()
         let transport = PlatformTransport()
+        let interruption = recording.isActive && !handlesSignals ? Interruption.current : nil
+        await interruption?.trap { [url = configuration.baseURL] in try? Self.finish(recording, url) }
         let graph = AppGraph(
             configuration, transport: recording.transport(transport), observers: recording.observers)
         let outcome: Result<Void, any Error>
@@ -57,10 +70,18 @@ struct ConnectionOptions: ParsableArguments {
         } catch {
             outcome = .failure(error)
         }
+        if let interruption, interruption.hasSignal {
+            // A refresh that is under way is not waited for: the store has its record.
+            await recording.cancelRequests()
+            try? Self.finish(recording, configuration.baseURL)
+            interruption.end()
+        }
         // The body's error is the one to report. If tokens could not be deleted, or a record cannot be written, the next
         // run shows it.
         let settled = await settle(graph, transport)
-        let written = Result { try finish(recording, configuration) }
+        let written = Result { try Self.finish(recording, configuration.baseURL) }
+        interruption?.end()
+        interruption?.stop()
         for result in [outcome, settled, written] { try result.get() }
     }
 
@@ -76,8 +97,8 @@ struct ConnectionOptions: ParsableArguments {
         return outcome
     }
 
-    private func finish(_ recording: TrafficRecording, _ configuration: AppConfiguration) throws {
-        try recording.finish("articles \(Self.command)", baseURL: configuration.baseURL.absoluteString)
+    private static func finish(_ recording: TrafficRecording, _ baseURL: URL) throws {
+        try recording.finish("articles \(command)", baseURL: baseURL.absoluteString)
     }
 
     /// The names of the command that runs. Its other arguments may be secrets.
@@ -93,7 +114,8 @@ struct ConnectionOptions: ParsableArguments {
     func configuration() throws -> AppConfiguration {
         let values: [Setting: String?] = [
             .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .replay: replay,
-            .clientID: clientID, .expiredStatus: expiredStatus, .profile: profile,
+            .clientID: clientID, .expiredStatus: expiredStatus, .tokenFields: tokenFields,
+            .profile: profile,
         ]
         return try AppConfiguration.read(flags: values.compactMapValues(\.self))
     }

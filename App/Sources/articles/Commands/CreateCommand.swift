@@ -31,7 +31,7 @@ struct CreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let text = body == "-" ? String(decoding: try InputFile("-").data(), as: UTF8.self) : body
+        let text = body == "-" ? try InputFile("-").text() : body
         // One key for all attempts of this command.
         let key = idempotencyKey ?? UUID().uuidString
         try await connection.withGraph { graph in

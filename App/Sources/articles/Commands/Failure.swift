@@ -18,7 +18,7 @@ struct Failure: Error {
     var response = Response()
 
     init(_ message: String, _ status: ExitStatus) {
-        self.message = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+        self.message = message.split(whereSeparator: \.isNewline).joined(separator: " ").withoutControls
         self.status = status
     }
 
@@ -89,7 +89,11 @@ struct Failure: Error {
         case .validationFailure:
             // "See 'articles show --help' for more information." names the subcommand.
             let full = ArticlesCommand.fullMessage(for: error)
-            let help = full.firstMatch(of: /See '([^'\n]+)' for more/).map { String($0.1) } ?? "articles --help"
+            let found = full.firstMatch(of: /See '([^'\n]+)' for more/).map { String($0.1) }
+            let known = ArticlesCommand.configuration.subcommands.contains {
+                $0.configuration.commandName == ConnectionOptions.command
+            }
+            let help = found ?? (known ? "articles \(ConnectionOptions.command) --help" : "articles --help")
             self.init("\(ArticlesCommand.message(for: error)); see '\(help)'", .usage)
         default:
             self.init("internal error: \(type(of: error)); please report it", .internalError)
@@ -114,4 +118,6 @@ struct ExitStatus: Error, Hashable {
     static let tryLater = ExitStatus(rawValue: 75)
     static let notSignedIn = ExitStatus(rawValue: 77)
     static let configuration = ExitStatus(rawValue: 78)
+    /// As a shell reports the end by SIGPIPE.
+    static let noReader = ExitStatus(rawValue: 141)
 }

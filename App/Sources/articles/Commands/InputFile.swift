@@ -28,17 +28,29 @@ struct InputFile {
         return try read(handle)
     }
 
+    /// Reads the file as text.
+    ///
+    /// - Throws: ``Failure``, also for text that is not UTF-8: its characters would be lost.
+    func text() throws -> String {
+        guard let text = String(validating: try data(), as: UTF8.self) else {
+            throw Failure("\(name) is not UTF-8 text; convert it first", .unusableInput)
+        }
+        return text
+    }
+
+    private var name: String { path == "-" ? "standard input" : path }
+
     private func read(_ handle: FileHandle) throws -> Data {
         do {
             let data = try handle.read(upToCount: Self.limit + 1) ?? Data()
             guard data.count <= Self.limit else {
-                throw Failure("\(path) is larger than \(Self.limit.inKilobytes); choose a smaller file", .unusableInput)
+                throw Failure("\(name) is larger than \(Self.limit.inKilobytes); choose a smaller file", .unusableInput)
             }
             return data
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw Failure("\(path) cannot be read; check that it is a regular file", .missingInput)
+            throw Failure("\(name) cannot be read; check that it is open, and no folder", .missingInput)
         }
     }
 }

@@ -28,20 +28,24 @@ struct ListCommand: AsyncParsableCommand {
             let wanted = all ? Int.max : limit
             var articles: [Article] = []
             var next = cursor.map { Article.Cursor(rawValue: $0) }
+            var seen: Set<Article.Cursor?> = [next]
             repeat {
                 // The page size avoids a request for articles beyond the limit.
                 let page = try await graph.articles.page(after: next, limit: min(wanted - articles.count, 50))
                 for article in page.items { Self.print(article, on: console) }
                 articles += page.items
-                guard page.nextCursor == nil || page.nextCursor != next else { break }
+                guard !Console.outputHasFailed else { break }
                 next = page.nextCursor
+                guard next == nil || seen.insert(next).inserted else {
+                    throw Failure("the server's pages lead in a circle; stopped after \(seen.count) pages", .refused)
+                }
             } while next != nil && articles.count < wanted
             if articles.isEmpty { console.note("no articles; create one with 'articles create'") }
             if let next {
                 console.note("\(articles.count) articles, and more follow: use --all, --limit, or --cursor \(next)")
             }
             try console.printObject(
-                ListObject(articles: articles.map(ArticleObject.init), nextCursor: next?.rawValue),
+                ListObject(articles: articles.map { ArticleObject($0) }, nextCursor: next?.rawValue),
                 selectingIn: "articles")
         }
     }

@@ -177,8 +177,7 @@ struct LoginSocialCommand: AsyncParsableCommand {
         if let developmentName {
             return try await DevelopmentProvider().token(for: provider, subject: developmentName, name: developmentName)
         }
-        let text = String(decoding: try InputFile(tokenFile ?? "-").data(), as: UTF8.self)
-        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let token = try InputFile(tokenFile ?? "-").text().trimmingCharacters(in: .whitespacesAndNewlines)
         guard !token.isEmpty else {
             throw Failure("the token file is empty; write the provider's token to it", .unusableInput)
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Composition
 import DataAPI
+import NetworkCore
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one article.")
@@ -11,7 +12,9 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await connection.withGraph { graph in
-            try output.console.print(await graph.articles.article(article.id))
+            let (article, etag) = try await graph.network.send(
+                Endpoint<Article>.article(article.id).map { ($0, $1.headers["ETag"]) })
+            try output.console.print(article, etag: etag)
         }
     }
 }

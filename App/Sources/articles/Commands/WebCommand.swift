@@ -31,7 +31,7 @@ struct WebCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await connection.withGraph { graph in
+        try await connection.withGraph(handlesSignals: true) { graph in
             let server = try await start(graph)
             try await server.run {
                 output.console.print("Open \(server.url.absoluteString)")

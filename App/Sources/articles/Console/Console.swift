@@ -1,3 +1,4 @@
+import ArticlesWeb
 import Foundation
 import NIOConcurrencyHelpers
 
@@ -26,9 +27,14 @@ final class Console: Sendable {
     }
 
     /// Whether output of this process could not be written, for the exit status: a full disk must not look like success.
-    static var outputHasFailed: Bool { failure.withLockedValue { $0 } }
+    static var outputHasFailed: Bool { state.withLockedValue { $0 != .works } }
 
-    private static let failure = NIOLockedValueBox(false)
+    /// Whether the reader of a pipe has gone, as `head` does: no error of this program.
+    static var outputHasNoReader: Bool { state.withLockedValue { $0 == .hasNoReader } }
+
+    private enum OutputState { case works, hasNoReader, fails }
+
+    private static let state = NIOLockedValueBox(OutputState.works)
 
     /// The output so far, of both streams.
     var transcript: String { printed.withLockedValue { $0 } }
@@ -54,7 +60,7 @@ final class Console: Sendable {
     ///
     /// A cell is one line without control characters: text from a server must not change the table or the terminal.
     func printRow(_ cells: [String], aligned: ([String]) -> String) {
-        let cells = cells.map { String($0.map { $0.isControl ? " " : $0 }) }
+        let cells = cells.map(\.onOneLine)
         print(terminal.isTerminal ? aligned(cells) : cells.joined(separator: "\t"))
     }
 
@@ -157,19 +163,33 @@ final class Console: Sendable {
 
     private func put(_ data: Data, to stream: FileHandle) {
         // One lock for all consoles: a line is never in the middle of another.
-        Self.failure.withLockedValue { hasFailed in
+        Self.state.withLockedValue { state in
             do {
                 try stream.write(contentsOf: data)
             } catch {
-                hasFailed = true
+                // The library keeps the system's error number in `errno` only.
+                state = errno == EPIPE && state != .fails ? .hasNoReader : .fails
             }
         }
     }
 }
 
-extension Character {
-    /// Whether a terminal could act on the character instead of showing it: C0, DEL and C1 (ECMA-48), a line separator.
-    var isControl: Bool {
-        isNewline || unicodeScalars.contains { $0.properties.generalCategory == .control }
+extension String {
+    /// The text on one line, without control characters.
+    var onOneLine: String { String(map { $0.isControl ? " " : $0 }) }
+
+    /// The text for people, with its line breaks and tabs. Other control characters are replaced: a server's text must
+    /// not act on the terminal.
+    var withoutControls: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { scalar in
+                    scalar == "\n" || scalar == "\t" || !scalar.isInvisibleControl ? scalar : "\u{FFFD}"
+                }))
     }
+}
+
+extension Character {
+    /// Whether a terminal could act on the character instead of showing it: a line separator, or a control character.
+    var isControl: Bool { isNewline || unicodeScalars.contains(where: \.isInvisibleControl) }
 }

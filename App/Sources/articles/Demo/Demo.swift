@@ -32,7 +32,10 @@ struct Demo {
     /// - Throws: An error for ``Failure/init(_:)``, when the demo cannot start.
     func run() async throws -> Bool {
         let folder = try TemporaryFolder()
-        let interrupts = await InterruptGuard(removing: folder)
+        let interrupts = await InterruptGuard { [recording] in
+            try? recording.finish(DemoReport.title, baseURL: "")
+            folder.remove()
+        }
         defer {
             folder.remove()
             interrupts.cancel()
@@ -100,16 +103,16 @@ struct TemporaryFolder: Sendable {
     }
 }
 
-/// Removes a folder and ends the process on SIGINT and SIGTERM.
+/// Cleans up and ends the process on SIGINT and SIGTERM.
 struct InterruptGuard {
     private let signalTask: Task<Void, Never>
 
     /// Starts to wait for signals. Once it returns, none is missed.
-    init(removing folder: TemporaryFolder) async {
+    init(cleanUp: @escaping @Sendable () -> Void) async {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         signalTask = Task {
             for await signal in signals {
-                folder.remove()
+                cleanUp()
                 exit(128 + signal.rawValue)
             }
         }

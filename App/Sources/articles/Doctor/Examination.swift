@@ -11,17 +11,17 @@ struct Examination {
     private static let leaseLimit: Duration = .seconds(2)
 
     /// How long to wait for a response.
-    private static let responseLimit: Duration = .seconds(15)
+    static let responseLimit: Duration = .seconds(15)
 
     /// How far the device's clock may differ from the server's without a warning. `Date` counts whole seconds.
     private static let clockTolerance: TimeInterval = 30
 
-    private let graph: AppGraph
-    private(set) var checks: [Check] = []
-    private var stored: StoredSession?
+    let graph: AppGraph
+    var checks: [Check] = []
+    var stored: StoredSession?
     /// How far the server's clock is ahead of this one. `nil`: not known.
-    private var clockSkew: TimeInterval?
-    private var isReachable = false
+    var clockSkew: TimeInterval?
+    var isReachable = false
 
     init(_ graph: AppGraph) {
         self.graph = graph
@@ -173,69 +173,5 @@ struct Examination {
             .warning(
                 "clock", "\(seconds) \(direction) the server's",
                 "tokens are refreshed by the server's clock all the same; set the clock of this machine"))
-    }
-}
-
-/// The session.
-extension Examination {
-    private static let signIn = "sign in with 'articles login guest --name NAME --photo FILE'"
-
-    private mutating func checkToken() async {
-        switch stored {
-        case .active(let bundle): await check(bundle)
-        case .tombstone(let tombstone):
-            let text = StatusObject.Ending(tombstone.reason, date: tombstone.date)?.text ?? "not known why"
-            checks.append(.warning("token", "no session: the last one ended (\(text))", Self.signIn))
-        case .empty: checks.append(.warning("token", "not signed in", Self.signIn))
-        case nil: checks.append(.failure("token", "not known: the store cannot be read", "see the line on the store"))
-        }
-    }
-
-    private mutating func check(_ bundle: TokenBundle) async {
-        let renewal = "the next command refreshes it"
-        if let intent = bundle.refreshIntent {
-            return checks.append(
-                .warning(
-                    "token", "a refresh has not ended (process \(intent.owner), \(intent.date.formatted(.iso8601)))",
-                    "the next command completes it"))
-        }
-        let canRefresh = bundle.refreshToken.map { !$0.isEmpty } ?? false
-        let now = Date() + (clockSkew ?? bundle.clockSkew)
-        if let expiresAt = bundle.expiresAt, bundle.isExpired(at: now) {
-            let message = "signed in; the access token expired at \(expiresAt.formatted(.iso8601))"
-            return checks.append(
-                canRefresh
-                    ? .ok("token", "\(message), \(renewal)")
-                    : .failure("token", "\(message), and there is no refresh token", Self.signIn))
-        }
-        let validity = bundle.expiresAt.map { "valid until \($0.formatted(.iso8601))" } ?? "without a known expiry"
-        let facts = "\(validity), \(canRefresh ? "refreshable" : "not refreshable")"
-        switch await isAccepted(bundle) {
-        case true?: checks.append(.ok("token", "signed in, accepted by the server, \(facts)"))
-        case nil: checks.append(.warning("token", "signed in, not verified at the server, \(facts)"))
-        case false? where canRefresh:
-            checks.append(.warning("token", "signed in, but the server refuses the access token", renewal))
-        case false?:
-            checks.append(
-                .failure(
-                    "token", "the server refuses the access token, and there is no refresh token",
-                    EnvironmentToken.isSet ? "set another one in \(EnvironmentToken.variable)" : Self.signIn))
-        }
-    }
-
-    /// Whether the server accepts the access token; `nil` when there is no response about it. A refusal has no effect:
-    /// the request does not go through the session.
-    private func isAccepted(_ bundle: TokenBundle) async -> Bool? {
-        guard isReachable else { return nil }
-        var endpoint = Endpoint<HTTPResponse>.request(.get, "users/me")
-            .header("Authorization", "Bearer \(bundle.accessToken)")
-        endpoint.deadline = Self.responseLimit
-        do {
-            _ = try await graph.unauthenticatedNetwork.send(endpoint)
-            return true
-        } catch {
-            let status = (error as? NetworkError)?.status
-            return status == 401 || status == graph.configuration.expiredStatus ? false : nil
-        }
     }
 }

@@ -1,3 +1,5 @@
+import ArticlesWeb
+
 /// A piece of a page. Text that is put into it is escaped; only literals and other pieces are not.
 ///
 /// ```swift
@@ -33,23 +35,6 @@ struct HTML: ExpressibleByStringInterpolation, CustomStringConvertible {
 
         mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
-        mutating func appendInterpolation(_ value: String) {
-            for scalar in value.unicodeScalars { text += HTML.escaped(scalar) }
-        }
-    }
-
-    /// A character as text of an element or of an attribute in quotes. Control characters, and those that change the
-    /// direction of the text around them (UAX #9), are replaced.
-    private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        switch scalar {
-        case "&": "&amp;"
-        case "<": "&lt;"
-        case ">": "&gt;"
-        case "\"": "&quot;"
-        case "'": "&#39;"
-        case "\n", "\t": String(scalar)
-        case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": "\u{FFFD}"
-        default: scalar.properties.generalCategory == .control ? "\u{FFFD}" : String(scalar)
-        }
+        mutating func appendInterpolation(_ value: String) { text += Markup.escaped(value) }
     }
 }

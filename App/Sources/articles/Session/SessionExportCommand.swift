@@ -11,7 +11,9 @@ struct SessionExportCommand: AsyncParsableCommand {
             The session then ends here, and its tokens stay valid: a server takes two holders of one refresh token for \
             a theft. The file is as good as a password.
 
-            If the command is killed, run it again with the same file: it continues.
+            If the command is killed, run it again with the same file: it continues. That holds for a file to which \
+            standard output was redirected too. A pipe cannot be asked whether its reader has kept the session: use a \
+            file where it may not.
             """
     )
 
@@ -39,9 +41,18 @@ struct SessionExportCommand: AsyncParsableCommand {
         guard isatty(STDOUT_FILENO) == 0 else {
             throw Failure("standard output is a terminal; name a file, or redirect it", .usage)
         }
-        try await graph.moveSessionOut { bundle, ended in
-            let session = MovedSession(bundle, ended, baseURL: graph.configuration.baseURL)
-            try SessionFile.write(session, to: STDOUT_FILENO)
+        let url = graph.configuration.baseURL
+        let bundle = try await graph.moveSessionOut { bundle, ended in
+            try SessionFile.startStream(MovedSession(bundle, ended, baseURL: url), on: STDOUT_FILENO)
+        }
+        do {
+            try SessionFile.endStream(on: STDOUT_FILENO)
+        } catch {
+            // Without its last line the session cannot be imported, so it returns.
+            guard try await graph.moveSessionIn(bundle) == nil else {
+                throw Failure("another process has signed in meanwhile; the moved session is lost", .tryLater)
+            }
+            throw error
         }
         output.console.note("the session was moved; import it with 'articles session import'")
     }

@@ -46,7 +46,9 @@ extension SessionFile {
         guard line.hasPrefix(title), line.count == title.count + stateLength,
             let state = State(rawValue: line.dropFirst(title.count).trimmingCharacters(in: .whitespaces))
         else { throw Failure("\(name) is not a file of 'articles session export'", .unusableInput) }
-        return state
+        guard state == .streaming else { return state }
+        let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return lines.count == 5 && Data(lines[3]) == Data(State.moved.rawValue.utf8) ? .moved : .exporting
     }
 
     /// The session in the content of a file.

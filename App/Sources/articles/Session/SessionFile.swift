@@ -9,6 +9,7 @@ import Foundation
 /// {"baseURL":"…","bundle":{…}}\n
 /// the place of an import that is under way\n
 /// ```
+/// On a stream the state is `streaming`, and the last line is `moved` once the session has left its store.
 /// The state has a fixed width and is changed in place, by one write. The file is locked while it is open.
 final class SessionFile {
     /// Where the session is.
@@ -19,6 +20,8 @@ final class SessionFile {
         case moved
         /// In the file, or already in the store that takes it: the import was interrupted.
         case importing
+        /// Written to a stream, which cannot be changed: `moved` if the last line says so, else `exporting`.
+        case streaming
     }
 
     /// The most bytes of a file: 1 MiB. A session has a few kilobytes.
@@ -46,7 +49,8 @@ final class SessionFile {
         guard number >= 0 else {
             let problem = errno
             guard problem == EEXIST else { throw failure("cannot be created", problem, path, .output) }
-            if let file = try? open(path), file.state == .exporting, let data = try? file.data(), !data.isEmpty {
+            if let file = try? opened(path), file.state == .exporting, let data = try? file.data(), !data.isEmpty {
+                try file.checkIsPrivate()
                 // Without a whole session the export was killed while it was written.
                 guard let left = try? content(of: data, named: path) else { return file }
                 if left.hasLeft(stored) || stored.bundle?.session == left.bundle.session { return file }
@@ -73,45 +77,47 @@ final class SessionFile {
         state = .exporting
     }
 
-    /// Writes a session that is moved to a stream, such as a pipe.
-    ///
-    /// - Throws: ``Failure``.
-    static func write(_ session: MovedSession, to descriptor: Int32) throws {
-        do {
-            try FileHandle(fileDescriptor: descriptor).write(contentsOf: text(of: session, .moved))
-        } catch {
-            throw Failure("the output cannot be written; the session stays", .output)
-        }
-        // A pipe or a terminal has nothing to synchronize.
-        fsync(descriptor)
-    }
-
     // MARK: Import
 
     /// Opens a file that only its owner can read.
     ///
     /// - Throws: ``Failure``.
     static func open(_ path: String) throws -> SessionFile {
+        let file = try opened(path) { try $0.checkIsPrivate() }
+        // A stream that was redirected to a file.
+        if file.state == .moved { try file.set(.moved) }
+        return file
+    }
+
+    private static func opened(_ path: String, check: (SessionFile) throws -> Void = { _ in }) throws -> SessionFile {
         let number = Foundation.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else {
             guard errno != ENOENT else { throw Failure("\(path) does not exist; check the path", .missingInput) }
             throw failure("cannot be opened", errno, path, .missingInput)
         }
         let file = SessionFile(path, FileHandle(fileDescriptor: number, closeOnDealloc: true), .moved)
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        guard attributes?[.type] as? FileAttributeType == .typeRegular else {
+        guard try file.attributes()[.type] as? FileAttributeType == .typeRegular else {
             throw Failure("\(path) is not a regular file", .missingInput)
         }
-        let owner = (attributes?[.ownerAccountID] as? NSNumber)?.uint32Value
-        let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
+        try check(file)
+        try file.lock()
+        file.state = try state(in: file.data(), named: path)
+        return file
+    }
+
+    private func attributes() throws -> [FileAttributeKey: Any] {
+        try attempt("cannot be read") { try FileManager.default.attributesOfItem(atPath: path) }
+    }
+
+    private func checkIsPrivate() throws {
+        let attributes = try attributes()
+        let owner = (attributes[.ownerAccountID] as? NSNumber)?.uint32Value
+        let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
         guard owner == geteuid(), mode & 0o077 == 0 else {
             throw Failure(
                 "other users can access \(path), so the session may be stolen: sign it out, or run: chmod 600 \(path)",
                 .unusableInput)
         }
-        try file.lock()
-        file.state = try state(in: file.data(), named: path)
-        return file
     }
 
     /// The session in the file.

@@ -18,6 +18,13 @@ struct SessionImportCommand: AsyncParsableCommand {
     @Flag(help: "End the session that is signed in here, and revoke its tokens.")
     var replace = false
 
+    @Flag(
+        help: """
+            Import a session whose export was interrupted. Only if 'articles status' says where it was that it has \
+            moved: otherwise it has two holders, which a server takes for a theft.
+            """)
+    var hasMoved = false
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
@@ -28,7 +35,7 @@ struct SessionImportCommand: AsyncParsableCommand {
                 throw Failure("the session would end with this command; use --store file", .usage)
             }
             let file = try file == "-" ? nil : SessionFile.open(file)
-            let session = try file?.content() ?? SessionFile.content(of: InputFile("-").data(), named: "standard input")
+            let session = try file?.content() ?? contentOfStandardInput(graph)
             try check(session, for: graph.configuration.baseURL)
             let isHere = try await store.readable()?.holds(session.bundle.session) ?? false
             if let file {
@@ -54,6 +61,19 @@ struct SessionImportCommand: AsyncParsableCommand {
         }
     }
 
+    /// The session on standard input. One that is not moved yet is stored in a file: it may have no other holder.
+    private func contentOfStandardInput(_ graph: AppGraph) throws -> MovedSession {
+        let data = try InputFile("-").data()
+        let session = try SessionFile.content(of: data, named: "standard input")
+        guard try SessionFile.state(in: data, named: "standard input") == .exporting else { return session }
+        let folder = (graph.configuration.storeLocation as NSString).deletingLastPathComponent
+        let path = try SessionFile.keep(data, in: folder)
+        throw Failure(
+            "the export was interrupted, so the session may still be signed in where it was; it is in \(path). If "
+                + "'articles status' there says that it has moved, run: articles session import --has-moved \(path)",
+            .unusableInput)
+    }
+
     /// The store, as the file names it while it is imported.
     private func destination(_ graph: AppGraph) -> String {
         let location = graph.configuration.storeLocation
@@ -75,12 +95,14 @@ struct SessionImportCommand: AsyncParsableCommand {
         _ file: SessionFile, _ session: MovedSession, _ store: any SharedTokenStore, _ destination: String
     ) async throws {
         switch file.state {
-        case .moved: return
+        case .moved, .streaming: return
         case .exporting:
-            guard try await !session.hasLeft(store.readable()) else { return }
+            let hasLeftHere = try await session.hasLeft(store.readable())
+            guard !hasMoved, !hasLeftHere else { return }
             throw Failure(
                 "the export to \(self.file) was interrupted, so the session may still be signed in where it was; "
-                    + "run 'articles session export' with this file there again",
+                    + "run 'articles session export' with this file there again, or, if 'articles status' there says "
+                    + "that it has moved, add --has-moved here",
                 .unusableInput)
         case .importing:
             let earlier = try file.destination()

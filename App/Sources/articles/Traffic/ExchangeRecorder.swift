@@ -20,6 +20,7 @@ final class ExchangeRecorder: Sendable {
     private struct State {
         var records: [(call: UUID, attempt: Int, recorder: HARRecorder)] = []
         var omitted = 0
+        var underWay: [UUID: Task<HTTPTransportResponse, any Error>] = [:]
     }
 
     private let state = NIOLockedValueBox(State())
@@ -35,6 +36,13 @@ final class ExchangeRecorder: Sendable {
 
     /// The number of exchanges above the limit.
     var omitted: Int { state.withLockedValue(\.omitted) }
+
+    /// Cancels what is under way, so that it is recorded.
+    func cancelAll() async {
+        let tasks = state.withLockedValue { Array($0.underWay.values) }
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = await task.result }
+    }
 
     /// A transport that records what another one does.
     func around(_ next: any HTTPTransport) -> any HTTPTransport { Transport(next: next, recorder: self) }
@@ -54,7 +62,15 @@ final class ExchangeRecorder: Sendable {
                 state.records.append((request.context.id, request.context.attempt, archive))
                 return true
             }
-            return try await (isKept ? archive : next).perform(request)
+            guard isKept else { return try await next.perform(request) }
+            let (id, task) = (UUID(), Task { try await archive.perform(request) })
+            recorder.state.withLockedValue { $0.underWay[id] = task }
+            defer { recorder.state.withLockedValue { _ = $0.underWay.removeValue(forKey: id) } }
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
         }
     }
 }

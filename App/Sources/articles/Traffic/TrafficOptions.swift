@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import NIOConcurrencyHelpers
 import NetworkCore
 
 /// The flags that show or record the requests of a command. None of them shows a secret.
@@ -38,6 +39,7 @@ final class TrafficRecording: Sendable {
     private let exchanges = ExchangeRecorder()
     private let console = Console(isJSON: false)
     private let startedAt = Date()
+    private let isFinished = NIOLockedValueBox(false)
 
     init(_ options: TrafficOptions) throws {
         self.options = options
@@ -53,7 +55,7 @@ final class TrafficRecording: Sendable {
         if options.verbose {
             observers.append(
                 LoggingObserver(minimumLevel: .debug) { [console] _, line in
-                    console.log(String(line.map { $0.isControl ? " " : $0 }))
+                    console.log(line.onOneLine)
                 })
         }
         return observers
@@ -64,7 +66,13 @@ final class TrafficRecording: Sendable {
         har == nil && report == nil ? next : exchanges.around(next)
     }
 
-    /// Draws and writes what was recorded.
+    /// Whether anything is recorded that is drawn or written at the end.
+    var isActive: Bool { recordsEvents || har != nil }
+
+    /// Ends the requests that are under way, which are then recorded as cancelled.
+    func cancelRequests() async { await exchanges.cancelAll() }
+
+    /// Draws and writes what was recorded. Another call does nothing, but waits for the first one.
     ///
     /// - Parameters:
     ///   - title: The command, for the page.
@@ -72,6 +80,14 @@ final class TrafficRecording: Sendable {
     ///   - claims: The claims of the demo.
     /// - Throws: ``Failure`` when a file cannot be written.
     func finish(_ title: String, baseURL: String, claims: [Claims.Claim] = []) throws {
+        try isFinished.withLockedValue { isFinished in
+            guard !isFinished else { return }
+            isFinished = true
+            try write(title, baseURL: baseURL, claims: claims)
+        }
+    }
+
+    private func write(_ title: String, baseURL: String, claims: [Claims.Claim]) throws {
         if options.trace {
             let spans = CallSpan.spans(of: events.events, baseURL: baseURL)
             let lines = Waterfall(terminal: console.progressTerminal).lines(for: spans)

@@ -46,6 +46,11 @@ final class Home: Sendable {
         return url.path
     }
 
+    /// The names of the files in the home folder that start with a text.
+    func files(_ prefix: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix(prefix) }
+    }
+
     /// The only token file.
     func tokenFile() throws -> URL {
         let files = try FileManager.default.contentsOfDirectory(

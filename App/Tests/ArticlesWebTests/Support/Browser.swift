@@ -1,7 +1,6 @@
 import Foundation
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOPosix
+import ProgramTesting
 
 /// A browser without script: cookies, redirects, forms. Every request has a connection of its own, and every header
 /// field can be left out or replaced.
@@ -57,7 +56,7 @@ final class Browser: Sendable {
     func send(
         _ method: String, _ path: String, _ fields: [String: String?] = [:], body: Data = Data()
     ) async throws -> Reply {
-        let connection = try await Connection.open(port: port)
+        let connection = try await RawConnection.open(port: port)
         try await connection.send(head(method, path, fields, length: body.count) + body)
         let reply = Reply(await connection.receiveAll())
         if let field = reply.headers["set-cookie"] { cookie = String(field.prefix { $0 != ";" }) }
@@ -120,73 +119,9 @@ final class Browser: Sendable {
     }
 
     /// Opens the live updates.
-    func events(_ fields: [String: String?] = [:]) async throws -> Connection {
-        let connection = try await Connection.open(port: port)
+    func events(_ fields: [String: String?] = [:]) async throws -> RawConnection {
+        let connection = try await RawConnection.open(port: port)
         try await connection.send(head("GET", "/events", fields, length: 0))
         return connection
-    }
-}
-
-/// A TCP connection.
-struct Connection: Sendable {
-    private let channel: any Channel
-    private let received: AsyncStream<Data>
-    private let rest = NIOLockedValueBox(Data())
-
-    static func open(port: Int) async throws -> Connection {
-        let (received, continuation) = AsyncStream<Data>.makeStream()
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .channelInitializer { channel in channel.pipeline.addHandler(Receiver(continuation)) }
-            .connect(host: "127.0.0.1", port: port).get()
-        return Connection(channel: channel, received: received)
-    }
-
-    func send(_ data: Data) async throws {
-        try await channel.writeAndFlush(ByteBuffer(bytes: data))
-    }
-
-    /// Reads until the server closes the connection.
-    func receiveAll() async -> Data {
-        await received.reduce(into: Data()) { $0 += $1 }
-    }
-
-    /// Reads until the input contains the text, or the server closes the connection. What follows the text is read next.
-    func receive(until text: String) async -> String {
-        var input = rest.withLockedValue { $0 }
-        var pieces = received.makeAsyncIterator()
-        while true {
-            if let found = input.range(of: Data(text.utf8)) {
-                rest.withLockedValue { $0 = Data(input[found.upperBound...]) }
-                return String(decoding: input[..<found.upperBound], as: UTF8.self)
-            }
-            guard let piece = await pieces.next() else { return String(decoding: input, as: UTF8.self) }
-            input += piece
-        }
-    }
-
-    func close() async throws {
-        try await channel.close()
-    }
-
-    private final class Receiver: ChannelInboundHandler, Sendable {
-        typealias InboundIn = ByteBuffer
-
-        private let continuation: AsyncStream<Data>.Continuation
-
-        init(_ continuation: AsyncStream<Data>.Continuation) {
-            self.continuation = continuation
-        }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            continuation.yield(Data(unwrapInboundIn(data).readableBytesView))
-        }
-
-        func channelInactive(context: ChannelHandlerContext) {
-            continuation.finish()
-        }
-
-        func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            continuation.finish()
-        }
     }
 }

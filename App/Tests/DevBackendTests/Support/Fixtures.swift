@@ -1,5 +1,7 @@
+import DevBackend
 import Foundation
 import NIOConcurrencyHelpers
+import ProgramTesting
 import Testing
 
 /// The header of a JPEG, with a frame of the given size, padded to a length.
@@ -76,4 +78,19 @@ final class ManualClock: Sendable {
 extension Trait where Self == TimeLimitTrait {
     /// Ends a test that hangs. It is long enough for a machine under load.
     static var hangLimit: Self { .timeLimit(.minutes(20)) }
+}
+
+extension RawConnection {
+    /// Connects to a server.
+    static func open(to backend: DevBackend) async throws -> RawConnection { try await open(to: backend.origin) }
+
+    /// Connects to the server of a URL.
+    static func open(to url: URL) async throws -> RawConnection {
+        try await open(host: url.host.required("a host"), port: url.port.required("a port"))
+    }
+
+    /// Reads until the server closes the connection.
+    ///
+    /// - Returns: The input since the last read.
+    func receiveText() async -> String { String(decoding: await receiveAll(), as: UTF8.self) }
 }

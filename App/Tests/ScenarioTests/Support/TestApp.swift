@@ -24,6 +24,8 @@ struct TestApp: Sendable {
         var replay = ReplayTolerance.none
         /// More connections than a gate holds requests, so that other requests still reach the server.
         var connections = 256
+        /// Keeps responses for later requests.
+        var cache: ResponseCache?
 
         /// Sets the server's dialect, and the client's half of it.
         mutating func speak(_ dialect: DevBackend.Dialect) {
@@ -91,7 +93,8 @@ struct TestApp: Sendable {
         self.backend = backend
         self.setup = setup
         self.store = store
-        let transport = ScenarioTransport.current.make(connections: setup.connections)
+        let sending = ScenarioTransport.current.make(connections: setup.connections)
+        let transport = setup.cache.map { CachingTransport(sending, cache: $0) } ?? sending
         let unauthenticated = NetworkClient(
             configuration: NetworkConfiguration(baseURL: backend.baseURL, format: setup.format),
             transport: transport,

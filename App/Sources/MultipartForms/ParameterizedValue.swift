@@ -2,16 +2,16 @@
 ///
 /// Inside quotes a backslash escapes a quote or a backslash and is literal before anything else: browsers send Windows
 /// paths unescaped.
-struct ParameterizedValue: Sendable, Hashable {
+package struct ParameterizedValue: Sendable, Hashable {
     /// The text before the first semicolon, trimmed.
-    let value: String
+    package let value: String
     /// The parameters, by their lower-case names.
-    let parameters: [String: String]
+    package let parameters: [String: String]
 
     /// Reads a field value.
     ///
     /// - Returns: nil when a parameter has no name or no `=`, occurs twice, or its quotes do not close.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = text[...]
         value = rest.take { $0 != ";" }.trimmed()
         var parameters: [String: String] = [:]

@@ -1,19 +1,20 @@
 import NIOConcurrencyHelpers
 
-/// Limits the memory that the bodies of all requests in progress take.
-final class BodyMemory: Sendable {
+/// The bytes that all requests in progress together may take: of memory for bodies, or of disk for uploads.
+final class ByteBudget: Sendable {
     private let limit: Int
     private let taken = NIOLockedValueBox(0)
-    private let ledger: RequestLedger
+    private let note: @Sendable (Int) -> Void
 
-    init(limit: Int, ledger: RequestLedger) {
+    /// Creates a budget. Each new total is passed to `note`.
+    init(limit: Int, note: @escaping @Sendable (Int) -> Void) {
         self.limit = limit
-        self.ledger = ledger
+        self.note = note
     }
 
-    /// Takes memory.
+    /// Takes bytes.
     ///
-    /// - Returns: Whether there was enough; if not, none is taken.
+    /// - Returns: Whether there were enough; if not, none is taken.
     private func take(_ bytes: Int) -> Bool {
         let total: Int? = taken.withLockedValue { taken in
             guard bytes <= limit - taken else { return nil }
@@ -21,7 +22,7 @@ final class BodyMemory: Sendable {
             return taken
         }
         guard let total else { return false }
-        ledger.noteBufferedBodies(bytes: total)
+        note(total)
         return true
     }
 
@@ -29,22 +30,22 @@ final class BodyMemory: Sendable {
         taken.withLockedValue { $0 -= bytes }
     }
 
-    /// The memory that one request has taken, until its response is ready.
+    /// The bytes that one request has taken.
     final class Reservation: Sendable {
-        private let memory: BodyMemory
+        private let budget: ByteBudget
         private let bytes = NIOLockedValueBox(0)
 
-        init(_ memory: BodyMemory) { self.memory = memory }
+        init(_ budget: ByteBudget) { self.budget = budget }
 
         deinit { release() }
 
         /// Grows to a number of bytes; a smaller number changes nothing.
         ///
-        /// - Returns: Whether there was enough memory; if not, nothing changes.
+        /// - Returns: Whether there were enough bytes; if not, nothing changes.
         func grow(to newSize: Int) -> Bool {
             bytes.withLockedValue { bytes in
                 guard newSize > bytes else { return true }
-                guard memory.take(newSize - bytes) else { return false }
+                guard budget.take(newSize - bytes) else { return false }
                 bytes = newSize
                 return true
             }
@@ -53,7 +54,7 @@ final class BodyMemory: Sendable {
         /// Releases all of it. Calling it again changes nothing.
         func release() {
             bytes.withLockedValue { bytes in
-                memory.release(bytes)
+                budget.release(bytes)
                 bytes = 0
             }
         }

@@ -1,15 +1,55 @@
 import Foundation
 import Testing
 
-@testable import DevBackend
+@testable import MultipartForms
 
-@Suite(.hangLimit) struct MultipartParserTests {
+@Suite struct MultipartParserTests {
+    /// Parses a body, whole and in pieces of some lengths.
+    private func parse(
+        _ body: Data, boundary: String = "b", maximumParts: Int = 4, maximumHeaderBytes: Int = 200
+    ) throws -> [MultipartPart] {
+        let whole = Result {
+            try MultipartParser.parts(
+                of: body, boundary: boundary, maximumParts: maximumParts, maximumHeaderBytes: maximumHeaderBytes)
+        }
+        for length in [1, 2, 3, 5, 7, 11, 64] {
+            let pieces = Result {
+                var parser = try MultipartParser(
+                    boundary: boundary, maximumParts: maximumParts, maximumHeaderBytes: maximumHeaderBytes)
+                return try Self.parts(of: body, in: length, by: &parser)
+            }
+            switch (whole, pieces) {
+            case (.success(let whole), .success(let pieces)): #expect(whole == pieces)
+            case (.failure(let whole), .failure(let pieces)): #expect("\(whole)" == "\(pieces)")
+            default: Issue.record("\(whole) and, in pieces of \(length) bytes, \(pieces)")
+            }
+        }
+        return try whole.get()
+    }
+
     private func parse(
         _ text: String, boundary: String = "b", maximumParts: Int = 4, maximumHeaderBytes: Int = 200
     ) throws -> [MultipartPart] {
-        try MultipartParser(
-            boundary: boundary, maximumParts: maximumParts, maximumHeaderBytes: maximumHeaderBytes
-        ).parse(Data(text.utf8))
+        try parse(
+            Data(text.utf8), boundary: boundary, maximumParts: maximumParts, maximumHeaderBytes: maximumHeaderBytes)
+    }
+
+    private static func parts(
+        of body: Data, in length: Int, by parser: inout MultipartParser
+    ) throws -> [MultipartPart] {
+        var parts: [(header: MultipartHeader, content: Data)] = []
+        var rest = body
+        while !rest.isEmpty {
+            for event in try parser.read(rest.prefix(length)) {
+                switch event {
+                case .part(let header): parts.append((header, Data()))
+                case .content(let data): parts[parts.count - 1].content += data
+                }
+            }
+            rest = rest.dropFirst(length)
+        }
+        try parser.finish()
+        return parts.map { MultipartPart(header: $0.header, content: $0.content) }
     }
 
     private static let name = "Content-Disposition: form-data; name=\"n\""
@@ -29,7 +69,7 @@ import Testing
     ])
     func `the content is everything between the header and the delimiter`(body: String, content: String) throws {
         let parts = try parse(body)
-        #expect(parts.map(\.name) == ["n"])
+        #expect(parts.map(\.header.name) == ["n"])
         #expect(parts.map { String(decoding: $0.content, as: UTF8.self) } == [content])
     }
 
@@ -97,18 +137,37 @@ import Testing
     }
 
     @Test func `a header that is not UTF-8 is rejected`() throws {
-        let parser = try MultipartParser(boundary: "b", maximumParts: 1, maximumHeaderBytes: 100)
         let body = Data("--b\r\nX: ".utf8) + [0xFF] + Data("\r\n\r\nv\r\n--b--".utf8)
-        #expect(throws: MultipartParser.Failure.malformedHeader) { try parser.parse(body) }
+        #expect(throws: MultipartParser.Failure.malformedHeader) { try parse(body) }
     }
 
     @Test func `content of any bytes is unchanged`() throws {
         let content = Data((0...255).map { UInt8($0) } + [0x0D, 0x0A, 0x2D, 0x2D])
         let body = Data("--b\r\n\(Self.name)\r\n\r\n".utf8) + content + Data("\r\n--b--".utf8)
-        let parser = try MultipartParser(boundary: "b", maximumParts: 1, maximumHeaderBytes: 100)
-        #expect(try parser.parse(body).map(\.content) == [content])
+        #expect(try parse(body).map(\.content) == [content])
         // A slice does not start at index zero.
-        #expect(try parser.parse((Data("xx".utf8) + body).dropFirst(2)).map(\.content) == [content])
+        #expect(try parse((Data("xx".utf8) + body).dropFirst(2)).map(\.content) == [content])
+    }
+
+    @Test(arguments: ["--b\r\n\(name)\r\n\r\n--b--", "--b\r\n\r\n--b--"])
+    func `a part without a content is refused`(body: String) {
+        #expect(throws: MultipartParser.Failure.self) { try parse(body) }
+    }
+
+    @Test func `content is passed on as it arrives, but for what may be a delimiter`() throws {
+        var parser = try MultipartParser(boundary: "b", maximumParts: 1, maximumHeaderBytes: 200)
+        #expect(try parser.read(Data("--b\r\n\(Self.name)\r\n\r\n".utf8)).count == 1)
+        let piece = Data(repeating: 0x0D, count: 64 * 1024)
+        for round in 1...10 {
+            let events = try parser.read(piece)
+            guard case .content(let data)? = events.first, events.count == 1 else {
+                Issue.record("no content")
+                return
+            }
+            // The delimiter has five bytes.
+            #expect(data.count == piece.count - (round == 1 ? 4 : 0))
+        }
+        #expect(throws: MultipartParser.Failure.truncated) { try parser.finish() }
     }
 
     @Test(arguments: [
@@ -122,7 +181,7 @@ import Testing
         (#"form-data ;  NAME = "a" ; FileName = "x" ;"#, "x"),
     ])
     func `a filename can be a token or a quoted string`(disposition: String, filename: String) throws {
-        let value = try ParameterizedValue(disposition).required("a value")
+        let value = try #require(ParameterizedValue(disposition))
         #expect(value.value == "form-data")
         #expect(value.parameters == ["name": "a", "filename": filename])
     }

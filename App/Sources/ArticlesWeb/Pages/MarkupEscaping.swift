@@ -1,0 +1,44 @@
+import Mustache
+
+/// Text in HTML: the one rule for the pages and for the report of `articles --report`.
+package enum Markup {
+    /// The text as content of an element, or of an attribute in quotes.
+    ///
+    /// Escaped by Unicode scalars: a character may consist of several, and `"\u{600}<"` is one. Control characters, and
+    /// those that change the direction of the text around them, are replaced: text of a server must not change what
+    /// stands beside it.
+    package static func escaped(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
+            case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
+            // HTML reads a CR as a line break.
+            case "\n", "\r", "\t": escaped.append(scalar)
+            default: escaped.append(scalar.isInvisibleControl ? "\u{FFFD}" : scalar)
+            }
+        }
+        return String(escaped)
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether the character acts on the text around it: C0, DEL and C1 (ECMA-48), and the embeddings, overrides and
+    /// isolates of UAX #9.
+    package var isInvisibleControl: Bool {
+        switch self {
+        case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": true
+        default: properties.generalCategory == .control
+        }
+    }
+}
+
+/// Escapes the texts of templates with ``Markup``. The escaping of the template engine compares characters.
+struct MarkupEscaping: MustacheContentType {
+    static let name = "MARKUP"
+
+    func escapeText(_ text: String) -> String { Markup.escaped(text) }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Composition
+import Foundation
+import NetworkCore
+
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Print each change of the articles as it happens, until Ctrl-C.",
+        discussion: """
+            A line has the event, what happened (created, changed, deleted) and the article. A lost connection is \
+            opened again, and no change is lost or repeated.
+            """
+    )
+
+    @Option(help: "Start after this event of an earlier run; 0 is the oldest that the server keeps.")
+    var after: String?
+
+    @Flag(help: "Print one JSON object on each line.")
+    var jsonLines = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    private struct Change: Codable {
+        struct Data: Decodable { let id: ID }
+        /// An identifier, as a number or as text.
+        enum ID: Codable {
+            case number(Int64), text(String)
+
+            init(from decoder: any Decoder) throws {
+                let value = try decoder.singleValueContainer()
+                self = try (try? .number(value.decode(Int64.self))) ?? .text(value.decode(String.self))
+            }
+
+            func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
+
+            var text: String {
+                switch self {
+                case .number(let number): String(number)
+                case .text(let text): text
+                }
+            }
+        }
+
+        let event: String
+        let kind: String
+        let article: ID
+    }
+
+    func validate() throws {
+        guard let after else { return }
+        guard !after.isEmpty, after.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw ValidationError("--after must be the event of an earlier line")
+        }
+    }
+
+    func run() async throws {
+        try await connection.withGraph { graph in
+            let console = Console(isJSON: false)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            var options = EventStreamOptions()
+            options.lastEventID = after ?? ""
+            for try await event in graph.network.events(Endpoint<Void>.get("articles/events"), options: options) {
+                let data = try? JSONDecoder().decode(Change.Data.self, from: Data(event.data.utf8))
+                // A kind of event that this program does not know.
+                guard let data else { continue }
+                let change = Change(event: event.id, kind: event.type, article: data.id)
+                if jsonLines {
+                    console.write(String(decoding: try encoder.encode(change), as: UTF8.self))
+                } else {
+                    let row = [change.event, change.kind, change.article.text]
+                    console.printRow(row) { "\($0[0].leftPadded(to: 6))  \($0[1].fitted(to: 8))  article \($0[2])" }
+                }
+                guard !Console.outputHasFailed else { return }
+            }
+        }
+    }
+}

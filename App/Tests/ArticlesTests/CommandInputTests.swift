@@ -1,0 +1,184 @@
+import AuthInterface
+import DevBackend
+import Foundation
+import ProgramTesting
+import Testing
+
+/// Text and bytes from outside: from a server, a shell, a pipe.
+@Suite struct CommandInputTests {
+    private let home: Home
+
+    init() throws {
+        home = try Home()
+    }
+
+    private static let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+
+    private func withSignedIn(
+        _ configure: (inout DevBackend.Configuration) -> Void = { _ in }, _ flags: [String] = [],
+        _ body: (_ base: [String], DevBackend) async throws -> Void
+    ) async throws {
+        var configuration = DevBackend.Configuration()
+        configure(&configuration)
+        try await DevBackend.withServer(configuration) { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString] + flags
+            let run = try await home.run(Self.login + base)
+            #expect(run.status == 0, "\(run.errors)")
+            try await body(base, backend)
+        }
+    }
+
+    /// Runs a script of the shell; `$0` is the program, `$@` the arguments.
+    private func shell(_ script: String, _ arguments: [String]) async throws -> SpawnedProgram.Result {
+        let words = ["-c", script, SpawnedProgram.executable("articles").path] + arguments
+        return await (try home.start(words, [:], URL(fileURLWithPath: "/bin/sh"))).result
+    }
+
+    @Test func `a server's text does not act on the terminal`() async throws {
+        try await withSignedIn { base, backend in
+            let title = "a\u{1B}]0;title\u{7}\u{202E}b\u{9B}2Jc"
+            let created = try await home.run(
+                ["create", "--title", title, "--body", "1\r\n2\u{1B}[31m\t3", "--json=id"] + base)
+            let id = try #require((try created.object()["article"] as? [String: Any])?["id"] as? String)
+            let runs = [["show", id], ["list"], ["show", "\u{1B}[31m"], ["list", "--cursor", "\u{1B}[31m"]]
+            for arguments in runs {
+                let run = try await home.run(arguments + base)
+                for character in ["\u{1B}", "\u{7}", "\u{202E}", "\u{9B}", "\r"] {
+                    #expect(!run.allOutput.contains(character), "\(arguments): \(run.allOutput)")
+                }
+            }
+            #expect(try await home.run(["show", id] + base).output.hasSuffix("\n1\n2\u{FFFD}[31m\t3\n"))
+            // JSON has it unchanged, escaped.
+            let object = try await home.run(["show", id, "--json"] + base).object()
+            #expect((object["article"] as? [String: Any])?["title"] as? String == title)
+
+            let hostile = "\u{1B}[2Jx\u{202E}"
+            backend.faults = FaultPlan([FaultRule("GET", "/articles/*", .respond(status: 418, code: hostile))])
+            let refused = try await home.run(["show", id] + base)
+            #expect(refused.status == 1 && !refused.errors.contains("\u{1B}") && !refused.errors.contains("\u{202E}"))
+        }
+    }
+
+    @Test func `bytes that are not UTF-8 are refused, and not replaced`() async throws {
+        try await withSignedIn { base, backend in
+            let requests = backend.statistics.requests
+            let title = try await shell(#"exec "$0" create --body x --title "$(printf 'a\377b')" "$@""#, base)
+            #expect(title.status == 64 && title.errorLine?.contains("argument 5 is not valid UTF-8") == true)
+            let file = try await shell(#"cd "$HOME" && exec "$0" list --har "$(printf 'h\377.har')" "$@""#, base)
+            #expect(file.status == 64)
+            #expect(try home.files("h").isEmpty)
+            for command in [["create", "--title", "x", "--body", "-"], ["edit", "1", "--body", "-"]] {
+                let run = try await shell(#"printf 'a\377b' | "$0" "$@""#, command + base)
+                #expect(run.status == 65, "\(run.errors)")
+                #expect(run.errorLine?.contains("standard input is not UTF-8") == true)
+            }
+            let closed = try await shell(#"exec "$0" "$@" <&-"#, ["create", "--title", "x", "--body", "-"] + base)
+            #expect(closed.status == 66 && closed.errorLine?.contains("standard input cannot be read") == true)
+            #expect(backend.statistics.requests == requests)
+        }
+    }
+
+    @Test func `a null character is refused, and text is never cut off at one`() async throws {
+        try await withSignedIn { base, _ in
+            let run = try await shell(
+                #"printf 'a\000b' | "$0" "$@""#, ["create", "--title", "x", "--body", "-", "--json"] + base)
+            #expect(run.status == 1)
+            #expect(run.errors.contains("Must not have a null character"), "\(run.allOutput)")
+        }
+    }
+
+    @Test func `a reader that has gone ends a list quietly, and no more pages are fetched`() async throws {
+        try await withSignedIn({ $0.limits.pageItems = 1 }) { base, backend in
+            let gate = backend.hold("GET", "/articles")
+            let script = #"{ "$0" "$@"; echo "status $?" >&2; } | true"#
+            let words = ["-c", script, SpawnedProgram.executable("articles").path, "list", "--limit", "1"] + base
+            let program = try home.start(words, [:], URL(fileURLWithPath: "/bin/sh"))
+            await gate.arrivals(1)
+            gate.open()
+            let run = await program.result
+            #expect(run.errors == "status 141\n" || run.errors.hasSuffix("\nstatus 141\n"), "\(run.errors)")
+            #expect(!run.errors.contains("cannot be written"))
+        }
+    }
+
+    @Test func `a change can be made to one version only`() async throws {
+        try await withSignedIn { base, backend in
+            let created = try await home.run(["create", "--title", "One", "--body", "x", "--json=id"] + base).object()
+            let id = try #require((created["article"] as? [String: Any])?["id"] as? String)
+            let shown = try await home.run(["show", id, "--json=etag"] + base).object()
+            let etag = try #require((shown["article"] as? [String: Any])?["etag"] as? String)
+            // A shell may have taken the quotes away.
+            let bare = etag.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
+            let first = try await home.run(["edit", id, "--title", "Two", "--if-match", bare] + base)
+            #expect(first.status == 0, "\(first.errors)")
+            for command in [["edit", id, "--title", "Three"], ["delete", id]] {
+                let late = try await home.run(command + ["--if-match", etag, "--json"] + base)
+                #expect(late.status == 1)
+                #expect(late.errorLine?.contains("has changed since that version") == true, "\(late.errors)")
+                let error = try #require(try late.object()["error"] as? [String: Any])
+                #expect(error["httpStatus"] as? Int == 412 && error["code"] as? String == "PRECONDITION_FAILED")
+            }
+            let now = try await home.run(["show", id, "--json=title,etag"] + base).object()
+            let article = try #require(now["article"] as? [String: Any])
+            #expect(article["title"] as? String == "Two")
+            let last = try #require(article["etag"] as? String)
+            #expect(try await home.run(["delete", id, "--if-match", last] + base).status == 0)
+            #expect(try await home.run(["delete", id, "--if-match", "a b"] + base).status == 64)
+        }
+    }
+
+    @Test func `419 and token fields are settings`() async throws {
+        func configure(_ configuration: inout DevBackend.Configuration) {
+            configuration.dialect = .tokenFields
+            configuration.dialect.expiredTokenStatus = .authenticationTimeout
+        }
+        let flags = ["--expired-status", "419", "--token-fields", "accessToken,refreshToken"]
+        try await withSignedIn(configure, flags) { base, backend in
+            #expect(try await home.run(["list"] + base).status == 0)
+            try await backend.expireAccessTokens()
+            let run = try await home.run(["list", "--verbose"] + base)
+            #expect(run.status == 0 && run.errors.contains("→ 419"), "\(run.errors)")
+            #expect(backend.statistics.refreshes.committed == 1)
+            let fields = backend.journal.filter { $0.path.hasSuffix("/articles") }.map(\.credentialFields)
+            #expect(fields.allSatisfy { $0 == ["accesstoken", "refreshtoken"] }, "\(fields)")
+            let bundle = try #require(try await home.tokenStore(of: backend).load())
+            #expect(!run.errors.contains(bundle.accessToken))
+            #expect(try await home.run(["doctor"] + base).output.contains("accepted by the server"))
+            #expect(try await home.run(["logout"] + base).status == 0)
+            #expect(backend.statistics.logouts == 1)
+        }
+        for names in ["", "a b", "a,b,c", "Host", "a,A", "content-length"] {
+            #expect(try await home.run(["list", "--token-fields", names]).status == 64, "\(names)")
+        }
+    }
+
+    @Test func `the fields of an api request are JSON values, and raw fields are text`() async throws {
+        try await withSignedIn { base, _ in
+            let file = try home.file("text", Data("from a file".utf8))
+            let created = try await home.run(
+                ["api", "POST", "articles", "--field", "title=@\(file)", "--raw-field", "content=7"] + base)
+            let article = try #require(try created.object()["data"] as? [String: Any], "\(created.errors)")
+            #expect(article["title"] as? String == "from a file" && article["content"] as? String == "7")
+            let number = try await home.run(
+                ["api", "POST", "articles", "--field", "title=7", "--field", "content=007"] + base)
+            #expect(number.status == 1 && number.output.contains(#""field":"title""#), "\(number.output)")
+            #expect(!number.output.contains(#""field":"content""#))
+            let missing = try await home.run(["api", "POST", "articles", "--field", "title=@/nowhere"] + base)
+            #expect(missing.status == 66)
+        }
+    }
+
+    @Test func `pages that lead in a circle are an error`() async throws {
+        try await withSignedIn { base, backend in
+            var page = GatewayResponse(status: 200)
+            page.contentType = "application/json"
+            page.body = #"{"data":{"items":[],"nextCursor":"a"}}"#
+            backend.faults = FaultPlan([FaultRule("GET", "/articles", .gateway(page))])
+            let run = try await home.run(["api", "GET", "articles", "--paginate"] + base)
+            #expect(run.status == 1 && run.errorLine?.contains("circle") == true, "\(run.errors)")
+            #expect(run.output.split(separator: "\n").count == 2)
+            let list = try await home.run(["list", "--all"] + base)
+            #expect(list.status == 1 && list.errorLine?.contains("circle") == true, "\(list.errors)")
+        }
+    }
+}
