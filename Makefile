@@ -122,9 +122,10 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
 .PHONY: endurance
-endurance: setup-run ## Run processes for long against a real OAuth 2 provider: make endurance MINUTES=10 KILL_EVERY=20
+endurance: setup-run ## Run S13, S14, S15 and S20 for long: make endurance MINUTES=10 KILL_EVERY=20 LIFETIMES=3600 ONLY=S14
 	@swift build --package-path App --product Endurance >&2
 	@"$$(swift build --package-path App --show-bin-path)/Endurance" --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
+		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
 		--provider App/Tests/Endurance/provider/start
 
 .PHONY: test-provider
@@ -155,8 +156,9 @@ format: ## Format every source in place
 
 .PHONY: boundaries
 boundaries: ## Check who imports whom, the manifests, names, README, and that nothing ships with a package
-	@swift package --scratch-path .build-module show-dependencies 2>/dev/null | grep -q 'No external dependencies found' \
-		|| { echo "what ships depends on a package: see 'swift package show-dependencies'" >&2; exit 1; }
+	@found="$$(swift package --scratch-path .build-module show-dependencies 2>&1)" || { echo "$$found" >&2; exit 1; }; \
+	grep -q 'No external dependencies found' <<<"$$found" \
+		|| { printf 'what ships depends on a package:\n%s\n' "$$found" >&2; exit 1; }
 	LATCHKEY_MODULE=Repository swift test --scratch-path .build-module
 
 .PHONY: ci

@@ -114,16 +114,16 @@ let systemLibraries: [Target] = [
     ),
 ]
 
-/// One test target for each module, and the programs that tests start as processes of their own.
+/// One test target for each module, and the programs that tests start as separate processes.
 let tests: [Target] = [
     // Starts processes, reads their output and stops them.
     .target(name: "ProcessTesting", path: "Tests/Support/ProcessTesting"),
-    // Another process, for the tests of several processes over one store. No product.
+    // Another process, for the tests of several processes, and for what may end a process. No product.
     .executableTarget(
         name: "Peer",
         dependencies: [
-            "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
-            .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
+            "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkCore",
+            "NetworkTesting", .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
         ],
         path: "Tests/Support/Peer"
     ),
@@ -150,7 +150,7 @@ let tests: [Target] = [
         name: "NetworkAsyncHTTPClientTests",
         dependencies: [
             "NetworkAsyncHTTPClient", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
-            "NetworkTesting",
+            "NetworkTesting", "ProcessTesting", "Peer",
             .product(
                 name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
             .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
@@ -193,8 +193,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PostgreSQLStorageTests",
         dependencies: [
-            "PostgreSQLStorage", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting",
-            "Peer",
+            "PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "ProcessTesting", "Peer",
         ],
         path: "Tests/PostgreSQLStorageTests"
     ),
@@ -213,7 +213,9 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "NetworkTestingTests",
-        dependencies: ["NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        dependencies: [
+            "NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "ProcessTesting", "Peer",
+        ],
         path: "Tests/NetworkTestingTests"
     ),
     // Architecture, house rules, README. It reads the sources as text, and needs no module.
@@ -227,7 +229,7 @@ let tests: [Target] = [
 
 /// `LATCHKEY_MODULE=NetworkCore swift test` builds that module, its tests and what they need: see
 /// `make test-NetworkCore`. Several are separated by commas. Names that are not targets here change nothing:
-/// `App/Package.swift` reads the same variable for targets of its own.
+/// `App/Package.swift` reads the same variable for its own targets.
 let targets: [Target] = {
     let all = modules + systemLibraries + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

@@ -58,7 +58,7 @@ extension ContractViolation: CustomStringConvertible {
 }
 
 extension ContractViolation {
-    /// Runs the rules of a contract in order, each with a subject of its own.
+    /// Runs the rules of a contract in order, each with a new subject.
     ///
     /// - Parameters:
     ///   - contract: The name of the contract.

@@ -40,7 +40,7 @@ public struct SystemTimeSource: TimeSource {
 extension TimeSource {
     /// Runs work that may never end, until a deadline.
     ///
-    /// The work has a task of its own, so that work which ignores its cancellation does not block the caller.
+    /// The work runs in a separate task, so that work which ignores its cancellation does not block the caller.
     ///
     /// - Parameters:
     ///   - deadline: An instant of ``uptime``. The work is then cancelled, and its result dropped.

@@ -16,6 +16,7 @@ extension AsyncHTTPClientExchange {
         var fields = NIOHTTP1.HTTPHeaders()
         fields.reserveCapacity(head.headers.count + 3)
         for field in head.headers { fields.add(name: field.name, value: field.value) }
+        if request.body.trailers != nil { try announceTrailers(in: &fields) }
         do {
             return try HTTPClient.Request(
                 url: head.url, method: NIOHTTP1.HTTPMethod(rawValue: head.method.rawValue), headers: fields, body: body)
@@ -25,24 +26,39 @@ extension AsyncHTTPClientExchange {
     }
 
     private var body: HTTPClient.Body? {
-        guard !request.body.isEmpty else { return nil }
-        if let data = request.body.data, data.count <= Self.pieceSize { return .byteBuffer(ByteBuffer(bytes: data)) }
-        return .stream(contentLength: request.body.length) { [weak self] writer in
+        let hasTrailers = request.body.trailers != nil
+        guard !request.body.isEmpty || hasTrailers else { return nil }
+        if !hasTrailers, let data = request.body.data, data.count <= Self.pieceSize {
+            return .byteBuffer(ByteBuffer(bytes: data))
+        }
+        // Only chunks can be followed by trailers (RFC 9112 §7.1.2).
+        return .stream(contentLength: hasTrailers ? nil : request.body.length) { [weak self] writer in
             let eventLoop = self?.client.client.eventLoopGroup.any()
             guard let self, let eventLoop else { preconditionFailure("the exchange is kept while its task runs") }
             let end = eventLoop.makePromise(of: Void.self)
-            let task = Task { await self.send(through: writer, end: end) }
             let isOver = self.state.withLock { state in
                 guard state.end == nil else { return true }
-                state.upload = Upload(task: task, end: end)
+                // Under the lock: a body without a byte ends at once, and looks for its entry.
+                state.upload = Upload(task: Task { await self.send(through: writer, end: end) }, end: end)
                 return false
             }
-            if isOver {
-                task.cancel()
-                end.fail(CancellationError())
-            }
+            if isOver { end.fail(CancellationError()) }
             return end.futureResult
         }
+    }
+
+    private func announceTrailers(in fields: inout NIOHTTP1.HTTPHeaders) throws {
+        guard let trailers = client.log?.requestTrailers else {
+            throw HTTPTransportError(.invalidRequest, reason: "an HTTP client that is shared cannot send trailers")
+        }
+        let number = trailers.announce(in: &fields)
+        state.withLock { $0.trailerNumber = number }
+    }
+
+    private func makeTrailers() async throws {
+        guard let make = request.body.trailers, let number = state.withLock({ $0.trailerNumber }) else { return }
+        let fields = try await make()
+        client.log?.requestTrailers.set(NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }), for: number)
     }
 
     private func send(through writer: HTTPClient.Body.StreamWriter, end: EventLoopPromise<Void>) async {
@@ -57,6 +73,7 @@ extension AsyncHTTPClientExchange {
                     guard (try? await writer.write(.byteBuffer(part)).get()) != nil else { return }
                 }
             }
+            try await makeTrailers()
         } catch {
             return fail(error is CancellationError ? error : HTTPTransportError(sending: error))
         }

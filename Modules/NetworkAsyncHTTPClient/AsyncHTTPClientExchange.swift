@@ -18,6 +18,8 @@ final class AsyncHTTPClientExchange: Sendable {
         /// Whether a byte of the request may have been sent.
         var isSent = false
         var upload: Upload?
+        /// The number of the request's trailers.
+        var trailerNumber: Int?
         var lastActivity: Duration
         /// The entry for its next limit among the transport's deadlines.
         var deadline: UInt64?
@@ -119,9 +121,12 @@ final class AsyncHTTPClientExchange: Sendable {
             let isUnsent = self.state.withLock { state in
                 !state.isSent && state.end == nil && state.attempts == attempt && attempt < Self.mostAttempts
             }
-            if isUnsent, HTTPTransportError.isClosedConnection(error) { return self.execute(prepared) }
-            let hasHead = self.state.withLock { $0.hasHead }
-            self.finish(HTTPTransportError(reportedBy: error, hasHead: hasHead), keepsPieces: true)
+            if isUnsent, self.client.mayHaveClosedConnection, HTTPTransportError.isClosedConnection(error) {
+                return self.execute(prepared)
+            }
+            let (isSent, hasHead) = self.state.withLock { ($0.isSent, $0.hasHead) }
+            let progress = HTTPTransportError.Progress(isSent: isSent, hasHead: hasHead, proxy: self.client.proxy)
+            self.finish(HTTPTransportError(reportedBy: error, after: progress), keepsPieces: true)
         }
         let isEnded = state.withLock { state in
             if state.attempts == attempt { state.task = task }
@@ -215,6 +220,7 @@ final class AsyncHTTPClientExchange: Sendable {
         if before.turnAt == nil { before.gate?.withdraw(self) } else { before.gate?.leave() }
         if let deadline = before.deadline { deadlines.remove(deadline) }
         before.upload?.task.cancel()
+        if let number = before.trailerNumber { client.log?.requestTrailers.remove(number) }
         request.onEvent?(HTTPTransportEvent(.metrics, metrics: before.metrics))
         let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
         before.headWaiter?.resume(throwing: error ?? noResponse)

@@ -26,8 +26,14 @@ public import NetworkCore
 /// **Time.** Idle timeout and time to the head are those of the request. While a reader does not read, and the sender
 /// therefore waits, no idle time counts. One timer serves all requests of a transport.
 ///
-/// **Trailers** of a response arrive in its completion. AsyncHTTPClient cannot send trailers with a request. It does not
-/// show responses with a status of 1xx.
+/// **Trailers** of a response arrive in its completion, and those of a request (``HTTPBody/trailers``) are sent after its
+/// body, over HTTP/1.1 and HTTP/2. AsyncHTTPClient does not show responses with a status of 1xx.
+///
+/// **Proxy.** `configure` sets one, with its credentials. Every connection, of `http` too, goes through a tunnel (`CONNECT`,
+/// RFC 9110 §9.3.6), so no proxy sees a request or a response, and no server sees the credentials. A proxy that requires
+/// other credentials (407) fails the call with code `proxyRefused`, which no retry policy repeats; one that refuses in
+/// another way, closes or does not respond with `connectionFailed` or `timedOut`. AsyncHTTPClient does not show the status
+/// of such a refusal.
 ///
 /// **End.** A transport that is released closes its connections when its last exchange has ended. ``shutdown()`` does
 /// it at once. A program that ends lets the token engine settle first and shuts the transport down then: a refresh
@@ -65,7 +71,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Creates a transport over an application's own client, whose connections, TLS options and timeouts then apply.
     ///
-    /// Such a transport sees no trailers and pins no keys, and all requests share the connections of the client. Of a
+    /// Such a transport sees no trailers, sends none and pins no keys, and all requests share the connections of the client. Of a
     /// redirect it delivers the head only, whatever the client is configured to do. The application shuts the client
     /// down, after the last use of the transport.
     ///

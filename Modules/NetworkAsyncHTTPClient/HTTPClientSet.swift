@@ -49,7 +49,9 @@ final class HTTPClientSet: Sendable {
             // Not Network.framework's threads: pins need the certificate that NIOSSL has seen.
             let client = HTTPClient(
                 eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
-            return PooledHTTPClient(client, log: log, isOwned: true)
+            return PooledHTTPClient(
+                client, log: log, proxy: configuration.proxy.map { "\($0.host):\($0.port)" },
+                keepsConnections: key.use.keepsConnections, isOwned: true)
         }
     }
 
@@ -86,11 +88,18 @@ final class PooledHTTPClient: Sendable {
     let client: HTTPClient
     /// What its connections have seen. `nil`: the client is the application's.
     let log: ResponseLog?
+    /// The host and port of its proxy, where it is known.
+    let proxy: String?
+    private let keepsConnections: Bool
     private let isOwned: Locked<Bool>
 
-    init(_ client: HTTPClient, log: ResponseLog?, isOwned: Bool) {
+    init(
+        _ client: HTTPClient, log: ResponseLog?, proxy: String? = nil, keepsConnections: Bool = true, isOwned: Bool
+    ) {
         self.client = client
         self.log = log
+        self.proxy = proxy
+        self.keepsConnections = keepsConnections
         self.isOwned = Locked(isOwned)
     }
 
@@ -103,6 +112,9 @@ final class PooledHTTPClient: Sendable {
         guard takeOwnership() else { return }
         try await client.shutdown()
     }
+
+    /// Whether its pool can hold a connection that has closed. A connection that could not be made is not one.
+    var mayHaveClosedConnection: Bool { keepsConnections && log?.hadConnection ?? true }
 
     private func takeOwnership() -> Bool {
         isOwned.withLock { isOwned in

@@ -9,14 +9,24 @@ import NIOSSL
 import NetworkCore
 
 extension HTTPTransportError {
+    /// How far an exchange had come when it failed.
+    struct Progress {
+        /// Whether a byte of the request may have been sent.
+        let isSent: Bool
+        /// Whether the head of the response had arrived.
+        let hasHead: Bool
+        /// The host and port of the proxy that connections go through.
+        let proxy: String?
+    }
+
     /// Converts an error of AsyncHTTPClient, or of NIO below it. Its text is not kept: it may quote the request.
-    init(reportedBy error: any Error, hasHead: Bool) {
+    init(reportedBy error: any Error, after progress: Progress) {
         switch error {
         case let error as HTTPTransportError: self = error
-        case let error as HTTPClientError: self.init(error, hasHead: hasHead)
-        case let error as NIOConnectionError: self.init(error)
-        case is HTTPParserError where hasHead && Self.isCut(error), is IOError, is ChannelError:
-            self.init(.connectionFailed, reason: Self.lost(hasHead))
+        case let error as HTTPClientError: self.init(error, after: progress)
+        case let error as NIOConnectionError: self.init(error, proxy: progress.proxy)
+        case is HTTPParserError where progress.hasHead && Self.isCut(error), is IOError, is ChannelError:
+            self = .lost(after: progress)
         case is HTTPParserError:
             self.init(.invalidResponse, reason: "the response is not valid HTTP")
         case NIOHTTPDecompression.DecompressionError.limit:
@@ -47,25 +57,36 @@ extension HTTPTransportError {
         }
     }
 
-    private static func lost(_ hasHead: Bool) -> String {
-        "the connection was lost before \(hasHead ? "the end of the body" : "the response")"
+    private static func lost(after progress: Progress) -> Self {
+        if let proxy = progress.proxy, !progress.isSent {
+            return Self(.connectionFailed, reason: "\(name(proxy)) closed the connection before the request was sent")
+        }
+        return .connectionLost(hasHead: progress.hasHead, mayBeProcessed: progress.isSent)
     }
 
-    private init(_ error: HTTPClientError, hasHead: Bool) {
+    private static func name(_ proxy: String?) -> String { proxy.map { "the proxy \($0)" } ?? "the proxy" }
+
+    private init(_ error: HTTPClientError, after progress: Progress) {
+        let (hasHead, proxy) = (progress.hasHead, Self.name(progress.proxy))
         switch error {
         case .remoteConnectionClosed, .uncleanShutdown:
-            self.init(.connectionFailed, reason: Self.lost(hasHead))
-        case .connectTimeout, .getConnectionFromPoolTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
-            .tlsHandshakeTimeout:
-            self.init(.timedOut, reason: "no connection could be made in time", waitedFor: .connection)
+            self = .lost(after: progress)
+        case .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
+            self.init(.timedOut, reason: "\(proxy) made no connection in time", waitedFor: .connection)
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout:
+            let way = progress.proxy == nil ? "" : " through \(proxy)"
+            self.init(.timedOut, reason: "no connection\(way) could be made in time", waitedFor: .connection)
         case .readTimeout, .writeTimeout, .deadlineExceeded:
             let wait = hasHead ? NetworkError.Wait.responseBody : .responseHead
             self.init(
                 .timedOut, reason: "nothing was sent or received during a timeout of the client", waitedFor: wait)
         case .bodyLengthMismatch:
             self.init(.encodingFailed, reason: "the body has another number of bytes than its length says")
-        case .invalidProxyResponse, .proxyAuthenticationRequired:
-            self.init(.connectionFailed, reason: "the proxy refused the connection")
+        case .proxyAuthenticationRequired:
+            self.init(.proxyRefused, reason: "\(proxy) requires credentials, or does not accept those sent (407)")
+        case .invalidProxyResponse:
+            // AsyncHTTPClient does not show the status: it may be a 403, or a 502 that is gone a second later.
+            self.init(.connectionFailed, reason: "\(proxy) did not make the connection to the host")
         case .alreadyShutdown, .cancelled:
             self.init(.transportFailed, reason: "the client was shut down")
         default:
@@ -74,11 +95,11 @@ extension HTTPTransportError {
         }
     }
 
-    private init(_ error: NIOConnectionError) {
+    private init(_ error: NIOConnectionError, proxy: String?) {
         let isUnknown = error.connectionErrors.isEmpty
+        let name = proxy == "\(error.host):\(error.port)" ? Self.name(proxy) : "the host"
         self.init(
-            .connectionFailed,
-            reason: isUnknown ? "the host was not found" : "no connection to the host could be made")
+            .connectionFailed, reason: isUnknown ? "\(name) was not found" : "no connection to \(name) could be made")
     }
 }
 #endif

@@ -22,11 +22,13 @@ final class ResponseLog: Sendable {
     }
 
     private struct State {
+        var hadConnection = false
         var last = 0
         /// The entries that no exchange has taken.
         var entries: [Int: Entry] = [:]
     }
 
+    let requestTrailers = RequestTrailers()
     private let state = Locked(State())
 
     /// Adds a handler to a connection, or to a stream of one, between its HTTP decoder and the decompressor.
@@ -35,8 +37,12 @@ final class ResponseLog: Sendable {
         let decompressor = try operations.handler(type: NIOHTTPResponseDecompressor.self)
         let handler = ResponseLogHandler(self)
         try operations.addHandler(handler, position: .before(decompressor))
+        state.withLock { $0.hadConnection = true }
         return handler
     }
+
+    /// Whether there has been a connection.
+    var hadConnection: Bool { state.withLock { $0.hadConnection } }
 
     /// Takes the number out of a head, and the entry out of the log.
     func take(from headers: inout NIOHTTP1.HTTPHeaders) -> Entry? {
@@ -78,6 +84,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private static let timeToTake = TimeAmount.seconds(60)
 
     private let log: ResponseLog
+    /// The number of the request that is being sent, where it has trailers.
+    private var trailersToSend: Int?
     private var current: (number: Int, entry: ResponseLog.Entry)?
     private var hasResponded = false
     private var isHead = false
@@ -96,7 +104,16 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .head(let head) = unwrapOutboundIn(data) { (isHead, isResponseAwaited) = (head.method == .HEAD, true) }
+        var data = data
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            (isHead, isResponseAwaited) = (head.method == .HEAD, true)
+            trailersToSend = log.requestTrailers.take(from: &head.headers)
+            if trailersToSend != nil { data = wrapOutboundOut(.head(head)) }
+        case .end:
+            if let number = trailersToSend { data = wrapOutboundOut(.end(log.requestTrailers.fields(of: number))) }
+        case .body: break
+        }
         context.write(data, promise: promise)
     }
 

@@ -68,7 +68,10 @@ public final class HARReplayer: HTTPTransport {
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try Task.checkCancellation()
         let sent = try await SentRequest(request)
-        guard let entry = entry(for: sent, request.head.url) else {
+        state.withLock { $0.requests.append(sent) }
+        // A secret of the path is redacted in what was recorded.
+        let shown = URL(string: Redaction(of: request).url(request.head.url)) ?? request.head.url
+        guard let entry = entry(for: sent, request.head.url) ?? entry(for: sent, shown) else {
             let reason = "the archive has no entry for \(sent)"
             Issue.record("\(reason)", sourceLocation: sourceLocation)
             throw HTTPTransportError(.unstubbed, reason: reason)
@@ -91,7 +94,6 @@ public final class HARReplayer: HTTPTransport {
         let key = Key(sent.method.rawValue, url.absoluteString)
         let query = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
         return state.withLock { state in
-            state.requests.append(sent)
             if let index = state.unused[key]?.firstIndex(where: { $0.serves(query) }),
                 let entry = state.unused[key]?.remove(at: index)
             {

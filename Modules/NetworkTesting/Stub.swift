@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 public import Testing
 
 /// A request to expect, and its response.
@@ -50,6 +51,9 @@ public func ~> (request: StubRequest, response: StubResponse) -> Stub {
 
 /// Gives a test its own ``StubTransport``, and records an issue for each stub that is left and each unexpected request.
 ///
+/// At the end of the test it also records what is left in each ``StubTransport`` and ``StubNetworkService`` that the test
+/// has created, even if a task that outlives the test holds it.
+///
 /// ```swift
 /// @Test(.stubs(.get("articles") ~> .status(401), .get("articles") ~> .envelope(articles)))
 /// func `a refused request is sent once more`() async throws {
@@ -75,11 +79,42 @@ public struct StubsTrait: TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        let transport = StubTransport(stubs, sourceLocation: sourceLocation)
-        defer { transport.recordLeftovers() }
-        try await StubTransport.$current.withValue(transport) {
+        let scope = StubScope(StubTransport(stubs, sourceLocation: sourceLocation))
+        defer { scope.recordLeftovers() }
+        try await StubScope.$current.withValue(scope) {
             try await function()
         }
+    }
+}
+
+/// A test double that holds stubs.
+protocol StubHolder: AnyObject, Sendable {
+    func recordLeftovers()
+}
+
+/// The test doubles of one test.
+final class StubScope: Sendable {
+    private struct Weak: Sendable {
+        weak var holder: (any StubHolder)?
+    }
+
+    @TaskLocal static var current: StubScope?
+
+    let transport: StubTransport
+    private let holders: Locked<[Weak]>
+
+    init(_ transport: StubTransport) {
+        self.transport = transport
+        holders = Locked([])
+    }
+
+    func add(_ holder: any StubHolder) {
+        holders.withLock { $0.append(Weak(holder: holder)) }
+    }
+
+    func recordLeftovers() {
+        transport.recordLeftovers()
+        for holder in holders.withLock({ $0 }).compactMap(\.holder) { holder.recordLeftovers() }
     }
 }
 

@@ -10,10 +10,13 @@ public import Testing
 /// let article = try await ArticleService(network: network).article(7)
 /// ```
 ///
-/// Each stub serves one call, in order. A stub matches an endpoint by its method, path, query and response type. An
-/// unexpected call, and each stub that is left when the service is released, is recorded as an issue of the test: the
-/// call where the service was created, the stub where the stub was added.
-public final class StubNetworkService: UnauthenticatedNetworkService {
+/// Each stub serves one call, in order. A stub matches an endpoint by its method, path, query and response type.
+///
+/// Two things are recorded as issues of the test. A stub that is left is recorded where it was added: when the service
+/// is deallocated, or when a test with the trait `.stubs(…)` ends, even if a task still holds the service. An unexpected
+/// call is recorded at the stub that comes closest, which has the same path; without one, at the test. (A call does not
+/// say where it was made: `send` is a requirement of `NetworkService`.)
+public final class StubNetworkService: UnauthenticatedNetworkService, StubHolder {
     private struct Entry {
         let key: Key
         let name: String
@@ -45,13 +48,23 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
 
     /// Creates a service without stubs.
     ///
-    /// - Parameter sourceLocation: Where unexpected calls are recorded.
+    /// - Parameter sourceLocation: Where unexpected calls are recorded that no stub comes close to, and that no test
+    ///   makes: a task that is detached belongs to none.
     public init(sourceLocation: SourceLocation = #_sourceLocation) {
         self.sourceLocation = sourceLocation
+        StubScope.current?.add(self)
     }
 
-    deinit {
-        for entry in state.withLock({ $0.entries }) {
+    deinit { recordLeftovers() }
+
+    /// Records an issue for each stub that is left, and removes it. A test calls it at its end if the service may outlive
+    /// it and the test has no trait `.stubs(…)`.
+    public func recordLeftovers() {
+        let leftovers = state.withLock { state in
+            defer { state.entries = [] }
+            return state.entries
+        }
+        for entry in leftovers {
             Issue.record("no call used this stub: \(entry.name)", sourceLocation: entry.sourceLocation)
         }
     }
@@ -180,7 +193,9 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
         guard let entry else {
             let list = remaining.isEmpty ? "none" : remaining.map(\.name).joined(separator: ", ")
             let reason = "unexpected call \(endpoint) as \(type); remaining stubs: \(list)"
-            Issue.record("\(reason)", sourceLocation: sourceLocation)
+            let closest = remaining.first { $0.key.path == endpoint.path }?.sourceLocation
+            Issue.record(
+                "\(reason)", sourceLocation: closest ?? Test.current?.sourceLocation ?? sourceLocation)
             throw NetworkError(.unstubbed, reason: reason)
         }
         guard let value = try await entry.respond() as? Value else {

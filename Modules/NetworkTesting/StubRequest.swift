@@ -83,8 +83,12 @@ public struct StubRequest: Sendable, CustomStringConvertible {
     }
 
     func matches(_ request: SentRequest) -> Bool {
-        guard method == nil || method == request.method else { return false }
-        guard let path else { return true }
+        (method == nil || method == request.method) && (path == nil || matchesPath(of: request))
+    }
+
+    /// Whether a path was named, and is that of the request.
+    func matchesPath(of request: SentRequest) -> Bool {
+        guard let path else { return false }
         return request.path == path || request.path.hasSuffix("/" + path)
     }
 

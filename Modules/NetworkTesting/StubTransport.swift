@@ -8,18 +8,20 @@ public import Testing
 /// let transport = StubTransport(.get("articles") ~> .status(401), .get("articles") ~> .envelope(articles))
 /// ```
 ///
-/// A request uses the first stub that matches it and is not used up. An unexpected request, and each stub that is left
-/// when the transport is released, is recorded as an issue of the test: the request where the transport was created,
-/// the stub where the stub was created.
-public final class StubTransport: HTTPTransport {
+/// A request uses the first stub that matches it and is not used up.
+///
+/// Two things are recorded as issues of the test. A stub that is left is recorded where it was created: when the
+/// transport is deallocated, or when a test with the trait `.stubs(…)` ends, even if a task still holds the transport. An
+/// unexpected request is recorded at the stub that comes closest, which has the same path; without one, at the test.
+public final class StubTransport: HTTPTransport, StubHolder {
     private struct State {
         var stubs: [Stub]
         var requests: [SentRequest] = []
     }
 
-    /// The transport of the current test, if it has the trait `.stubs(…)`. Without the trait, a transport without
-    /// stubs.
-    @TaskLocal public static var current = StubTransport([], recordsAt: nil)
+    /// The transport of the current test, if it has the trait `.stubs(…)`. Without the trait, a new transport without
+    /// stubs: tests have none in common.
+    public static var current: StubTransport { StubScope.current?.transport ?? StubTransport([], recordsAt: nil) }
 
     private let state: Locked<State>
     private let sourceLocation: SourceLocation?
@@ -28,7 +30,7 @@ public final class StubTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - stubs: The stubs, in order.
-    ///   - sourceLocation: Where unexpected requests are recorded.
+    ///   - sourceLocation: Where unexpected requests are recorded that no stub comes close to, and that no test makes.
     public convenience init(_ stubs: Stub..., sourceLocation: SourceLocation = #_sourceLocation) {
         self.init(stubs, recordsAt: sourceLocation)
     }
@@ -37,7 +39,7 @@ public final class StubTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - stubs: The stubs, in order.
-    ///   - sourceLocation: Where unexpected requests are recorded.
+    ///   - sourceLocation: Where unexpected requests are recorded that no stub comes close to, and that no test makes.
     public convenience init(_ stubs: [Stub], sourceLocation: SourceLocation = #_sourceLocation) {
         self.init(stubs, recordsAt: sourceLocation)
     }
@@ -45,6 +47,7 @@ public final class StubTransport: HTTPTransport {
     private init(_ stubs: [Stub], recordsAt sourceLocation: SourceLocation?) {
         state = Locked(State(stubs: stubs))
         self.sourceLocation = sourceLocation
+        StubScope.current?.add(self)
     }
 
     deinit { recordLeftovers() }
@@ -67,8 +70,9 @@ public final class StubTransport: HTTPTransport {
         state.withLock { $0.stubs = [] }
     }
 
-    /// Records an issue for each stub that is left, and removes it.
-    func recordLeftovers() {
+    /// Records an issue for each stub that is left, and removes it. A test calls it at its end if the transport may
+    /// outlive it and the test has no trait `.stubs(…)`.
+    public func recordLeftovers() {
         let leftovers = leftovers
         removeStubs()
         for stub in leftovers {
@@ -105,7 +109,9 @@ public final class StubTransport: HTTPTransport {
         if let stub { return stub }
         let list = remaining.isEmpty ? "none" : remaining.map(\.request.description).joined(separator: ", ")
         let reason = "unexpected request \(request); remaining stubs: \(list)"
-        Issue.record("\(reason)", sourceLocation: sourceLocation ?? Test.current?.sourceLocation ?? #_sourceLocation)
+        let closest = remaining.first { $0.request.matchesPath(of: request) }?.sourceLocation
+        let test = Test.current?.sourceLocation
+        Issue.record("\(reason)", sourceLocation: closest ?? test ?? sourceLocation ?? #_sourceLocation)
         throw HTTPTransportError(.unstubbed, reason: reason)
     }
 }

@@ -140,7 +140,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
         try await database.prepare()
     }
 
-    /// Reads what is stored, the note of an ended session included.
+    /// Reads the stored session, or the tombstone of an ended one.
     ///
     /// - Returns: What is stored; `.empty` if the account has no row, or one without a session.
     /// - Throws: `TokenStoreError`: `unavailable`, also when the key does not fit; `busy` when no connection is free
@@ -156,8 +156,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// It waits for other updates of the account, never for a lease, and runs to its end when the task is cancelled.
     ///
     /// - Parameter change: Decides what to store. It is called once, on any thread, while the row is locked.
-    /// - Throws: As ``read()``, with what was stored before still there. If the connection is lost during the commit
-    ///   and the database cannot be reached again in time, the change may have been made; the error says so.
+    /// - Throws: As ``read()``; the stored content is then unchanged. If the connection is lost during the commit and
+    ///   the database cannot be reached again in time, the change may have been made; the error says so.
     public func update(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {

@@ -82,7 +82,7 @@ private final class MemoryTokenStoreLease: TokenStoreLease {
     deinit { queue.release(ticket) }
 
     /// The only process that can hold the lease is this one.
-    func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner != .current }
+    func mayStillCall(_ owner: ProcessIdentity) -> Bool { !ProcessIdentity.current.includes(owner) }
 
     var isLost: Bool { false }
 

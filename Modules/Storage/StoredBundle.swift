@@ -12,7 +12,7 @@ struct StoredBundle: Codable {
     let receivedAt: TimeInterval?
     let pendingRefresh: Intent?
 
-    /// The record of a refresh that is about to be made.
+    /// The stored fields of an intent.
     struct Intent: Codable {
         let idempotencyKey: String
         let host: String
@@ -29,7 +29,7 @@ struct StoredBundle: Codable {
         session = bundle.session.rawValue
         generation = bundle.generation
         receivedAt = bundle.receivedAt?.timeIntervalSinceReferenceDate
-        pendingRefresh = bundle.pendingRefresh.map { intent in
+        pendingRefresh = bundle.refreshIntent.map { intent in
             Intent(
                 idempotencyKey: intent.idempotencyKey,
                 host: intent.owner.host,
@@ -49,7 +49,7 @@ struct StoredBundle: Codable {
             session: SessionID(rawValue: session),
             generation: generation,
             receivedAt: receivedAt.map(Date.init(timeIntervalSinceReferenceDate:)),
-            pendingRefresh: pendingRefresh.map { intent in
+            refreshIntent: pendingRefresh.map { intent in
                 RefreshIntent(
                     idempotencyKey: intent.idempotencyKey,
                     owner: ProcessIdentity(host: intent.host, process: intent.process),

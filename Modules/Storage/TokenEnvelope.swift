@@ -7,7 +7,7 @@ package import Foundation
 /// {"checksum":"0f1e2d3c4b5a6978","bundle":{"accessToken":"…","refreshToken":"…","expiresAt":790000000.25,
 ///  "receivedAt":789996400.25,"clockSkew":0,"session":"…","generation":3},"format":"latchkey-tokens","version":2}
 /// ```
-/// An ended session has `ended` in place of `bundle`, and an empty store neither. Dates count seconds from
+/// A tombstone is stored as `ended`, in place of `bundle`; an empty store has neither. Dates count seconds from
 /// 2001-01-01T00:00:00Z, as a `Date` does: no other origin keeps every bit of it.
 ///
 /// **The checksum** is the CRC-64 of every byte after the comma that follows it, so that a flipped bit is not read as
@@ -120,50 +120,22 @@ private struct Envelope: Codable {
     let format: String
     let version: Int
     let bundle: StoredBundle?
-    let ended: EndedSession?
+    let ended: SessionTombstone?
 
     init(_ session: StoredSession) {
         format = TokenEnvelope.format
         version = TokenEnvelope.currentVersion
         bundle = session.bundle.map(StoredBundle.init)
-        if case .ended(let note) = session { ended = note } else { ended = nil }
+        if case .tombstone(let tombstone) = session { ended = tombstone } else { ended = nil }
     }
 
     /// The session, or `nil` when the fields are those of none.
     var session: StoredSession? {
         switch (bundle, ended) {
         case (let bundle?, nil): TokenEnvelope.generations.contains(bundle.generation) ? .active(bundle.bundle) : nil
-        case (nil, let ended?): version > 1 ? .ended(ended) : nil
+        case (nil, let ended?): version > 1 ? .tombstone(ended) : nil
         case (nil, nil): version > 1 ? .empty : nil
         case (_?, _?): nil
         }
-    }
-}
-
-/// The CRC-64 of ECMA-182 in the variant of XZ: it finds every error within 64 consecutive bits, so every flipped bit.
-///
-/// It detects faults of a disk or of memory. It does not protect against an attacker, who can write a new checksum.
-package struct CRC64 {
-    private static let table: [UInt64] = (0..<256).map { byte in
-        (0..<8).reduce(UInt64(byte)) { value, _ in
-            value & 1 == 1 ? value >> 1 ^ 0xC96C_5795_D787_0F42 : value >> 1
-        }
-    }
-
-    /// The checksum of some bytes.
-    ///
-    /// - Complexity: O(*n*).
-    package static func checksum(of bytes: some Sequence<UInt8>) -> UInt64 {
-        let table = table
-        return ~bytes.reduce(~0) { value, byte in table[Int(UInt8(truncatingIfNeeded: value) ^ byte)] ^ value >> 8 }
-    }
-
-    /// The length of a checksum as text.
-    static let textLength = 16
-
-    /// The checksum as text: 16 lowercase hexadecimal digits.
-    static func text(of bytes: some Sequence<UInt8>) -> String {
-        let digits = String(checksum(of: bytes), radix: 16)
-        return String(repeating: "0", count: textLength - digits.count) + digits
     }
 }

@@ -15,7 +15,7 @@ extension SharedTokenStore {
     ///   - limit: How long to wait for the lease. Default: 30 s.
     ///   - clock: The clock of the tombstone's date.
     ///   - receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens are durable
-    ///     at their new place. When it throws, the session stays. After a crash, the tombstone in the store shows that
+    ///     at their new place. When it throws, the session is kept. After a crash, the tombstone in the store shows that
     ///     the session had left it; a session can leave a store several times, so its date matters.
     /// - Returns: What was moved.
     /// - Throws: `AuthenticationError` with code `notSignedIn`. `TokenStoreError`: `busy` when a refresh is under way,
@@ -26,7 +26,7 @@ extension SharedTokenStore {
     public func moveOut(
         waitingAtMost limit: Duration = .seconds(30),
         clock: any TimeSource = SystemTimeSource(),
-        to receive: (TokenBundle, EndedSession) async throws -> Void
+        to receive: (TokenBundle, SessionTombstone) async throws -> Void
     ) async throws -> TokenBundle {
         // Without a session there is nothing to take a lease of.
         guard try await read().bundle != nil else { throw AuthenticationError(.notSignedIn) }
@@ -44,14 +44,14 @@ extension SharedTokenStore {
     private func moveOut(
         under lease: any TokenStoreLease,
         _ clock: any TimeSource,
-        _ receive: (TokenBundle, EndedSession) async throws -> Void
+        _ receive: (TokenBundle, SessionTombstone) async throws -> Void
     ) async throws -> TokenBundle {
         guard let bundle = try await read().bundle else { throw AuthenticationError(.notSignedIn) }
-        guard bundle.pendingRefresh == nil else {
+        guard bundle.refreshIntent == nil else {
             throw TokenStoreError(.busy, reason: "a refresh of the session was interrupted; refresh it first")
         }
-        let ended = EndedSession(session: bundle.session, reason: .moved, date: clock.date)
-        try await receive(bundle, ended)
+        let tombstone = SessionTombstone(session: bundle.session, reason: .moved, date: clock.date)
+        try await receive(bundle, tombstone)
         guard !lease.isLost else {
             throw TokenStoreError(.busy, reason: "the lease was lost: another process may refresh the session")
         }
@@ -59,7 +59,7 @@ extension SharedTokenStore {
         try await update { found in
             guard case .success(.active(bundle)) = found else { return nil }
             isEnded.withLock { $0 = true }
-            return .ended(ended)
+            return .tombstone(tombstone)
         }
         guard isEnded.withLock({ $0 }) else { throw TokenStoreError.superseded(bundle) }
         return bundle
@@ -95,7 +95,7 @@ extension StoredSession {
         switch self {
         case .empty: true
         case .active: false
-        case .ended(let ended): ended.session != bundle.session || ended.reason == .moved
+        case .tombstone(let tombstone): tombstone.session != bundle.session || tombstone.reason == .moved
         }
     }
 }

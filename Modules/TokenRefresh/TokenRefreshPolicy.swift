@@ -64,3 +64,15 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// The limit of one read or write of the store: a caller may wait for it (G25).
     var storeLimit: Duration { min(storeDeadline, deadline) }
 }
+
+/// When an *ambiguous* refusal of a refresh, such as a bare 401, counts as a rejection (G4).
+public enum AmbiguityRule: Sendable, Hashable {
+    /// Never: it is always unavailable.
+    case never
+
+    /// When the next attempt, after a pause, is refused in the same way.
+    case repeated
+
+    /// At once.
+    case always
+}

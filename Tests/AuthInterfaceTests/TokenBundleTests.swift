@@ -42,7 +42,7 @@ import Testing
         #expect(lifetime(nil, from: start) == nil)
     }
 
-    @Test func `Another access or refresh token is not the same tokens, and another record of a call is`() {
+    @Test func `Another access or refresh token is not the same tokens, and another intent is`() {
         let bundle = TokenBundle(accessToken: "access", refreshToken: "refresh")
         func with(access: String = "access", refresh: String? = "refresh", generation: Int = 0) -> TokenBundle {
             TokenBundle(
@@ -50,7 +50,7 @@ import Testing
             )
         }
         let intent = RefreshIntent(idempotencyKey: "key", owner: .current, date: Date())
-        #expect(bundle.hasSameTokens(as: bundle.with(pendingRefresh: intent)))
+        #expect(bundle.hasSameTokens(as: bundle.with(refreshIntent: intent)))
         #expect(bundle.hasSameTokens(as: with()))
         for other in [with(access: "other"), with(refresh: "other"), with(refresh: nil), with(generation: 1)] {
             #expect(!bundle.hasSameTokens(as: other))
@@ -87,5 +87,14 @@ import Testing
         try await clock.sleep(until: before - .seconds(10))
         #expect(clock.uptime >= before)
         #expect(abs(clock.date.timeIntervalSinceNow) < 60)
+    }
+
+    @Test func `a process includes its engines, and no process whose name begins with its own`() {
+        let here = ProcessIdentity.current
+        let (first, second) = (ProcessIdentity.newEngine(), ProcessIdentity.newEngine())
+        #expect(here.includes(here) && here.includes(first) && here.includes(second))
+        #expect(first != second && !first.includes(second) && !first.includes(here))
+        #expect(!here.includes(ProcessIdentity(host: "another", process: here.process)))
+        #expect(!here.includes(ProcessIdentity(host: here.host, process: here.process + "0")))
     }
 }

@@ -88,6 +88,17 @@ import Testing
         #expect(peer.requests.count == senders * rounds)
     }
 
+    @Test func `a sequence without a byte ends at once`() async throws {
+        let peer = try TransportPeer { while $0.readRequest() != nil { $0.respond() } }
+        defer { peer.stop() }
+        let transport = AsyncHTTPClientTransport()
+        let request = HTTPTransportRequest(
+            head: HTTPRequestHead(method: .put, url: peer.url), body: HTTPBody { AsyncStream<Data> { $0.finish() } },
+            idleTimeout: .seconds(600), isIdempotent: true)
+        for _ in 0..<500 { _ = try await transport.perform(request).body.collect(upTo: 10) }
+        #expect(peer.requests.count == 500)
+    }
+
     /// Opens as many streams as there may be.
     private static func openStreams(
         of peer: HoldingPeer, over transport: AsyncHTTPClientTransport

@@ -14,7 +14,7 @@ import Testing
 @testable import NetworkAsyncHTTPClient
 
 /// An HTTPS server on a loopback port, for HTTP/2 and HTTP/1.1. It responds with the body of the request, and with the
-/// number of its bytes in a trailer.
+/// number of its bytes and the trailers of the request as trailers.
 struct TLSServer {
     let identity: TestIdentity
     let url: URL
@@ -23,6 +23,7 @@ struct TLSServer {
     final class Counts: Sendable {
         let requests = Locked(0)
         let connections = Locked(0)
+        let fields = Locked<[Set<String>]>([])
     }
 
     static func run(
@@ -52,6 +53,8 @@ struct TLSServer {
 
     var requests: Int { counts.requests.withLock { $0 } }
     var connections: Int { counts.connections.withLock { $0 } }
+    /// The names of the fields of each request, in lower case.
+    var fields: [Set<String>] { counts.fields.withLock { $0 } }
 
     func request(
         _ purpose: HTTPTransportRequest.Purpose = .call, body: HTTPBody = .none,
@@ -85,8 +88,9 @@ struct TLSServer {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
-            case .head:
+            case .head(let head):
                 counts.requests.withLock { $0 += 1 }
+                counts.fields.withLock { $0.append(Set(head.headers.map { $0.name.lowercased() })) }
                 received = 0
                 let fields: NIOHTTP1.HTTPHeaders = ["trailer": "x-received", "transfer-encoding": "chunked"]
                 let head = NIOHTTP1.HTTPResponseHead(version: .http1_1, status: .ok, headers: fields)
@@ -94,8 +98,9 @@ struct TLSServer {
             case .body(let part):
                 received += part.readableBytes
                 context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(part))), promise: nil)
-            case .end:
-                let trailers: NIOHTTP1.HTTPHeaders = ["x-received": "\(received)"]
+            case .end(let sent):
+                var trailers = sent ?? [:]
+                trailers.add(name: "x-received", value: "\(received)")
                 context.writeAndFlush(wrapOutboundOut(.end(trailers)), promise: nil)
             }
         }

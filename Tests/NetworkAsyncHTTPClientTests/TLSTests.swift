@@ -87,6 +87,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [["h2"], ["http/1.1"]])
+    func `the trailers of a request arrive after its body`(over protocols: [String]) async throws {
+        try await TLSServer.run(protocols: protocols) { server in
+            let transport = try server.transport()
+            try await withThrowingTaskGroup { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        // A length, which is not announced: trailers follow chunks only.
+                        var body = number % 2 == 0 ? HTTPBody(Data(count: 100_000)) : HTTPBody(Data())
+                        body.trailers = { HTTPHeaders([("X-Sum", "\(number)")]) }
+                        let response = try await transport.perform(server.request(body: body))
+                        let content = try await response.body.collect(upTo: 200_000)
+                        let trailers = try await response.completion().trailers
+                        #expect(trailers["X-Sum"] == "\(number)")
+                        #expect(trailers["X-Received"] == "\(content.count)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let plain = try await transport.perform(server.request(body: HTTPBody(Data("x".utf8))))
+            _ = try await plain.body.collect(upTo: 10)
+            #expect(try await plain.completion().trailers["X-Sum"] == nil)
+            #expect(server.fields.allSatisfy { names in !names.contains { $0.contains("latchkey") } })
+        }
+    }
+
     private func expectTLSFailure(_ work: () async throws -> HTTPTransportResponse) async {
         let error = await #expect(throws: HTTPTransportError.self) { _ = try await work() }
         #expect(error?.code == .tlsFailed)

@@ -15,13 +15,14 @@ struct PostgreSQLKeyTests {
         try await store.save(.fleet(1))
         for cipher in [ScramblingCipher(key: 7), UnencryptedTokenCipher()] as [any TokenCipher] {
             let stranger = server.store(store.account, cipher: cipher)
-            let ended = EndedSession(session: SessionID(rawValue: "fleet-session"), reason: .byUser, date: Date())
+            let tombstone = SessionTombstone(
+                session: SessionID(rawValue: "fleet-session"), reason: .byUser, date: Date())
             for error in [
                 await storeFailure { _ = try await stranger.read() },
                 await storeFailure { _ = try await stranger.load() },
                 await storeFailure { try await stranger.save(.fleet(2)) },
                 await storeFailure { try await stranger.save(.fleet(0, session: "a sign-in")) },
-                await storeFailure { try await stranger.update { _ in .ended(ended) } },
+                await storeFailure { try await stranger.update { _ in .tombstone(tombstone) } },
                 await storeFailure { try await stranger.delete() },
             ] {
                 #expect(error?.code == .unavailable)
@@ -44,15 +45,15 @@ struct PostgreSQLKeyTests {
         #expect(await storeFailure { _ = try await store.load() }?.code == .unavailable)
     }
 
-    @Test func `the note of an ended session is read without the key, and holds no token`() async throws {
+    @Test func `a tombstone is read without the key, and holds no token`() async throws {
         let server = try await PostgreSQLServer.shared
         let store = server.store(cipher: ScramblingCipher())
         try await store.save(.fleet(1))
         let session = TokenBundle.fleet(1).session
-        let ended = EndedSession(session: session, reason: .application("account disabled"), date: Date())
-        try await store.update { _ in .ended(ended) }
+        let tombstone = SessionTombstone(session: session, reason: .application("account disabled"), date: Date())
+        try await store.update { _ in .tombstone(tombstone) }
         let stranger = server.store(store.account, cipher: ScramblingCipher(key: 7))
-        #expect(try await stranger.read() == .ended(ended))
+        #expect(try await stranger.read() == .tombstone(tombstone))
         #expect(try await stranger.load() == nil)
         let row = try await server.run(
             "SELECT ciphertext IS NULL, position('fleet-'::bytea IN ended) > 0 FROM latchkey_tokens WHERE account = $1",

@@ -142,14 +142,40 @@ struct CodeScanner {
         isInLiteral = wasInLiteral
     }
 
-    /// A slash after an operand is a division; elsewhere it starts a literal if another one closes it on this line.
+    /// Whether a slash starts a literal, by the rules of SE-0354: only at the start of an operand, and not if the literal
+    /// would be empty, start or end with a blank, close a parenthesis that it has not opened, or pass the end of the line.
     private var startsRegularExpression: Bool {
-        let before = code.last { $0 != Byte.space }
-        guard before.map({ "(,=:[{!&|?;\n".utf8.contains($0) }) ?? true, let next = byte(1), next != Byte.space else {
-            return false
+        let rest = source[(position + 1)...].prefix { $0 != Byte.newline }
+        guard isAtStartOfOperand, let first = rest.first, !Self.blanks.contains(first) else { return false }
+        var (parentheses, brackets) = (0, 0)
+        var previous = Byte.slash
+        var isEscaped = false
+        for byte in rest {
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case Byte.backslash: isEscaped = true
+            case Byte.slash: return previous != Byte.slash && !Self.blanks.contains(previous)
+            case UInt8(ascii: "["): brackets += 1
+            case UInt8(ascii: "]") where brackets > 0: brackets -= 1
+            case Byte.opening where brackets == 0: parentheses += 1
+            case Byte.closing where brackets == 0:
+                guard parentheses > 0 else { return false }
+                parentheses -= 1
+            default: break
+            }
+            previous = byte
         }
-        return source[(position + 1)...].prefix { $0 != Byte.newline }.contains(Byte.slash)
+        return false
     }
+
+    /// Whether nothing before this position is joined to what follows: a blank, an opening bracket, a comment.
+    private var isAtStartOfOperand: Bool {
+        guard position > 0 else { return true }
+        let isAfterComment = position > 1 && source[position - 2] == Byte.star && source[position - 1] == Byte.slash
+        return isAfterComment || (Self.blanks + Array("([{,;:".utf8)).contains(source[position - 1])
+    }
+
+    private static let blanks = Array(" \t\r\n".utf8)
 
     private mutating func skipRegularExpression(hashes: Int) {
         skip()

@@ -1,44 +1,48 @@
 import Foundation
 import Testing
 
-/// The table of guarantees in *How refresh works* leads from each guarantee to the tests that prove it.
+/// The tables of the guarantees and of the scenarios lead from each number to the tests that prove it.
 @Suite struct GuaranteeTableTests {
     private struct Row {
-        let guarantee: String
+        let number: String
         let tests: [String]
+        /// What runs the scenario where no test does.
+        let commands: [String]
     }
 
-    private static func rows() throws -> [Row] {
-        let article = SourceFile.root.appendingPathComponent(
-            "Modules/TokenRefresh/TokenRefresh.docc/HowRefreshWorks.md")
-        let text = try String(contentsOf: article, encoding: .utf8)
+    private static func rows(of article: String) throws -> [Row] {
+        let file = SourceFile.root.appendingPathComponent("Modules/TokenRefresh/TokenRefresh.docc/\(article).md")
+        let text = try String(contentsOf: file, encoding: .utf8)
         return text.split(separator: "\n").compactMap { line in
-            guard let match = line.firstMatch(of: /^\| (G[0-9]+) \|/) else { return nil }
+            guard let match = line.firstMatch(of: /^\| ([GS][0-9]+) \|/) else { return nil }
             return Row(
-                guarantee: String(match.1),
-                tests: line.matches(of: /“([^”]+)”/).map { String($0.1) }
+                number: String(match.1),
+                tests: line.matches(of: /“([^”]+)”/).map { String($0.1) },
+                commands: line.matches(of: /`make ([a-z-]+)`/).map { String($0.1) }
             )
         }
     }
 
-    @Test func `every guarantee has one row, in order, and at least one test`() throws {
-        let rows = try Self.rows()
-        #expect(rows.map(\.guarantee) == (1...27).map { "G\($0)" })
-        for row in rows { #expect(!row.tests.isEmpty, "\(row.guarantee)") }
+    @Test(arguments: [("HowRefreshWorks", "G", 27), ("Scenarios", "S", 21)])
+    func `every number has one row, in order, and at least one test`(article: String, letter: String, last: Int) throws
+    {
+        let rows = try Self.rows(of: article)
+        #expect(rows.map(\.number) == (1...last).map { "\(letter)\($0)" })
+        for row in rows { #expect(!row.tests.isEmpty || !row.commands.isEmpty, "\(row.number)") }
     }
 
-    @Test func `every test that the table names exists`() throws {
+    @Test func `every test that the tables name exists`() throws {
         let sources = try (SourceFile.all(in: "Tests") + SourceFile.all(in: "App/Tests")).map(\.source)
         #expect(sources.count > 50)
-        // What stands between quotation marks, between backticks, and words before a parenthesis.
         let names = sources.reduce(into: Set<Substring>()) { names, source in
-            names.formUnion(source.split(separator: "\""))
-            names.formUnion(source.split(separator: "`"))
-            names.formUnion(source.split(separator: " ").compactMap { $0.split(separator: "(").first })
+            // Tests, suites, and the laws of the simulation.
+            names.formUnion(source.matches(of: /func `([^`]+)`/).map(\.1))
+            names.formUnion(source.matches(of: /@Suite\(\s*"([^"]+)"/).map(\.1))
+            names.formUnion(source.matches(of: /case \w+ = "([^"]+)"/).map(\.1))
         }
-        for row in try Self.rows() {
+        for row in try Self.rows(of: "HowRefreshWorks") + Self.rows(of: "Scenarios") {
             for test in row.tests where !names.contains(Substring(test)) {
-                Issue.record("\(row.guarantee): no test is called “\(test)”")
+                Issue.record("\(row.number): no test is called “\(test)”")
             }
         }
     }

@@ -29,6 +29,15 @@ enum ImportScanner {
         }
     }
 
+    /// What looks like an import after a semicolon, in literals and comments too: one that the scanner misreads as a part
+    /// of a literal is on the line of that literal, after a semicolon.
+    static func importsAfterSemicolons(in source: String) -> [ImportStatement] {
+        let pattern = /;[^;]*\bimport\s+(?:(?:class|enum|func|let|protocol|struct|typealias|var)\s+)?`?(\w+)/
+        return source.split(separator: "\n", omittingEmptySubsequences: false).enumerated().flatMap { index, line in
+            line.matches(of: pattern).map { ImportStatement(module: String($0.1), line: index + 1) }
+        }
+    }
+
     /// `f(import: x)`, `f(a, import: x)` and `x.import` are no imports.
     private static func isLabelOrMember(_ tokens: [CodeToken], _ index: Int) -> Bool {
         index > 0 && [".", "(", ","].contains(tokens[index - 1].text)

@@ -1,3 +1,5 @@
+import Foundation
+import ProcessTesting
 import Testing
 
 /// The manifests list the dependencies that the picture of the architecture has.
@@ -27,10 +29,27 @@ import Testing
             objections == [
                 """
                 NetworkCore depends on Storage in the manifest: the architecture has no such arrow. Take it out. \
-                A new arrow is added to AllowTable.ours, Package.swift and the picture in README.md
+                A new arrow is added to AllowTable, Package.swift and the picture in README.md
                 """
             ]
         )
+    }
+
+    @Test func `a test target that depends on a neighbour of its module, and one without a row, are found`()
+        async throws
+    {
+        let objections = try await objections(to: "NetworkCoreTests") {
+            $0.append(Manifest.Dependency(name: "Storage"))
+        }
+        #expect(objections.count == 1)
+        #expect(objections.first?.hasPrefix("NetworkCoreTests depends on Storage in the manifest") == true)
+        var manifest = try await Manifest.root.value
+        let test = try #require(manifest.targets.firstIndex { $0.name == "NetworkCoreTests" })
+        manifest.targets[test].name = "NetworkCoreChecks"
+        #expect(
+            manifest.objections() == [
+                "NetworkCoreChecks has no row in AllowTable. Add one, with the targets that it depends on"
+            ])
     }
 
     @Test func `an arrow that is missing and a package without a trait are found`() async throws {
@@ -44,6 +63,42 @@ import Testing
         #expect(objections.count == 2)
         #expect(objections.first?.hasPrefix("DataAPI does not depend on NetworkCore") == true)
         #expect(objections.last?.hasPrefix("DataAPI depends on the package Alamofire without a trait") == true)
+    }
+
+    @Test(arguments: [
+        (#"let package = Package(name: "Latchkey", targets: [.none])"#, "Package.swift:3:", "depends on a package"),
+        (
+            #"let package = Package(name: "Latchkey", dependencies: [.package(path: "Other")])"#,
+            "what ships depends on a package:", "Package.swift:3:"
+        ),
+    ])
+    func `make boundaries says what is wrong with the manifest`(
+        manifest: String, expected: String, unexpected: String
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let start = "// swift-tools-version: 6.2\nimport PackageDescription\n"
+        let other = #"""
+            let package = Package(
+                name: "Other", products: [.library(name: "Other", targets: ["Other"])], targets: [.target(name: "Other")])
+            """#
+        let files = [
+            "Package.swift": start + manifest, "Other/Package.swift": start + other,
+            "Other/Sources/Other/Other.swift": "",
+        ]
+        for (path, text) in files {
+            let file = folder.appendingPathComponent(path)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        }
+        let makefile = SourceFile.root.appendingPathComponent("Makefile").path
+        let make = try SpawnedProcess(
+            "/bin/sh", ["-c", #"exec make -C "$1" -f "$2" boundaries 2>&1"#, "sh", folder.path, makefile],
+            environment: ProcessInfo.processInfo.environment)
+        let output = await make.remainingLines().joined(separator: "\n")
+        #expect(await make.end() != .status(0))
+        #expect(output.contains(expected) && !output.contains(unexpected), "\(output)")
     }
 
     /// What is found after a change of one list, and was not found before.

@@ -27,7 +27,7 @@ struct SourceFile: Sendable, CustomStringConvertible {
         let base = root.appendingPathComponent(folder, isDirectory: true)
         let files = try paths(below: base, withExtension: "swift").map { path in
             let url = base.appendingPathComponent(path)
-            let target = String(path.prefix { $0 != "/" })
+            let target = path.split(separator: "/").map(String.init).first { $0 != "Support" } ?? ""
             return SourceFile(
                 target: target, path: "\(folder)/\(path)", source: try String(contentsOf: url, encoding: .utf8))
         }
@@ -49,7 +49,16 @@ struct SourceFile: Sendable, CustomStringConvertible {
         return paths.sorted()
     }
 
-    /// The folders in a folder that hold Swift files: its targets.
+    /// The paths of the symbolic links, from a folder, sorted. A walk of the folder does not enter them.
+    static func links(below base: URL) -> [String] {
+        let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
+        return paths.filter { path in
+            let url = base.appendingPathComponent(path)
+            return (try? url.resourceValues(forKeys: [.isSymbolicLinkKey]))?.isSymbolicLink == true
+        }.sorted()
+    }
+
+    /// The folders that hold Swift files, in a folder or in `Support` of it: its targets.
     static func targets(in folder: String) throws -> Set<String> {
         Set(try all(in: folder).map(\.target))
     }

@@ -1,5 +1,6 @@
 import AuthInterface
 import Foundation
+
 @testable import Storage
 
 extension URL {

@@ -126,7 +126,8 @@ struct KilledProcessTests {
             #expect(lines.count == 1 && lines[0].hasPrefix("unavailable: could not write"), "\(lines)")
             #expect(try folder.names == ["default.json", "default.json.lock"])
         }
-        try await store.update { _ in .ended(EndedSession(session: SessionID(), reason: .byUser, date: Date())) }
+        try await store.update { _ in .tombstone(SessionTombstone(session: SessionID(), reason: .byUser, date: Date()))
+        }
         #expect(try folder.names == ["default.json", "default.json.lock"])
         #expect(try !String(contentsOf: store.file, encoding: .utf8).contains("refresh-1"))
     }

@@ -25,9 +25,10 @@ struct StoppedProcessTests {
         let child = try #require(await lines.next().flatMap { pid_t($0) })
         defer { kill(child, SIGKILL) }
         process.stop()
-        let ended = EndedSession(session: bundle.session, reason: .byUser, date: Date(timeIntervalSince1970: 1e9))
-        try await store.update { _ in .ended(ended) }
-        #expect(try await FileTokenStore(folder: folder).read() == .ended(ended))
+        let tombstone = SessionTombstone(
+            session: bundle.session, reason: .byUser, date: Date(timeIntervalSince1970: 1e9))
+        try await store.update { _ in .tombstone(tombstone) }
+        #expect(try await FileTokenStore(folder: folder).read() == .tombstone(tombstone))
         #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
         try await store.save(.numbered(2, of: SessionID()))
         process.kill(SIGKILL)

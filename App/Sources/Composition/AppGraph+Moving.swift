@@ -16,10 +16,10 @@ extension AppGraph {
     /// - Throws: `AuthenticationError`, `TokenStoreError`, and what `receive` throws.
     @discardableResult
     public func moveSessionOut(
-        to receive: (TokenBundle, EndedSession) async throws -> Void
+        to receive: (TokenBundle, SessionTombstone) async throws -> Void
     ) async throws -> TokenBundle {
         guard let sharedStore else { throw AuthenticationError(.notSignedIn) }
-        if try await sharedStore.load()?.pendingRefresh != nil {
+        if try await sharedStore.load()?.refreshIntent != nil {
             try await session.refresh()
             try await settle()
         }

@@ -72,7 +72,7 @@ public struct AppGraph: Sendable {
 
     /// Waits until the background work has ended: a refresh, a write to the store, a revocation.
     ///
-    /// A refresh that takes longer is not lost: the store holds its record, and the next start sends it again.
+    /// A refresh that takes longer continues at the next start: the store holds its intent, unless it is in memory.
     ///
     /// - Parameter limit: The longest time to wait.
     /// - Throws: `AuthenticationError` with code `storeUnavailable` when the tokens of a session that has expired could

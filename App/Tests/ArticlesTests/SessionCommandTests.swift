@@ -161,6 +161,29 @@ import Testing
         }
     }
 
+    @Test func `status shows why the last refresh failed`() async throws {
+        try await DevBackend.withServer { backend in
+            _ = try await signIn(backend)
+            #expect(try await articles(backend, "status", "--json").object()["refreshFailure"] == nil)
+            try await backend.expireAccessTokens()
+            backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .respond(status: 503))])
+            let status = try await articles(backend, "status", "--json")
+            #expect(status.status == 0)
+            let object = try status.object()
+            #expect(object["state"] as? String == "unverified")
+            let failure = try #require(object["refreshFailure"] as? [String: Any])
+            let refused = try #require(backend.journal.last { $0.path.hasSuffix("/auth/refresh") })
+            #expect(failure["verdict"] as? String == "unavailable")
+            #expect(failure["httpStatus"] as? Int == 503)
+            #expect(failure["requestId"] as? String == refused.requestID)
+            let lines = try await articles(backend, "status").output.split(separator: "\n")
+            #expect(
+                lines.contains {
+                    $0.hasPrefix("refresh") && $0.contains("failed (unavailable)") && $0.contains("HTTP 503")
+                }, "\(lines)")
+        }
+    }
+
     @Test func `a login over another session needs --replace`() async throws {
         try await DevBackend.withServer { backend in
             _ = try await signIn(backend)

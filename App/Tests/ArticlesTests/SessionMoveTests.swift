@@ -245,7 +245,7 @@ import Testing
                 idempotencyKey: "fixture-key", owner: ProcessIdentity(host: "gone", process: "1"),
                 date: Date(timeIntervalSinceNow: -3_600))
             try await store.update { found in
-                (try? found.get())?.bundle.map { .active($0.with(pendingRefresh: intent)) }
+                (try? found.get())?.bundle.map { .active($0.with(refreshIntent: intent)) }
             }
             let run = try await home.run(["session", "export", file] + base)
             #expect(run.status == 0, "\(run.errors)")

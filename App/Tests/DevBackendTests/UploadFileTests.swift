@@ -40,6 +40,7 @@ import Testing
             let program = try SpawnedProgram(
                 SpawnedProgram.executable("BackendProcess"), [folder.appendingPathComponent("db").path, "3000"],
                 environment: ProcessInfo.processInfo.environment)
+            defer { program.kill() }
             let line = try await program.lines.first { _ in true }.required("the URL of the server")
             let url = try URL(string: line).required("a URL")
             _ = try await TestClient(url).signIn()
@@ -77,6 +78,7 @@ import Testing
                 let program = try SpawnedProgram(
                     SpawnedProgram.executable("BackendProcess"), [database],
                     environment: ProcessInfo.processInfo.environment)
+                defer { program.kill() }
                 let line = try await program.lines.first { _ in true }.required("the URL of the server")
                 let url = try URL(string: line).required("a URL")
                 #expect(try leftovers(folder).isEmpty)

@@ -126,7 +126,7 @@ extension Scenarios {
                 let ending = await process.result
                 #expect(ending.status == 0, "\(ending.errors)")
                 #expect(try await store.load()?.generation == 1)
-                #expect(try await store.load()?.pendingRefresh == nil)
+                #expect(try await store.load()?.refreshIntent == nil)
 
                 try await sandbox.backend.expireAccessTokens()
                 #expect(try await sandbox.run("list").status == 0)

@@ -22,18 +22,18 @@ public protocol AuthSession: Sendable {
     /// the tokens are stored as soon as the store works again (G11).
     ///
     /// - Throws: ``AuthenticationError`` with code `invalidTokens` when the access token cannot be used in a request;
-    ///   the earlier session stays.
+    ///   the earlier session is kept.
     func signIn(_ tokens: TokenRefreshResult) async throws
 
     /// Refreshes the tokens now, expired or not: on a splash screen, or after the user's rights changed.
     ///
-    /// It joins a refresh that is under way. With a shared store it adopts newer tokens of another process in place of
-    /// a call of its own.
+    /// It joins a refresh that is under way. With a shared store it adopts newer tokens of another process instead of
+    /// calling the server.
     ///
     /// - Returns: The state afterwards: `signedOut` when there is no session, or when the server rejected the refresh
     ///   token.
     /// - Throws: ``AuthenticationError`` with code `refreshUnavailable` or `storeUnavailable` when the refresh is not
-    ///   possible now: the session stays. `noRefreshToken` when there is none. `CancellationError` at once when the
+    ///   possible now; the session is kept. `noRefreshToken` without a refresh token. `CancellationError` at once when the
     ///   task is cancelled.
     @discardableResult
     func refresh() async throws -> SessionState

@@ -30,7 +30,7 @@ public struct AuthenticationError: Error, Sendable {
 }
 
 extension ErrorCode<AuthenticationError> {
-    /// There is no session.
+    /// No user is signed in.
     public static var notSignedIn: Self { Self(rawValue: "notSignedIn") }
 
     /// The request's session has ended. The request is not sent again with another session's token.
@@ -39,13 +39,13 @@ extension ErrorCode<AuthenticationError> {
     /// The server refused a token that it had just issued. Another refresh would not help.
     public static var unauthorized: Self { Self(rawValue: "unauthorized") }
 
-    /// The access token is no longer valid, and there is no refresh token to exchange.
+    /// The access token is no longer valid, and the session has no refresh token.
     public static var noRefreshToken: Self { Self(rawValue: "noRefreshToken") }
 
-    /// A refresh was needed and is not possible now. The session stays.
+    /// A refresh was needed and is not possible now. The session is kept.
     public static var refreshUnavailable: Self { Self(rawValue: "refreshUnavailable") }
 
-    /// The store cannot be read or written now (locked, absent, unreadable). The session stays.
+    /// The store cannot be read or written now (locked, absent, unreadable). The session is kept.
     public static var storeUnavailable: Self { Self(rawValue: "storeUnavailable") }
 
     /// The refresh handler asked the session that it refreshes for a token: it would wait for itself (G20).
@@ -80,8 +80,8 @@ extension AuthenticationError: RedactedDescription {
         case .sessionEnded: "the session of this request has ended; sign in and send a new request"
         case .unauthorized:
             "the server refuses a token that it has just issued; check its clock and the token's permissions"
-        case .noRefreshToken: "the access token is no longer valid and there is no refresh token; sign in again"
-        case .refreshUnavailable: "the token could not be refreshed; the session stays, try again later"
+        case .noRefreshToken: "the access token is no longer valid, and the session has no refresh token; sign in again"
+        case .refreshUnavailable: "the token could not be refreshed, and the session is kept; try again later"
         case .storeUnavailable:
             "the token store is unavailable and unchanged (after a sign-out, the tokens are still in it); try again later"
         case .insideRefresh:

@@ -6,7 +6,7 @@ import ConcurrencyPrimitives
 /// iOS suspends a process soon after it leaves the foreground. A process that is suspended while it holds a lock in the
 /// container of an app group is ended by the system (`0xdead10cc`), and until then no other process gets the lock.
 public protocol ExpiringActivity: Sendable {
-    /// Starts an activity. It lasts until ``ExpiringActivityToken/end()``, or until the token is released.
+    /// Starts an activity. It lasts until ``ExpiringActivityToken/end()``, or until the token is deallocated.
     ///
     /// - Parameters:
     ///   - reason: What the activity is for, in a few words. The system may log it: it must not contain a secret.
@@ -21,7 +21,7 @@ public protocol ExpiringActivity: Sendable {
 public final class ExpiringActivityToken: Sendable {
     private let ending: Locked<(@Sendable () -> Void)?>
 
-    /// Creates a token, for an ``ExpiringActivity`` of your own.
+    /// Creates a token, for your implementation of ``ExpiringActivity``.
     ///
     /// - Parameter onEnd: Ends the activity. It is called once.
     public init(onEnd: @escaping @Sendable () -> Void) {

@@ -80,7 +80,7 @@ extension TokenBundle {
     package func mayReplace(_ stored: StoredSession) -> Bool {
         switch stored {
         case .active(let stored) where stored.session == session: supersedes(stored) || hasSameTokens(as: stored)
-        case .ended(let ended): ended.session != session
+        case .tombstone(let tombstone): tombstone.session != session
         case .empty, .active: true
         }
     }
@@ -93,22 +93,5 @@ extension TokenStoreError {
             .superseded,
             reason: "a later state of session \(bundle.session) is stored; load the store again"
         )
-    }
-}
-
-/// The content of a shared store: nothing, the tokens of a session, or the tombstone of an ended session.
-public enum StoredSession: Sendable, Hashable {
-    /// Nothing is stored, for certain.
-    case empty
-
-    /// The tokens of a session.
-    case active(TokenBundle)
-
-    /// A session that has ended, and why. It holds no token.
-    case ended(EndedSession)
-
-    /// The tokens, if there are any.
-    public var bundle: TokenBundle? {
-        if case .active(let bundle) = self { bundle } else { nil }
     }
 }

@@ -23,7 +23,7 @@ public protocol TokenStore: Sendable {
     /// - Throws: ``TokenStoreError`` in most cases; the stored content is then unchanged.
     func save(_ bundle: TokenBundle) async throws
 
-    /// Removes the stored bundle. It is no error if there is none.
+    /// Removes the stored bundle. An empty store is no error.
     ///
     /// - Throws: ``TokenStoreError`` in most cases; the stored content is then unchanged.
     func delete() async throws

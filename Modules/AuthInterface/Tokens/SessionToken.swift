@@ -7,7 +7,7 @@ public struct SessionToken: Sendable {
     /// The access token.
     public let value: String
 
-    /// The refresh token, for servers that require both in header fields. `nil`: there is none.
+    /// The refresh token, for servers that require both in header fields. `nil`: the session has none.
     public let refreshToken: String?
 
     /// The login the token belongs to.
@@ -66,4 +66,13 @@ extension SessionToken: Hashable {
 extension SessionToken: RedactedDescription {
     /// The session and generation; never the token.
     public var description: String { "SessionToken(session: \(session), generation: \(generation))" }
+}
+
+extension String {
+    /// Whether a header field can carry the text (RFC 9110 §5.5): not empty, printable ASCII, no space.
+    ///
+    /// Other text is refused by the server at best, and at worst splits one header field into two.
+    package var fitsHeaderField: Bool {
+        !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
 }

@@ -32,8 +32,14 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// that uses it (G3).
     public let receivedAt: Date?
 
-    /// The refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`: none.
-    public let pendingRefresh: RefreshIntent?
+    /// The intent of the refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`: none.
+    public let refreshIntent: RefreshIntent?
+
+    private enum CodingKeys: String, CodingKey {
+        case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt
+        // The name in stored data.
+        case refreshIntent = "pendingRefresh"
+    }
 
     /// Creates a bundle from its parts.
     ///
@@ -45,7 +51,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///   - session: The login the tokens belong to.
     ///   - generation: The number of refreshes since the sign-in.
     ///   - receivedAt: When the access token was received, on the clock of `expiresAt`.
-    ///   - pendingRefresh: The refresh that is about to be made with the refresh token.
+    ///   - refreshIntent: The intent of the refresh that is about to be made.
     public init(
         accessToken: String,
         refreshToken: String?,
@@ -54,7 +60,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         session: SessionID = SessionID(),
         generation: Int = 0,
         receivedAt: Date? = nil,
-        pendingRefresh: RefreshIntent? = nil
+        refreshIntent: RefreshIntent? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -63,7 +69,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.session = session
         self.generation = generation
         self.receivedAt = receivedAt
-        self.pendingRefresh = pendingRefresh
+        self.refreshIntent = refreshIntent
     }
 
     /// How long the access token is valid from its receipt. `nil` if one of the two instants is not known, or their
@@ -74,11 +80,11 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         return seconds > 0 && seconds < 4e9 ? .seconds(seconds) : nil
     }
 
-    /// The same tokens, with another record of a pending refresh.
+    /// The same tokens, with another intent.
     ///
-    /// - Parameter intent: The refresh that is about to be made; `nil` for none.
+    /// - Parameter intent: The intent of the refresh that is about to be made; `nil` for none.
     /// - Returns: The bundle.
-    public func with(pendingRefresh intent: RefreshIntent?) -> TokenBundle {
+    public func with(refreshIntent intent: RefreshIntent?) -> TokenBundle {
         TokenBundle(
             accessToken: accessToken,
             refreshToken: refreshToken,
@@ -87,12 +93,12 @@ public struct TokenBundle: Sendable, Hashable, Codable {
             session: session,
             generation: generation,
             receivedAt: receivedAt,
-            pendingRefresh: intent
+            refreshIntent: intent
         )
     }
 
-    /// Whether another bundle is the same generation of the same login with the same tokens. The records of pending
-    /// refreshes may differ.
+    /// Whether another bundle is the same generation of the same login with the same tokens. Their intents
+    /// may differ.
     ///
     /// - Parameter other: The bundle to compare with.
     /// - Returns: `true` when the tokens are the same.

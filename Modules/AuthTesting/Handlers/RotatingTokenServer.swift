@@ -82,7 +82,7 @@ public final class RotatingTokenServer: Sendable {
     ///
     /// - Parameters:
     ///   - refreshToken: The token.
-    ///   - key: The idempotency key of the call. `nil` and an empty key mean that there is none.
+    ///   - key: The idempotency key of the call. `nil` and an empty key mean none.
     /// - Returns: The next pair.
     /// - Throws: `TokenRefreshError` with code `rejected` for a token that is used, revoked or unknown.
     public func refresh(_ refreshToken: String, key: String? = nil) throws(TokenRefreshError) -> TokenRefreshResult {

@@ -12,13 +12,13 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A server with a format of its own is a ``RefreshDialect``. A handler that does not use HTTP, or that should run
+/// Another format is a ``RefreshDialect``. A handler that does not use HTTP, or that should run
 /// against a sandbox, is checked with a ``RefreshBackend``.
 public enum TokenRefreshHandlerContract {
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { TokenRefreshHandlerRules.all.map(\.name) }
 
-    /// Checks a handler over HTTP. Each rule has a server and a handler of its own.
+    /// Checks a handler over HTTP. Each rule has a new server and a new handler.
     ///
     /// The server tolerates what the handler's `replayTolerance` declares.
     ///
@@ -37,7 +37,7 @@ public enum TokenRefreshHandlerContract {
         try await check(timeLimit: timeLimit) { try LoopbackRefreshBackend(dialect, makeHandler: makeHandler) }
     }
 
-    /// Checks a handler with its backend. Each rule has a backend of its own.
+    /// Checks a handler with its backend. Each rule has a new backend.
     ///
     /// Rules are left out if the backend cannot make their response. The rules on idempotency keys need a
     /// ``KeyRecordingRefreshBackend``. The `replayTolerance` of the handler is checked against the backend.

@@ -1,7 +1,7 @@
 import ConcurrencyPrimitives
 package import Foundation
 
-/// Accepts connections on a free loopback port, and serves each one on a thread of its own.
+/// Accepts connections on a free loopback port, and serves each one on a separate thread.
 package final class LoopbackAcceptor: Sendable {
     private struct State {
         var connections: [Int: LoopbackConnection] = [:]

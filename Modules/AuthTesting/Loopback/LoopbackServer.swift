@@ -9,6 +9,8 @@ package final class LoopbackServer: Sendable {
         package let target: String
         package let headers: [(name: String, value: String)]
         package internal(set) var body = Data()
+        /// The fields after a chunked body.
+        package internal(set) var trailers: [(name: String, value: String)] = []
         /// The number of its connection, from 0.
         package let connection: Int
 

@@ -18,15 +18,17 @@ package struct RequestReader {
         var lines = text.components(separatedBy: "\r\n")
         let start = lines.removeFirst().components(separatedBy: " ")
         guard start.count == 3 else { return nil }
-        let headers = lines.compactMap { line -> (name: String, value: String)? in
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            return (String(line[..<colon]), value)
-        }
+        let headers = lines.compactMap(Self.field)
         return LoopbackServer.Request(method: start[0], target: start[1], headers: headers, connection: number)
     }
 
-    /// Adds the body. Returns `nil` when the connection ends first.
+    private static func field(_ line: String) -> (name: String, value: String)? {
+        guard let colon = line.firstIndex(of: ":") else { return nil }
+        let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        return (String(line[..<colon]), value)
+    }
+
+    /// Adds the body and the fields after it. Returns `nil` when the connection ends first.
     package mutating func readBody(of head: LoopbackServer.Request) -> LoopbackServer.Request? {
         var request = head
         let isChunked = head["Transfer-Encoding"]?.lowercased() == "chunked"
@@ -36,14 +38,19 @@ package struct RequestReader {
         }
         guard let body = isChunked ? readChunks() : readBytes(length) else { return nil }
         request.body = body
+        while isChunked {
+            guard let line = readUntil("\r\n") else { return nil }
+            guard let trailer = Self.field(line) else { break }
+            request.trailers.append(trailer)
+        }
         return request
     }
 
     private mutating func readChunks() -> Data? {
         var body = Data()
         while let line = readUntil("\r\n"), let size = Int(line, radix: 16) {
-            guard let chunk = readBytes(size), readUntil("\r\n") != nil else { return nil }
             if size == 0 { return body }
+            guard let chunk = readBytes(size), readUntil("\r\n") != nil else { return nil }
             body += chunk
         }
         return nil

@@ -164,7 +164,7 @@ final class RaceTrial: Sendable {
         do {
             now = try await subject().token()
         } catch {
-            throw RuleBroken("\(occasion) there is no token: \(error)")
+            throw RuleBroken("\(occasion) the session has no token: \(error)")
         }
         try AuthTesting.expect(now == token, otherwise: "\(occasion) the subject uses another token")
     }

@@ -76,7 +76,7 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     /// - Parameter bundle: The bundle to store.
     /// - Throws: The scripted error, or the errors of the base store.
     public func save(_ bundle: TokenBundle) async throws {
-        try await faults.perform(bundle.pendingRefresh == nil ? .save : .record) { try await base.save(bundle) }
+        try await faults.perform(bundle.refreshIntent == nil ? .save : .record) { try await base.save(bundle) }
     }
 
     /// Deletes from the base store.
@@ -106,8 +106,8 @@ extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
     ) async throws {
         let operation: StoreOperation =
             switch change(.success(.empty)) {
-            case .active(let bundle): bundle.pendingRefresh == nil ? .save : .record
-            case .ended, .empty: .delete
+            case .active(let bundle): bundle.refreshIntent == nil ? .save : .record
+            case .tombstone, .empty: .delete
             case nil: .save
             }
         try await faults.perform(operation) { try await base.update(change) }

@@ -12,8 +12,8 @@ public final class RecordingTokenStore: SharedTokenStore {
         case load(TokenBundle?)
         /// A save.
         case save(TokenBundle)
-        /// A write of an ended session.
-        case end(EndedSession)
+        /// A write of a tombstone.
+        case end(SessionTombstone)
         /// A delete.
         case delete
         /// A lease that was taken.
@@ -93,7 +93,7 @@ public final class RecordingTokenStore: SharedTokenStore {
             switch new {
             case .empty: state.events.append(.delete)
             case .active(let bundle): state.events.append(.save(bundle))
-            case .ended(let ended): state.events.append(.end(ended))
+            case .tombstone(let tombstone): state.events.append(.end(tombstone))
             }
             return true
         }

@@ -29,7 +29,7 @@ public enum SharedTokenStoreContract {
     ///   - contents: Returns the stored bytes. Without it, the rule that an ended session leaves no token reads no
     ///     bytes.
     ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
-    ///   - makeEmptyStore: Makes an empty store over storage of its own.
+    ///   - makeEmptyStore: Makes an empty store over new storage.
     /// - Throws: ``ContractViolation`` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: SharedTokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,
@@ -62,9 +62,9 @@ struct SharedStoreUnderTest: Sendable {
     var views: [(name: String, store: any SharedTokenStore)] { [("the same view", mine), ("the other view", theirs)] }
 }
 
-extension EndedSession {
-    /// The ended sessions that a shared store must keep, each with its reason.
-    static func remarkable(of session: SessionID) -> [(what: String, ended: EndedSession)] {
+extension SessionTombstone {
+    /// The tombstones that a shared store must keep, each with its reason.
+    static func remarkable(of session: SessionID) -> [(what: String, tombstone: SessionTombstone)] {
         let ending = SessionEnding(
             status: 400,
             code: "invalid_grant",
@@ -78,13 +78,14 @@ extension EndedSession {
             ("an expiry with every detail", .expired(ending)),
             ("an application's reason", .application("\"disabled\" \u{e9} e\u{301} \u{1f511}")),
         ]
+        let date = Date(timeIntervalSince1970: 1_900_000_001.125)
         return reasons.map { what, reason in
-            (what, EndedSession(session: session, reason: reason, date: Date(timeIntervalSince1970: 1_900_000_001.125)))
+            (what, SessionTombstone(session: session, reason: reason, date: date))
         }
     }
 
     /// The names of the fields in which a read value differs from the written one.
-    func fieldsThatDiffer(from other: EndedSession) -> [String] {
+    func fieldsThatDiffer(from other: SessionTombstone) -> [String] {
         var fields: [String] = []
         if !session.rawValue.hasSameBytes(as: other.session.rawValue) { fields.append("session") }
         if !Optional(date).isSame(as: other.date) { fields.append("date") }
@@ -113,7 +114,7 @@ extension SharedTokenStore {
         case (.active(let one), .active(let two)):
             let fields = one.fieldsThatDiffer(from: two).joined(separator: ", ")
             try expect(fields.isEmpty, otherwise: "\(occasion), these fields are not as stored: \(fields)")
-        case (.ended(let one), .ended(let two)):
+        case (.tombstone(let one), .tombstone(let two)):
             let fields = one.fieldsThatDiffer(from: two).joined(separator: ", ")
             try expect(fields.isEmpty, otherwise: "\(occasion), these fields are not as stored: \(fields)")
         default:
@@ -128,7 +129,7 @@ extension StoredSession {
         switch self {
         case .empty: "empty"
         case .active: "active"
-        case .ended: "ended"
+        case .tombstone: "a tombstone"
         }
     }
 }

@@ -3,14 +3,14 @@ import Foundation
 
 extension SharedTokenStoreRules {
     static let endings: [ContractRule<SharedStoreUnderTest>] = [
-        ContractRule("G5: an ended session is read as written, field by field, and load returns nil") {
+        ContractRule("G5: a tombstone is read as written, field by field, and load returns nil") {
             subject in
             let session = SessionID()
-            for (what, ended) in EndedSession.remarkable(of: session) {
+            for (what, tombstone) in SessionTombstone.remarkable(of: session) {
                 try await subject.mine.update { _ in .active(.numbered(1, session: session)) }
-                try await subject.mine.update { _ in .ended(ended) }
+                try await subject.mine.update { _ in .tombstone(tombstone) }
                 for (name, store) in subject.views {
-                    try await store.expectRead(.ended(ended), "in \(name), after \(what)")
+                    try await store.expectRead(.tombstone(tombstone), "in \(name), after \(what)")
                     try await store.expectStored(nil, "in \(name), after \(what)")
                 }
             }
@@ -20,7 +20,7 @@ extension SharedTokenStoreRules {
             for (what, bundle) in TokenBundle.remarkable where bundle.refreshToken?.isEmpty == false {
                 try await subject.mine.save(bundle)
                 try await subject.mine.update { _ in
-                    .ended(EndedSession(session: session, reason: .byUser, date: Date()))
+                    .tombstone(SessionTombstone(session: session, reason: .byUser, date: Date()))
                 }
                 if let view = leak(of: bundle, in: try await subject.mine.read()) {
                     throw RuleBroken("the \(view) of the ended session shows a token (\(what))")
@@ -32,21 +32,21 @@ extension SharedTokenStoreRules {
         },
         ContractRule("G9: a late save of an ended session is refused, and the ending stays") { subject in
             let session = SessionID()
-            let ended = EndedSession(session: session, reason: .byUser, date: Date())
+            let tombstone = SessionTombstone(session: session, reason: .byUser, date: Date())
             try await subject.mine.save(.numbered(1, session: session))
-            try await subject.mine.update { _ in .ended(ended) }
+            try await subject.mine.update { _ in .tombstone(tombstone) }
             let late = TokenBundle.numbered(2, session: session, generation: 1)
             let error = await failure { try await subject.theirs.save(late) }
-            try await subject.mine.expectRead(.ended(ended), "after a late save")
+            try await subject.mine.expectRead(.tombstone(tombstone), "after a late save")
             try expect(error != nil, otherwise: "the late save threw nothing")
         },
         ContractRule("the next sign-in replaces an ended session") { subject in
-            let ended = EndedSession(session: SessionID(), reason: .expired(), date: Date())
-            try await subject.mine.update { _ in .ended(ended) }
+            let tombstone = SessionTombstone(session: SessionID(), reason: .expired(), date: Date())
+            try await subject.mine.update { _ in .tombstone(tombstone) }
             let bundle = TokenBundle.numbered(1)
             try await subject.theirs.save(bundle)
             try await subject.mine.expectRead(.active(bundle), "after the next sign-in")
-            try await subject.mine.update { _ in .ended(ended) }
+            try await subject.mine.update { _ in .tombstone(tombstone) }
             try await subject.theirs.delete()
             try await subject.mine.expectRead(.empty, "after a delete")
         },
@@ -59,7 +59,7 @@ extension SharedTokenStoreRules {
             let session = SessionID()
             let contents: [StoredSession] = [
                 .active(.numbered(1, session: session)),
-                .ended(EndedSession(session: session, reason: .byUser, date: Date())), .empty,
+                .tombstone(SessionTombstone(session: session, reason: .byUser, date: Date())), .empty,
             ]
             for content in contents {
                 try await subject.theirs.update { _ in content }

@@ -11,7 +11,7 @@ extension SharedTokenStoreRules {
             let session = SessionID()
             let contents: [StoredSession] = [
                 .empty, .active(.numbered(1, session: session)),
-                .ended(EndedSession(session: session, reason: .byUser, date: Date())),
+                .tombstone(SessionTombstone(session: session, reason: .byUser, date: Date())),
                 .active(.numbered(2)), .empty,
             ]
             for (number, (old, new)) in zip(contents, contents.dropFirst()).enumerated() {
@@ -42,16 +42,16 @@ extension SharedTokenStoreRules {
         },
         ContractRule("an update does not wait for the lease") { subject in
             let lease = try await subject.mine.lease(waitingAtMost: ample)
-            let ended = EndedSession(session: SessionID(), reason: .byUser, date: Date())
+            let tombstone = SessionTombstone(session: SessionID(), reason: .byUser, date: Date())
             try await subject.theirs.update { _ in .active(.numbered(1)) }
-            try await subject.mine.update { _ in .ended(ended) }
-            try await subject.theirs.expectRead(.ended(ended), "after an update under another's lease")
+            try await subject.mine.update { _ in .tombstone(tombstone) }
+            try await subject.theirs.expectRead(.tombstone(tombstone), "after an update under another's lease")
             await lease.release()
         },
         ContractRule("an update that returns nil changes nothing") { subject in
             let session = SessionID()
-            let ended = EndedSession(session: session, reason: .expired(), date: Date())
-            for content in [StoredSession.empty, .active(.numbered(1, session: session)), .ended(ended)] {
+            let tombstone = SessionTombstone(session: session, reason: .expired(), date: Date())
+            for content in [StoredSession.empty, .active(.numbered(1, session: session)), .tombstone(tombstone)] {
                 try await subject.mine.update { _ in content }
                 try await subject.theirs.update { _ in nil }
                 try await subject.mine.expectRead(content, "after an update that returned nil")
@@ -77,8 +77,8 @@ extension SharedTokenStoreRules {
         },
         ContractRule("an update is called with a failure for corrupt content, and replaces it") { subject in
             guard let corrupt = subject.corrupt else { return }
-            let ended = EndedSession(session: SessionID(), reason: .byUser, date: Date())
-            for content in [StoredSession.active(.numbered(2)), .ended(ended), .empty] {
+            let tombstone = SessionTombstone(session: SessionID(), reason: .byUser, date: Date())
+            for content in [StoredSession.active(.numbered(2)), .tombstone(tombstone), .empty] {
                 try await subject.mine.save(.numbered(1))
                 try await corrupt()
                 for new in [nil, content] {

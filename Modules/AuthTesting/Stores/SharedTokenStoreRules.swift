@@ -62,7 +62,7 @@ enum SharedTokenStoreRules {
             for (name, store) in subject.views {
                 await (try await subject.mine.lease(waitingAtMost: ample)).release()
                 let lease = try await store.lease(waitingAtMost: ample)
-                let mayStillCall = lease.mayStillCall(.current)
+                let mayStillCall = lease.mayStillCall(.newEngine())
                 await lease.release()
                 try expect(!mayStillCall, otherwise: "a lease of \(name) says that this process may still call")
             }

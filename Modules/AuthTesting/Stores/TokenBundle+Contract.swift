@@ -48,7 +48,7 @@ extension TokenBundle {
             session: SessionID(rawValue: "contract-session"),
             generation: 1_000_000,
             receivedAt: Date(timeIntervalSince1970: 1_899_996_400.375),
-            pendingRefresh: RefreshIntent(
+            refreshIntent: RefreshIntent(
                 idempotencyKey: "contract-key \"\u{e9}\"",
                 owner: ProcessIdentity(host: "contract-host", process: "4711-contract"),
                 date: Date(timeIntervalSince1970: 1_899_999_000.875),
@@ -72,10 +72,10 @@ extension TokenBundle {
         if abs(clockSkew - other.clockSkew) >= 0.001 { fields.append("clockSkew") }
         if !session.rawValue.hasSameBytes(as: other.session.rawValue) { fields.append("session") }
         if generation != other.generation { fields.append("generation") }
-        switch (pendingRefresh, other.pendingRefresh) {
+        switch (refreshIntent, other.refreshIntent) {
         case (nil, nil): break
-        case (let one?, let two?): fields += one.fieldsThatDiffer(from: two).map { "pendingRefresh.\($0)" }
-        default: fields.append("pendingRefresh")
+        case (let one?, let two?): fields += one.fieldsThatDiffer(from: two).map { "refreshIntent.\($0)" }
+        default: fields.append("refreshIntent")
         }
         return fields
     }
@@ -140,6 +140,6 @@ func leak(of bundle: TokenBundle, in value: Any) -> String? {
 extension TokenBundle {
     /// The tokens, and the idempotency key of a pending refresh.
     var secrets: [String] {
-        [accessToken, refreshToken, pendingRefresh?.idempotencyKey].compactMap(\.self)
+        [accessToken, refreshToken, refreshIntent?.idempotencyKey].compactMap(\.self)
     }
 }

@@ -25,7 +25,7 @@ public enum TokenStoreContract {
     ///   - reopen: Makes a second store over the same storage, as another launch or process does.
     ///   - unavailable: Makes the storage fail, so that load, save and delete must throw, and returns the store to use.
     ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
-    ///   - makeEmptyStore: Makes an empty store over storage of its own.
+    ///   - makeEmptyStore: Makes an empty store over new storage.
     /// - Throws: ``ContractViolation`` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: TokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,

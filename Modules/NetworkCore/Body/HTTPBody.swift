@@ -25,6 +25,13 @@ public struct HTTPBody: Sendable {
     /// The number of bytes; `nil` where it is not known before the end.
     public let length: Int64?
 
+    /// Makes the fields that are sent after the body, such as its checksum (RFC 9110 §6.5). It is called for each
+    /// attempt, when the body has been read to its end. `nil`: there are none.
+    ///
+    /// A transport that cannot send them throws ``HTTPTransportError`` with code `invalidRequest`, as
+    /// ``URLSessionTransport`` does.
+    public var trailers: (@Sendable () async throws -> HTTPHeaders)?
+
     private init(_ content: Content, length: Int64?) {
         self.content = content
         self.length = length

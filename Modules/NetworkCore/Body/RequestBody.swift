@@ -20,6 +20,8 @@ public struct RequestBody: Sendable {
     /// The media type (RFC 9110 §8.3). `nil`: there is no body.
     public let contentType: String?
 
+    private var makeTrailers: (@Sendable () async throws -> HTTPHeaders)?
+
     private init(_ content: Content, contentType: String?) {
         self.content = content
         self.contentType = contentType
@@ -105,6 +107,18 @@ public struct RequestBody: Sendable {
         RequestBody(.body(HTTPBody(once: pieces, length: length)), contentType: contentType)
     }
 
+    /// The same body with fields after it, such as its checksum (RFC 9110 §6.5).
+    ///
+    /// Not every transport can send them, and not every server reads them: see ``HTTPBody/trailers``.
+    ///
+    /// - Parameter make: Makes the fields. It is called for each attempt, when the body has been read to its end.
+    /// - Returns: The changed body.
+    public func trailers(_ make: @escaping @Sendable () async throws -> HTTPHeaders) -> RequestBody {
+        var copy = self
+        copy.makeTrailers = make
+        return copy
+    }
+
     /// Whether the body can be sent more than once.
     public var isReplayable: Bool {
         if case .body(let body) = content { body.isReplayable } else { true }
@@ -137,6 +151,12 @@ extension RequestBody {
     ///
     /// - Throws: ``NetworkError`` with code `encodingFailed`.
     func encoded(by coding: JSONCoding) throws -> HTTPBody {
+        var body = try encodedContent(by: coding)
+        if let makeTrailers { body.trailers = makeTrailers }
+        return body
+    }
+
+    private func encodedContent(by coding: JSONCoding) throws -> HTTPBody {
         do {
             return switch content {
             case .none: .none

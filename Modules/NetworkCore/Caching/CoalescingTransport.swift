@@ -35,6 +35,7 @@ public final class CoalescingTransport: HTTPTransport {
     private struct Flight {
         var waiters: [(number: Int, continuation: CheckedContinuation<Outcome, any Error>)] = []
         let number: Int
+        var hasHead = false
         var task: Task<Void, Never>?
     }
 
@@ -69,20 +70,10 @@ public final class CoalescingTransport: HTTPTransport {
         let key = Key(
             url: request.head.url, headers: request.head.headers, session: request.context.session,
             idleTimeout: request.idleTimeout)
-        switch try await outcome(of: request, key) {
+        switch try await wait(for: request, key) {
         case .whole(let response), .stream(let response): return response
         case .notShared: return try await next.perform(request)
         }
-    }
-
-    private func outcome(of request: HTTPTransportRequest, _ key: Key) async throws -> Outcome {
-        guard let timeToHead = request.timeToHead else { return try await wait(for: request, key) }
-        let clock = request.context.clock
-        let outcome = try await clock.withDeadline(clock.uptime + timeToHead) { try await self.wait(for: request, key) }
-        guard let outcome else {
-            throw HTTPTransportError(.timedOut, reason: "the response did not arrive within \(timeToHead)")
-        }
-        return outcome
     }
 
     private func wait(for request: HTTPTransportRequest, _ key: Key) async throws -> Outcome {
@@ -90,6 +81,15 @@ public final class CoalescingTransport: HTTPTransport {
             state.lastNumber += 1
             return state.lastNumber
         }
+        let clock = request.context.clock
+        let timer = request.timeToHead.map { limit in
+            Task { [end = clock.uptime + limit] in
+                try await clock.sleep(until: end)
+                let error = HTTPTransportError.waited(for: .responseHead, atMost: limit)
+                leave(key, number, because: error, unlessHasHead: true)
+            }
+        }
+        defer { timer?.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let starts = state.withLock { state -> Bool? in
@@ -106,7 +106,7 @@ public final class CoalescingTransport: HTTPTransport {
                 }
             }
         } onCancel: {
-            leave(key, number)
+            leave(key, number, because: CancellationError())
         }
     }
 
@@ -116,6 +116,8 @@ public final class CoalescingTransport: HTTPTransport {
         let task = Task { [request] in
             do {
                 let response = try await next.perform(request)
+                // From here on, the idle timeout of the body counts.
+                state.withLock { if $0.flights[key]?.number == number { $0.flights[key]?.hasHead = true } }
                 let (outcome, isForAll) = try await share(response)
                 finish(key, number, .success(outcome), isForAll: isForAll)
             } catch {
@@ -163,8 +165,10 @@ public final class CoalescingTransport: HTTPTransport {
         }
     }
 
-    private func leave(_ key: Key, _ number: Int) {
+    /// Lets one caller go, and cancels the exchange if it was the last one.
+    private func leave(_ key: Key, _ number: Int, because error: any Error, unlessHasHead: Bool = false) {
         let (waiter, task) = state.withLock { state -> (CheckedContinuation<Outcome, any Error>?, Task<Void, Never>?) in
+            guard !unlessHasHead || state.flights[key]?.hasHead == false else { return (nil, nil) }
             guard let index = state.flights[key]?.waiters.firstIndex(where: { $0.number == number }) else {
                 return (nil, nil)
             }
@@ -172,7 +176,7 @@ public final class CoalescingTransport: HTTPTransport {
             guard state.flights[key]?.waiters.isEmpty == true else { return (waiter, nil) }
             return (waiter, state.flights.removeValue(forKey: key)?.task)
         }
-        waiter?.resume(throwing: CancellationError())
+        waiter?.resume(throwing: error)
         task?.cancel()
     }
 }

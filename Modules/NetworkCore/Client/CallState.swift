@@ -46,7 +46,7 @@ struct CallState: Sendable {
 
     /// What interceptors and transports are told.
     var context: RequestContext {
-        RequestContext(
+        var context = RequestContext(
             id: id,
             attempt: attempt,
             method: endpoint.method,
@@ -58,6 +58,8 @@ struct CallState: Sendable {
             clock: clock,
             startedAt: startedAt
         )
+        context.secretsOfPath = secretsOfPath
+        return context
     }
 
     /// The time left until the deadline, from an instant of the clock's uptime.

@@ -81,6 +81,9 @@ extension NetworkError.Code {
     /// Nothing was sent or received during the idle timeout.
     public static let timedOut = Self(rawValue: "timedOut")
 
+    /// A proxy requires credentials, or does not accept those it was sent. It is the proxy's response, never the server's.
+    public static let proxyRefused = Self(rawValue: "proxyRefused")
+
     /// The server could not prove its identity. Linux reports `transportFailed` instead.
     public static let tlsFailed = Self(rawValue: "tlsFailed")
 

@@ -14,6 +14,7 @@ extension NetworkError: LocalizedError {
         switch code {
         case .notSignedIn, .sessionEnded, .unauthorized, .noRefreshToken, .authenticationFailed: return "Sign in again."
         case .connectionFailed, .timedOut: return "Check the connection to the internet, and try again."
+        case .proxyRefused: return "Check the proxy in the settings of the network."
         case .tlsFailed: return "Check the date of this device, or use another network."
         case .refreshUnavailable, .storeUnavailable, .transportFailed, .invalidResponse: return "Try again later."
         case .unacceptableStatus:
@@ -62,6 +63,7 @@ extension NetworkError: LocalizedError {
         switch code {
         case .connectionFailed: "The server could not be reached."
         case .timedOut: "The server did not respond in time."
+        case .proxyRefused: "The proxy of this network refused the connection."
         case .tlsFailed: "No secure connection to the server could be made."
         case .transportFailed: "The connection to the server failed."
         case .notSignedIn: "You are not signed in."

@@ -5,14 +5,18 @@ extension Redaction {
     /// The largest body that is searched for secrets: 64 KiB.
     private static let maximumSearchedBody = 64 * 1_024
 
-    /// Creates a redaction with the secrets of one request: in its header fields, its URL and its body.
+    /// Creates a redaction with the secrets of one request: in its header fields, its URL and its body, and those that
+    /// the endpoint marks as such in its path.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - others: Other secrets of the call.
     package init(of request: HTTPTransportRequest, and others: [String?] = []) {
         let body = Self.secrets(in: request.body.data, contentType: request.head.headers["Content-Type"])
-        self.init(secrets: Self.secrets(in: request.head) + body + others)
+        let found = (Self.secrets(in: request.head) + body + others).compactMap(\.self)
+        let long = found.filter { $0.utf8.count >= Self.minimumSecretLength }
+        // What the endpoint marks as a secret may be short.
+        self.init(secrets: long + request.context.secretsOfPath, minimumLength: 1)
     }
 
     /// The values of fields and query items whose names denote a secret; of `Authorization` also the part after the
@@ -52,6 +56,7 @@ extension Redaction {
         if type.contains("x-www-form-urlencoded") {
             return formItems(String(decoding: body, as: UTF8.self)).filter { isSensitive($0.name) }.map(\.value)
         }
+        if type.hasPrefix("multipart/form-data") { return multipartSecrets(in: body, contentType: contentType ?? "") }
         guard type.contains("json"), let object = try? JSONSerialization.jsonObject(with: body) else { return [] }
         var secrets: [String] = []
         collect(from: object, isSecret: false, in: &secrets)
@@ -68,6 +73,23 @@ extension Redaction {
             for element in elements { collect(from: element, isSecret: isSecret, in: &secrets) }
         case let text as String where isSecret: secrets.append(text)
         default: break
+        }
+    }
+
+    /// The texts of the parts of a form whose names denote a secret (RFC 7578). Files are none.
+    private static func multipartSecrets(in body: Data, contentType: String) -> [String] {
+        guard let start = contentType.range(of: "boundary=", options: .caseInsensitive)?.upperBound else { return [] }
+        let boundary = contentType[start...].prefix { $0 != ";" }.filter { $0 != "\"" && $0 != " " }
+        guard !boundary.isEmpty else { return [] }
+        let parts = String(decoding: body, as: UTF8.self).components(separatedBy: "--\(boundary)")
+        return parts.compactMap { part in
+            guard let end = part.range(of: "\r\n\r\n") else { return nil }
+            let head = part[..<end.lowerBound]
+            guard !head.contains("filename"), let name = head.firstMatch(of: /name="([^"]*)"/)?.1,
+                isSensitive(String(name))
+            else { return nil }
+            let value = part[end.upperBound...]
+            return String(value.hasSuffix("\r\n") ? value.dropLast() : value)
         }
     }
 

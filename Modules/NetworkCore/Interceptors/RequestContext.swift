@@ -36,6 +36,9 @@ public struct RequestContext: Sendable {
     /// When the call started, on the uptime of the clock.
     public let startedAt: Duration
 
+    /// The secrets in the path of the endpoint, so that no recording of the request shows them.
+    var secretsOfPath: [String] = []
+
     /// Creates a context, for tests of interceptors.
     ///
     /// - Parameters:

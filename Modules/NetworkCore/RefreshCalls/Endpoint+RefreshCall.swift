@@ -1,3 +1,5 @@
+import AuthInterface
+
 extension Endpoint {
     /// The same call as a refresh of tokens: with connections of its own, so that it does not wait for the requests that
     /// wait for it, and with an idle timeout of 120 seconds, the default call limit of the refresh engine.
@@ -23,9 +25,4 @@ extension Endpoint {
         guard let field, key.fitsHeaderField else { return self }
         return header(field, key)
     }
-}
-
-extension String {
-    /// Whether a header field can carry the text as a value without spaces.
-    package var fitsHeaderField: Bool { !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }

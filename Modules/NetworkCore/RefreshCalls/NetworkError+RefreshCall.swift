@@ -4,7 +4,7 @@ extension NetworkError {
     /// The status of a response that arrived whole; `nil` when none arrived, or a part of one. The tokens in it are
     /// lost then.
     package var statusOfWholeResponse: Int? {
-        [.connectionFailed, .timedOut, .transportFailed, .tlsFailed].contains(code) ? nil : status
+        [.connectionFailed, .timedOut, .transportFailed, .tlsFailed, .proxyRefused].contains(code) ? nil : status
     }
 
     /// Whether the server refused this call: the error is not the response to the `GET` that a redirect can make of a

@@ -64,6 +64,19 @@ extension HTTPTransportError {
         Self(.timedOut, reason: "waited for \(wait) for \(limit.inWords)", waitedFor: wait)
     }
 
+    /// The connection was lost.
+    ///
+    /// - Parameters:
+    ///   - hasHead: Whether the head of the response had arrived.
+    ///   - mayBeProcessed: Whether a part of the request may have been sent.
+    /// - Returns: The error.
+    package static func connectionLost(hasHead: Bool, mayBeProcessed: Bool) -> Self {
+        if hasHead { return Self(.connectionFailed, reason: "the connection was lost before the end of the body") }
+        let lost = "the connection was lost before the response"
+        let reason = mayBeProcessed ? lost + "; the server may have processed the request" : lost
+        return Self(.connectionFailed, reason: reason)
+    }
+
     /// The idle timeout passed.
     package static func idle(for timeout: Duration, hasHead: Bool) -> Self {
         let wait = hasHead ? NetworkError.Wait.responseBody : .responseHead

@@ -11,7 +11,7 @@ public import NetworkCore
 ///
 /// Each rule has a transport of its own, and a server on a loopback port that sends what real servers and broken ones
 /// send: bodies cut short, two lengths, no HTTP at all. A transport that cannot keep a rule declares a ``Deviation``,
-/// with its reason. `Transports` in the documentation of NetworkCore has the table for the transports that ship.
+/// with its reason. The article <doc:Transports> has the table for the transports that ship.
 public enum TransportContract {
     /// A rule that a transport does not keep.
     public struct Deviation: Sendable, Hashable {

@@ -1,10 +1,11 @@
 import AuthTesting
+import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 
 // Bodies: whole, or an error.
 extension TransportRules {
-    static let bodies: [ContractRule<TransportSubject>] = sent + received + decoded
+    static let bodies: [ContractRule<TransportSubject>] = sent + sentTrailers + received + decoded
 
     private static let sent: [ContractRule<TransportSubject>] = [
         ContractRule("a body arrives whole and with its length") { subject in
@@ -54,6 +55,39 @@ extension TransportRules {
                 try await subject.whole(subject.request(.post, peer.url, body: body))
             }
             try expect(peer.requests.isEmpty, otherwise: "the server took it for a whole body")
+        },
+    ]
+
+    private static let sentTrailers: [ContractRule<TransportSubject>] = [
+        ContractRule("trailer fields of a request are sent after its body") { subject in
+            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            defer { peer.stop() }
+            for content in ["", "content"] {
+                let isRead = Locked(false)
+                var body = HTTPBody {
+                    AsyncStream([Data(content.utf8)].filter { !$0.isEmpty }) { isRead.withLock { $0 = true } }
+                }
+                body.trailers = { HTTPHeaders([("X-Sum", isRead.withLock { $0 } ? "7" : "early"), ("X-Two", "b")]) }
+                let head = HTTPHeaders([("X-Field", "a")])
+                _ = try await subject.whole(subject.request(.put, peer.url, headers: head, body: body))
+                let request = peer.requests.last
+                try expect(request?.body == Data(content.utf8), otherwise: "the body did not arrive whole")
+                let seen = request?.trailers.map { "\($0.name): \($0.value)" } ?? []
+                try expect(seen == ["X-Sum: 7", "X-Two: b"], otherwise: "the trailers arrived as \(seen)")
+                let surplus = request?.headers.map(\.name.localizedLowercase).filter { $0.contains("latchkey") } ?? []
+                try expect(surplus.isEmpty, otherwise: "the head has \(surplus)")
+            }
+            try expect(peer.requests.count == 2, otherwise: "the server saw \(peer.requests.count) requests")
+        },
+        ContractRule("trailer fields that cannot be made leave the request unfinished") { subject in
+            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            defer { peer.stop() }
+            var body = HTTPBody(Data("content".utf8))
+            body.trailers = { throw RuleBroken("of the trailers") }
+            try await subject.expectError([.encodingFailed]) {
+                try await subject.whole(subject.request(.post, peer.url, body: body))
+            }
+            try expect(peer.requests.isEmpty, otherwise: "the server took it for a whole request")
         },
     ]
 
@@ -143,6 +177,16 @@ extension AsyncStream<Data> {
             for piece in pieces { continuation.yield(piece) }
             continuation.finish()
         }
+    }
+
+    /// The pieces, and a closure that is called when all of them have been read.
+    fileprivate init(_ pieces: [Data], whenRead: @escaping @Sendable () -> Void) {
+        let rest = Locked(pieces[...])
+        self.init(unfolding: {
+            let piece = rest.withLock { $0.popFirst() }
+            if piece == nil { whenRead() }
+            return piece
+        })
     }
 }
 

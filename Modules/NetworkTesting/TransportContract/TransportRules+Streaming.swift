@@ -73,14 +73,17 @@ extension TransportRules {
             defer { peer.stop() }
             let response = try await subject.perform(subject.request(.get, peer.url))
             // As long as the number grows, the server is not waiting yet.
-            var seen = -1
-            while sent.withLock({ $0 }) != seen {
-                seen = sent.withLock { $0 }
+            var (seen, unchanged) = (-1, 0)
+            while unchanged < 4 {
+                let now = sent.withLock { $0 }
+                (seen, unchanged) = (now, now == seen ? unchanged + 1 : 0)
                 try await Task.sleep(for: .milliseconds(500))
             }
             try expect(
                 seen < total / 2, otherwise: "\(seen) of \(total) bytes were sent to a reader that does not read")
-            _ = response.head
+            var count = 0
+            for try await piece in response.body { count += piece.count }
+            try expect(count == total, otherwise: "\(count) of \(total) bytes could be read then")
         },
         ContractRule("a body that is not read does not keep others waiting") { subject in
             let peer = try TransportPeer { connection in

@@ -60,7 +60,7 @@ final class ChangeFeed: Sendable {
 /// The channel is a hash of the table, and the payload has a hash of the account, because a role that may listen on a
 /// channel may lack the right to read the table. Accounts with the same hash wake each other, which does no harm.
 enum ChangeReport: Sendable, Equatable {
-    /// The stored session has changed: the row has this version now. Zero: there is no row.
+    /// The stored session has changed: the row has this version now. Zero: no row.
     case changed(AccountHash, version: Int64)
 
     /// The lease was released.

@@ -35,7 +35,7 @@ final class ChangeSubscribers: Sendable {
         Array(Set(state.withLock { $0.changes.values.flatMap { $0.values.map(\.account) } }))
     }
 
-    /// Reports a version of a row to the streams that have not seen it. Zero: there is no row.
+    /// Reports a version of a row to the streams that have not seen it. Zero: no row.
     func note(_ version: Int64, of account: AccountHash) {
         let unaware: [Subscriber] = state.withLock { state in
             let unaware = (state.changes[account] ?? [:]).filter { $0.value.seen != version }

@@ -50,7 +50,10 @@ final class Claim: Sendable {
 
     /// Whether a claim of the process has lapsed and was not released since.
     func mayStillCall(_ owner: ProcessIdentity) -> Bool {
-        lapsedOwners.contains { $0.hasPrefix(owner.claimText) }
+        lapsedOwners.contains { claim in
+            let parts = claim.split(separator: "/", maxSplits: 2).map(String.init)
+            return parts.count == 3 && ProcessIdentity(host: parts[0], process: parts[1]).includes(owner)
+        }
     }
 
     /// Renews the claim until it is released or lost, or the task is cancelled.

@@ -54,13 +54,13 @@ struct PostgreSQLRows: Sendable {
 
     /// A value.
     ///
-    /// - Returns: `nil` when there is no such row, no such column, or null.
+    /// - Returns: `nil` for a missing row or column, or null.
     func value(_ column: Int, row: Int = 0) -> Data? {
         guard rows.indices.contains(row), rows[row].indices.contains(column) else { return nil }
         return rows[row][column]
     }
 
-    /// A `bool`. `false` if there is no value.
+    /// A `bool`. `false` without a value.
     func flag(_ column: Int, row: Int = 0) -> Bool { value(column, row: row)?.first == 1 }
 
     /// An `int8`.

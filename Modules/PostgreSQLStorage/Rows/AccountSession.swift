@@ -94,7 +94,7 @@ struct AccountSession: Sendable {
                     return false
                 }
                 let sealed = try await seal.seal(next)
-                let isPending = next.bundle?.pendingRefresh != nil
+                let isPending = next.bundle?.refreshIntent != nil
                 decision.withLock { $0 = Decision(basis: row?.version, next: sealed, isPending: isPending) }
             }
             try await write(decision, over: connection)
@@ -105,7 +105,7 @@ struct AccountSession: Sendable {
         }
     }
 
-    /// Starts a transaction and locks the account's row. An empty row is inserted if there is none.
+    /// Starts a transaction and locks the account's row. A missing row is inserted.
     private func lockRow(_ connection: PooledConnection) async throws -> SessionRow? {
         let (read, make) = (statements.read(isLocking: true), statements.make)
         return try await connection.run { open throws(PostgreSQLFailure) in

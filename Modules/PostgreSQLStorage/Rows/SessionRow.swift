@@ -15,8 +15,8 @@ struct SessionRow: Sendable {
         self.version = version
         let format = rows.integer(1)
         let size = rows.integer(6)
-        if let format, let note = rows.value(5) {
-            content = SealedSession(format: format, content: .note(note))
+        if let format, let tombstone = rows.value(5) {
+            content = SealedSession(format: format, content: .tombstone(tombstone))
         } else if let format, let ciphertext = rows.value(4) {
             content = SealedSession(
                 format: format,
@@ -78,7 +78,7 @@ struct SessionStatements: Sendable {
             switch sealed.content {
             case .tokens(let session, let generation, let ciphertext):
                 [.text(session), .integer(generation), .bytes(ciphertext), .bytes(nil)]
-            case .note(let data): [.text(nil), .integer(nil), .bytes(nil), .bytes(data)]
+            case .tombstone(let data): [.text(nil), .integer(nil), .bytes(nil), .bytes(data)]
             }
         return PostgreSQLStatement(
             text: """

@@ -31,8 +31,8 @@ struct SessionSeal: Sendable {
         switch session {
         case .empty: return nil
         case .active(let bundle): return try await seal(bundle)
-        case .ended:
-            let content = SealedSession.Content.note(try envelope.encode(session))
+        case .tombstone:
+            let content = SealedSession.Content.tombstone(try envelope.encode(session))
             return SealedSession(format: SealedSession.currentVersion, content: content)
         }
     }
@@ -46,7 +46,7 @@ struct SessionSeal: Sendable {
         guard let row else { return .success(.empty) }
         guard row.format <= SealedSession.currentVersion else { throw TokenStoreError.newer(row.format) }
         switch row.content {
-        case .note(let data): return try openNote(data)
+        case .tombstone(let data): return try openTombstone(data)
         case .tokens(let session, let generation, let ciphertext):
             if let bundle = try await open(ciphertext, session: session, generation: generation) {
                 return .success(.active(bundle))
@@ -89,11 +89,13 @@ struct SessionSeal: Sendable {
         }
     }
 
-    private func openNote(_ data: Data) throws(TokenStoreError) -> Result<StoredSession, TokenStoreError> {
+    private func openTombstone(_ data: Data) throws(TokenStoreError) -> Result<StoredSession, TokenStoreError> {
         do throws(TokenStoreError) {
-            let note = try envelope.decode(data)
-            guard case .ended = note else { return .failure(TokenStoreError(.corrupt, reason: "the row has no note")) }
-            return .success(note)
+            let session = try envelope.decode(data)
+            guard case .tombstone = session else {
+                return .failure(TokenStoreError(.corrupt, reason: "the row has no tombstone"))
+            }
+            return .success(session)
         } catch {
             guard error.code == .corrupt else { throw error }
             return .failure(error)
@@ -135,14 +137,13 @@ extension TokenStoreError {
     )
 }
 
-/// The content of a row: encrypted tokens with their session and generation, or the unencrypted note of an ended
-/// session.
+/// The content of a row: encrypted tokens with their session and generation, or an unencrypted tombstone.
 struct SealedSession: Sendable, Equatable {
     enum Content: Sendable, Equatable {
         case tokens(session: String, generation: Int64, ciphertext: Data)
 
-        /// The note of an ended session. It holds no token, so that a process without the key can read it.
-        case note(Data)
+        /// It holds no token, so that a process without the key can read it.
+        case tombstone(Data)
     }
 
     /// The version of the format of a row.

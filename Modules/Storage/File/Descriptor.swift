@@ -60,7 +60,7 @@ struct Descriptor: ~Copyable {
         try uninterrupted { fsync(number) }
     }
 
-    /// The identifier of the file system, which is the same after it is mounted again. 0: there is none.
+    /// The identifier of the file system, which is the same after it is mounted again. 0: none.
     func fileSystem() -> UInt {
         var status = statvfs()
         return fstatvfs(number, &status) == 0 ? UInt(status.f_fsid) : 0

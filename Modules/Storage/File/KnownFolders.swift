@@ -7,7 +7,7 @@ import Foundation
 /// When tokens are first stored in a folder on another device than the user's state folder, a random identifier is
 /// written into it (``markerName``), and with the folder's path into a note in the state folder. A note without its
 /// marker means that the disk is not mounted. There are no notes about file systems in memory, which lose their content
-/// by design. If the state folder is not writable, there is no such protection.
+/// by design. If the state folder is not writable, a missing disk is not noticed.
 struct KnownFolders: Sendable {
     /// The name of the marker in a token folder. No account has this name: it is a hidden file.
     static let markerName = ".latchkey-folder"
@@ -37,7 +37,7 @@ struct KnownFolders: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the folder.
-    ///   - marker: The identifier in the folder that is there now; `nil` when there is none.
+    ///   - marker: The identifier in the folder that is there now; `nil` without one.
     /// - Throws: ``TokenStoreError`` with code `unavailable` when another folder is expected.
     func check(_ path: String, marker: String?) throws(TokenStoreError) {
         guard let note = read(path), note.id != marker else { return }

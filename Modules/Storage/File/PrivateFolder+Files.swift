@@ -118,7 +118,7 @@ extension PrivateFolder {
     /// The path of a file in the folder, for messages.
     func path(of name: String) -> String { path + "/" + name }
 
-    /// Opens a file for reading. `nil`: there is none.
+    /// Opens a file for reading. `nil`: it does not exist.
     private func open(_ name: String) throws(TokenStoreError) -> Int32? {
         do {
             // O_NONBLOCK: opening a pipe must not wait for its writer.
@@ -133,7 +133,7 @@ extension PrivateFolder {
         }
     }
 
-    /// The status of a file or link. `nil`: there is none.
+    /// The status of a file or link. `nil`: it does not exist.
     private func status(of name: String) throws(TokenStoreError) -> stat? {
         var status = stat()
         do {

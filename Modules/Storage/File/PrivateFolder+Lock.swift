@@ -44,7 +44,7 @@ extension PrivateFolder {
     ///
     /// On a file system that cannot lock folders, such as NFS, it does not exclude other processes.
     ///
-    /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `unavailable` when there is no such folder.
+    /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `unavailable` when the folder is missing.
     static func lockFolder(_ path: String, waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
         let deadline = ContinuousClock.now + limit
         let folder = try attempt("open the folder", path) { () throws(SystemCallError) in
@@ -93,7 +93,7 @@ extension PrivateFolder {
     }
 }
 
-/// An exclusive `flock` on a file of its own, until ``release()`` or the death of the process.
+/// An exclusive `flock` on a separate file, until ``release()`` or the death of the process.
 ///
 /// The file with the tokens is never locked: every save replaces it, and two processes would hold locks on two files. A
 /// lock file is empty and must not be removed, for the same reason.

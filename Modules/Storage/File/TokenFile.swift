@@ -68,7 +68,7 @@ struct TokenFile: Sendable {
         return try request.attempt(in: folder, name + ".lease")
     }
 
-    /// Decides and writes if there is no folder. It is created only if there is something to store.
+    /// Decides and writes where the folder does not exist. It is created only to store something.
     private func updateInNewFolder(
         _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) throws(TokenStoreError) {
@@ -87,7 +87,7 @@ struct TokenFile: Sendable {
         switch new {
         case nil: return
         case .empty?: try remove(from: folder)
-        case .active?, .ended?:
+        case .active?, .tombstone?:
             guard let new else { return }
             let data = try envelope.encode(new)
             guard data.count <= Self.sizeLimit else {

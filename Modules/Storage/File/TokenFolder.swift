@@ -30,7 +30,7 @@ struct TokenFolder: Sendable {
     /// Opens the folder.
     ///
     /// - Parameter isModeChecked: Whether a folder that other users have rights on is refused.
-    /// - Returns: The folder, or `nil` if it is certain that there is none yet.
+    /// - Returns: The folder, or `nil` if it is certain that none exists yet.
     /// - Throws: ``TokenStoreError`` with code `unavailable` when its disk is not mounted; `insecure`.
     func open(isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder? {
         if isModeChecked { try FileSafety(kind: .folder, access: access).checkParents(of: path) }

@@ -1,6 +1,11 @@
 import AuthInterface
 import Foundation
 
+#if canImport(notify)
+import Dispatch
+import notify
+#endif
+
 /// Notifies the processes that share an item that it may have changed.
 protocol ChangeSignal: Sendable {
     /// Notifies all processes that listen, this one included.
@@ -32,3 +37,26 @@ struct AbsentChangeSignal: ChangeSignal {
 
     var reports: AsyncStream<Void> { AsyncStream { $0.finish() } }
 }
+
+#if canImport(notify)
+/// A Darwin notification: it reaches every process of the device, without a payload and without an entitlement.
+///
+/// A suspended process is notified when it runs again, once for all notifications in between.
+struct DarwinChangeSignal: ChangeSignal {
+    let name: String
+
+    func post() { notify_post(name) }
+
+    var reports: AsyncStream<Void> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            var token: Int32 = 0
+            let queue = DispatchQueue(label: "token-item-changes")
+            guard notify_register_dispatch(name, &token, queue, { _ in continuation.yield() }) == 0 else {
+                return continuation.finish()
+            }
+            let registered = token
+            continuation.onTermination = { _ in notify_cancel(registered) }
+        }
+    }
+}
+#endif

@@ -13,7 +13,7 @@ public import Foundation
 /// - Important: **An update that introduces the marker finds it in no existing installation**, and would sign every
 ///   user out. `isSet` must also check something older that every installation has.
 ///
-/// Give each account a marker of its own. If an extension shares the items, keep the marker in the container of the app
+/// Give each account a separate marker. If an extension shares the items, keep the marker in the container of the app
 /// group; otherwise the extension's first launch ends the session of the application.
 public struct InstallMarker: Sendable {
     /// Whether the marker is set. It throws if that is not known.
@@ -22,7 +22,7 @@ public struct InstallMarker: Sendable {
     /// Sets the marker.
     public let set: @Sendable () throws -> Void
 
-    /// Creates a marker of your own. Both closures may block, and are called on a thread that may be blocked.
+    /// Creates a marker from two closures. Both may block, and are called on a thread that may be blocked.
     ///
     /// ```swift
     /// let marker = InstallMarker.file(at: support.appendingPathComponent("installed"))

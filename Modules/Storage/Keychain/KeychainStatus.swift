@@ -27,7 +27,7 @@ public struct KeychainStatus: Error, Sendable, Hashable, RawRepresentable {
     /// The user refused access: `errSecUserCanceled`, -128.
     public static let userCancelled = KeychainStatus(rawValue: -128)
 
-    /// There is no Keychain, or its service does not run: `errSecNotAvailable`, -25291.
+    /// The Keychain is missing, or its service does not run: `errSecNotAvailable`, -25291.
     public static let notAvailable = KeychainStatus(rawValue: -25291)
 
     /// A password was wrong, or access was denied: `errSecAuthFailed`, -25293.
@@ -71,7 +71,7 @@ extension KeychainStatus: CustomStringConvertible {
         case .notAvailable: ("errSecNotAvailable", "no Keychain is available")
         case .authenticationFailed: ("errSecAuthFailed", "access was denied")
         case .duplicateItem: ("errSecDuplicateItem", "the item exists, and no search finds it")
-        case .itemNotFound: ("errSecItemNotFound", "there is no such item")
+        case .itemNotFound: ("errSecItemNotFound", "the item does not exist")
         case .interactionNotAllowed: ("errSecInteractionNotAllowed", "it is locked until the device is unlocked")
         case .interactionRequired:
             ("errSecInteractionRequired", "it is locked, and the user cannot be asked to unlock it")

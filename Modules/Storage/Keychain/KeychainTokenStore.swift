@@ -8,9 +8,9 @@ public import Foundation
 /// device only, in the data-protection Keychain unless its ``KeychainLocation`` says otherwise. An item of a later
 /// version of the format (`unsupportedVersion`) is changed by ``delete()`` only.
 ///
-/// **Writing** updates the item, and adds one only if there is none. It never deletes in order to add, so a process
-/// that is killed leaves the old bundle or the new one (G12). A call runs to its end on a thread of its own, even when
-/// the task that waits for it is cancelled.
+/// **Writing** updates the item, and adds a missing one. It never deletes in order to add, so a process
+/// that is killed leaves the old bundle or the new one (G12). A call runs to its end on a separate thread, even when the
+/// task that waits for it is cancelled.
 ///
 /// **Reading** (G14). Every status except "found" and "not found" is *unavailable*: locked, denied, not entitled, not
 /// decrypted. "Not found" is *none* only if protected data was available before the Keychain was read: an application
@@ -40,13 +40,13 @@ public struct KeychainTokenStore: TokenStore {
 
     /// Reads the stored bundle. If it is at an earlier location, it is moved first.
     ///
-    /// - Returns: The bundle, or `nil` if it is certain that there is none.
+    /// - Returns: The bundle, or `nil` if it is certain that none is stored.
     /// - Throws: `TokenStoreError` with code `corrupt`, `unsupportedVersion`, or `unavailable` with a
     ///   ``KeychainStatus`` as its cause: any except `errSecSuccess`, and `errSecItemNotFound` only while protected
     ///   data is not available; if it is shared, also `busy` and `insecure` for the lock file.
     public func load() async throws -> TokenBundle? { try await read().bundle }
 
-    /// As ``load()``, with the note of an ended session.
+    /// As ``load()``, or the tombstone of an ended session.
     func read() async throws -> StoredSession {
         try await checkInstallation()
         switch try await reading.run({ [item] () throws(TokenStoreError) in try item.readOwn() }) {
@@ -77,8 +77,8 @@ public struct KeychainTokenStore: TokenStore {
 
     /// Stores a bundle. It replaces the stored one.
     ///
-    /// - Throws: `TokenStoreError`, with what was stored before still there: `superseded` when a later bundle of the
-    ///   same session is stored, or the session has ended; `unsupportedVersion`; `unavailable` with a
+    /// - Throws: `TokenStoreError`; the stored content is then unchanged: `superseded` when a later bundle of the same
+    ///   session is stored, or the session has ended; `unsupportedVersion`; `unavailable` with a
     ///   ``KeychainStatus`` as its cause, of which `errSecDuplicateItem` means that the Keychain neither finds the item
     ///   nor adds another; if it is shared, also `busy` when another process has been writing for 5 seconds, and
     ///   `insecure` for the lock file.
@@ -89,7 +89,7 @@ public struct KeychainTokenStore: TokenStore {
 
     /// Removes the item without reading it, and the items at its earlier locations.
     ///
-    /// - Throws: `TokenStoreError`, with the stored bundle still there: `unavailable` with a ``KeychainStatus`` as
+    /// - Throws: `TokenStoreError`; the stored content is then unchanged: `unavailable` with a ``KeychainStatus`` as
     ///   its cause, as for ``load()``; if it is shared, also `busy` and `insecure` for the lock file.
     public func delete() async throws {
         let isAvailable = await isProtectedDataAvailable()
@@ -102,7 +102,7 @@ public struct KeychainTokenStore: TokenStore {
     ///
     /// - Parameters:
     ///   - lockFile: A file in the container of their app group. It is created if it is missing, stays empty, and must
-    ///     not be removed. Each account needs a file of its own.
+    ///     not be removed. Each account needs a separate file.
     ///   - clock: The clocks that limit the wait for a lease.
     /// - Returns: The same store, shared.
     public func shared(

@@ -8,7 +8,7 @@ public import Foundation
 /// leases, not updates: a user can sign out while an extension refreshes.
 ///
 /// **An update** holds a second lock from its read to its write, so that processes update one after another. When a
-/// session ends, a note replaces its tokens in the item, which the other processes read.
+/// session ends, a tombstone replaces its tokens in the item, which the other processes read.
 ///
 /// **Changes** are reported to the other processes by a Darwin notification. A suspended process is notified when it
 /// runs again, which may be after its first request: call `restore()` of the session when the application becomes
@@ -36,7 +36,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
         self.signal = signal
     }
 
-    /// Reads what is stored, the note of an ended session included. If it is at an earlier location, it is moved first.
+    /// Reads the stored session, or the tombstone of an ended one. An item at an earlier location is moved first.
     ///
     /// - Returns: What is stored; `.empty` if it is certain that nothing is.
     /// - Throws: `TokenStoreError`, as ``KeychainTokenStore/load()``.
@@ -46,7 +46,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     ///
     /// - Parameter change: Decides what to store, from what is stored. An item that the Keychain cannot decrypt is also
     ///   passed as a failure with code `corrupt`.
-    /// - Throws: `TokenStoreError`, with what was stored before still there: `unsupportedVersion`; `unavailable` with
+    /// - Throws: `TokenStoreError`; the stored content is then unchanged: `unsupportedVersion`; `unavailable` with
     ///   a ``KeychainStatus`` as its cause, `errSecItemNotFound` while protected data is not available included;
     ///   `busy` when another process has been writing for 5 seconds; `insecure` for the lock file.
     public func update(

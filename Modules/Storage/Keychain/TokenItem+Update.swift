@@ -12,7 +12,7 @@ extension TokenItem {
     ///   - isProtectedDataAvailable: Whether protected data was available before the call. `nil`: not known.
     ///   - change: Decides what to store. It is called once if the call returns `true`, and otherwise not.
     /// - Returns: `false` if nothing was found and it is not known whether protected data is available.
-    /// - Throws: ``TokenStoreError``, with what was stored before still there.
+    /// - Throws: ``TokenStoreError``; the stored content is then unchanged.
     func update(
         isProtectedDataAvailable: Bool?,
         _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
@@ -28,9 +28,9 @@ extension TokenItem {
         switch change(found) {
         case nil: break
         case .empty: try removeEverything(isProtectedDataAvailable: true)
-        case .ended(let note):
+        case .tombstone(let tombstone):
             try removePredecessors(isProtectedDataAvailable: true)
-            try put(try envelope.encode(.ended(note)))
+            try put(try envelope.encode(.tombstone(tombstone)))
         case .active(let bundle):
             try put(try envelope.encode(.active(bundle)))
             removeLeftPredecessors()

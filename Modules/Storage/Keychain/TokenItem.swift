@@ -157,7 +157,7 @@ struct TokenItem: Sendable {
         progress.withLock { $0.arePredecessorsRemoved = true }
     }
 
-    /// Updates the item, or adds it if there is none. It is never deleted in between.
+    /// Updates the item, or adds a missing one. It is never deleted in between.
     func put(_ data: Data) throws(TokenStoreError) {
         let query = KeychainQuery(location: location)
         let values = KeychainValues(

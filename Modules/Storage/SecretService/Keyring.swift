@@ -67,7 +67,7 @@ struct Keyring: Sendable {
 
     /// All items of the account. It throws if that is not certain, or if one of them cannot be read.
     ///
-    /// A search in a locked keyring finds nothing (G14). If there is no default keyring, its disk may not be mounted.
+    /// A search in a locked keyring finds nothing (G14). If the default keyring is missing, its disk may not be mounted.
     /// So the default keyring is checked first, for reads and for writes.
     private func items(_ call: KeyringCall) throws(KeyringError) -> [KeyringCall.Item] {
         try checkDefaultKeyring(call)
@@ -135,7 +135,7 @@ struct Keyring: Sendable {
         switch error {
         case .failed(let message): unavailable("the Secret Service failed: \(message)")
         case .locked: unavailable("the keyring is locked; unlock it, for example by a login with the password")
-        case .absent: unavailable("there is no default keyring; create one, for example with Passwords and Keys")
+        case .absent: unavailable("the default keyring is missing; create one, for example with Passwords and Keys")
         }
     }
 
@@ -163,7 +163,7 @@ enum KeyringError: Error {
     /// The default keyring, or one with an item of the account, is locked.
     case locked
 
-    /// There is no default keyring.
+    /// The default keyring is missing.
     case absent
 }
 #endif

@@ -39,7 +39,7 @@ final class KeyringCall {
     /// - Parameters:
     ///   - library: The library.
     ///   - limit: How long all calls together may take. The service may hang or wait for the user.
-    /// - Throws: ``KeyringError`` when there is no session bus or no service on it.
+    /// - Throws: ``KeyringError`` without a session bus, or without a service on it.
     init(_ library: LibSecret, limit: Duration) throws(KeyringError) {
         self.library = library
         let limit = KeyringCallLimit(library, limit)
@@ -55,7 +55,7 @@ final class KeyringCall {
         for object in objects + [service] { library.release(object) }
     }
 
-    /// Whether the keyring that new items go to is locked. `nil`: there is no such keyring.
+    /// Whether the keyring that new items go to is locked. `nil`: the keyring is missing.
     func isDefaultKeyringLocked() throws(KeyringError) -> Bool? {
         var failure: LibSecret.Object?
         let collection = library.collection(service, Self.defaultKeyring, 0, limit.cancellable, &failure)

@@ -70,7 +70,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
         writing = TimedCallQueue(label: "token-keyring-writing", clock: clock)
     }
 
-    /// Reads what is stored, the note of an ended session included.
+    /// Reads the stored session, or the tombstone of an ended one.
     ///
     /// - Returns: What is stored. `.empty` only if the default keyring is unlocked and has no item.
     /// - Throws: `TokenStoreError` with code `corrupt`, `unsupportedVersion` or `unavailable`.
@@ -85,8 +85,8 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     ///
     /// - Parameter change: Decides what to store, from what is stored.
     /// - Throws: `TokenStoreError`: `unsupportedVersion`; `insecure` when the lock file is a link or belongs to
-    ///   another user; `busy` when another process has been writing for 5 seconds; `unavailable`. What was stored
-    ///   before is then still there, unless the service has received the new content and then failed.
+    ///   another user; `busy` when another process has been writing for 5 seconds; `unavailable`. The stored
+    ///   content is then unchanged, unless the service has received the new content and then failed.
     public func update(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {

@@ -74,7 +74,7 @@ struct StoreAccess: Sendable {
         case .bundle(let bundle, _):
             try await store.save(bundle)
             return .written(replaced: nil)
-        case .ended(_, _, let scope):
+        case .tombstone(_, _, let scope):
             // The removed bundle is needed only if the content was never read.
             let removed: TokenBundle? = if case .unread = scope { try? await store.load() } else { nil }
             try await store.delete()

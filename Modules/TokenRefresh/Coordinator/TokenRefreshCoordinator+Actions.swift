@@ -97,7 +97,7 @@ extension TokenRefreshCoordinator {
     private func read(_ purpose: ReadPurpose, under lease: (any TokenStoreLease)?) {
         Task.detached(priority: Self.priority) { [weak self, access] in
             let result = await access.read()
-            let intent = (try? result.get())?.bundle?.pendingRefresh
+            let intent = (try? result.get())?.bundle?.refreshIntent
             let ownerMayCall = intent.map { lease?.mayStillCall($0.owner) ?? false } ?? false
             self?.send(.read(purpose, result, ownerMayCall: ownerMayCall))
         }
@@ -204,7 +204,7 @@ extension TokenRefreshCoordinator {
 
     static var priority: TaskPriority { .medium }
 
-    /// Calls the handler in a task of its own: the caller that started the refresh may be cancelled (G7), and the
+    /// Calls the handler in a separate task: the caller that started the refresh may be cancelled (G7), and the
     /// response is kept even if the app releases the engine meanwhile.
     private func call(_ id: AttemptID, base: TokenBundle, _ request: TokenRefreshRequest) -> Task<Void, Never> {
         Task.detached(priority: Self.priority) { [self] in

@@ -54,7 +54,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         let settings = MachineSettings(
             policy: policy,
             isShared: store is any SharedTokenStore,
-            owner: .current,
+            owner: .newEngine(),
             tolerance: handler.replayTolerance
         )
         core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: .system)))

@@ -60,7 +60,7 @@ extension TokenBundle {
     /// Whether the bundle is usable: it has an access token that can be sent or a refresh token, and a plausible
     /// generation. A store that holds any other bundle counts as unreadable.
     var isUsable: Bool {
-        (accessToken.isHeaderSafe || refreshToken?.isEmpty == false)
+        (accessToken.fitsHeaderField || refreshToken?.isEmpty == false)
             && (0..<Self.generationLimit).contains(generation)
     }
 }

@@ -76,15 +76,6 @@ extension TokenBundle {
     }
 }
 
-extension String {
-    /// Whether a header field can carry the text (RFC 9110 §5.5): not empty, printable ASCII, no space.
-    ///
-    /// Other text is refused by the server at best, and at worst splits one header field into two.
-    var isHeaderSafe: Bool {
-        !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
-}
-
 /// The two claims of a JSON Web Token (RFC 7519 §4.1) that give its lifetime.
 ///
 /// The payload is decoded and not verified: a client cannot verify its own token. A text that is not a valid JWT has no

@@ -12,7 +12,11 @@ extension ActiveSession {
         for waiter in queue.takeAll() { join(waiter, &context) }
         if !context.settings.isShared {
             // A read shows whether a write that has failed stored the tokens all the same.
-            if isStored || !isStorageUncertain { record(over: nil, id, &context) } else { read(id, &context) }
+            if case .nothing(_, isUncertain: true) = persistence {
+                read(id, &context)
+            } else {
+                record(over: nil, id, &context)
+            }
         } else if context.lease != nil {
             // A lease that is still held, because a save has failed, serves the next attempt too.
             read(id, &context)
@@ -23,21 +27,20 @@ extension ActiveSession {
     }
 
     mutating func read(_ id: AttemptID, _ context: inout MachineContext) {
-        phase = .refreshing(id, .reading)
-        readStore(id, &context)
+        readStore(id, .reading(isStale: false), &context)
     }
 
-    mutating func readStore(_ id: AttemptID, _ context: inout MachineContext) {
-        isReadStale = false
+    mutating func readStore(_ id: AttemptID, _ stage: Stage, _ context: inout MachineContext) {
+        phase = .refreshing(id, stage)
         context.readStore(for: id)
     }
 
     /// Notes that a write has ended.
     mutating func noteWriteEnded() {
-        guard case .refreshing(_, let stage) = phase else { return }
-        switch stage {
-        case .reading, .verifying: isReadStale = true
-        case .leasing, .recording, .calling, .ending, .storing: break
+        switch phase {
+        case .refreshing(let id, .reading): phase = .refreshing(id, .reading(isStale: true))
+        case .refreshing(let id, .verifying(let error, _)): phase = .refreshing(id, .verifying(error, isStale: true))
+        default: break
         }
     }
 
@@ -61,14 +64,14 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) -> SessionOutcome {
         guard case .refreshing(let id, let stage) = phase else { return .continues }
-        let rejection: TokenRefreshError?
+        let (rejection, isStale): (TokenRefreshError?, Bool)
         switch stage {
-        case .reading: rejection = nil
-        case .verifying(let error): rejection = error
+        case .reading(let stale): (rejection, isStale) = (nil, stale)
+        case .verifying(let error, let stale): (rejection, isStale) = (error, stale)
         case .leasing, .recording, .calling, .ending, .storing: return .continues
         }
-        guard read == id, !isReadStale else {
-            readStore(id, &context)
+        guard read == id, !isStale else {
+            readStore(id, rejection.map { .verifying($0, isStale: false) } ?? .reading(isStale: false), &context)
             return .continues
         }
         let found: StoredSession?
@@ -78,7 +81,7 @@ extension ActiveSession {
             noteStorage(found)
         // The content is lost, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
-        case .failure where !isTokenStored && rejection == nil:
+        case .failure where persistence != .current && rejection == nil:
             // The store is not known to have held this refresh token. If it does, the write of the intent shows it.
             record(over: nil, id, &context)
             return .continues
@@ -91,8 +94,8 @@ extension ActiveSession {
             return .continues
         }
         switch found {
-        case .ended(let ended) where isStored || ended.session == bundle.session:
-            return .ends(ended.reason, revoking: nil, inStore: true)
+        case .tombstone(let tombstone) where isStored || tombstone.session == bundle.session:
+            return .ends(tombstone.reason, revoking: nil, inStore: true)
         case .active(let stored) where stored.session != bundle.session && isStored:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):
@@ -110,10 +113,9 @@ extension ActiveSession {
     /// Applies what a read shows of the tokens in use. Where they are not found, a write that has failed did not store
     /// them.
     mutating func noteStorage(_ found: StoredSession?) {
-        isStorageUncertain = false
+        noteUncertainty(false)
         guard let stored = found?.bundle, stored.session == bundle.session else { return }
-        isStored = true
-        if stored.hasSameTokens(as: bundle) { isTokenStored = true }
+        noteStored(isCurrent: stored.hasSameTokens(as: bundle))
     }
 
     /// Another process has refreshed: its tokens are used, and no call is made if they are valid for long enough.
@@ -137,17 +139,15 @@ extension ActiveSession {
     /// Uses the bundle of another process.
     mutating func adoptTokens(_ found: TokenBundle, _ context: inout MachineContext) {
         context.storeMayHaveChanged = true
-        bundle = found.with(pendingRefresh: nil)
+        bundle = found.with(refreshIntent: nil)
         expiry = context.expiry(ofStored: found)
-        isStored = true
-        isTokenStored = true
-        isStorageUncertain = false
+        persistence = .current
         isCountedFromReceipt = false
         // A token that another process has just refreshed is as fresh as one of this process's (G10).
         refreshedAt = found.age(at: context.now.date).flatMap {
             $0 < context.policy.freshness ? context.now.uptime - $0 : nil
         }
-        key = found.pendingRefresh?.idempotencyKey
+        key = found.refreshIntent?.idempotencyKey
         wasAmbiguous = false
     }
 
@@ -164,7 +164,7 @@ extension ActiveSession {
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        guard let intent = stored?.pendingRefresh else { return record(over: stored, id, &context) }
+        guard let intent = stored?.refreshIntent else { return record(over: stored, id, &context) }
         key = intent.idempotencyKey
         switch permission(after: intent, ownerMayCall: ownerMayCall, context) {
         case .now: record(over: stored, id, &context)
@@ -208,8 +208,8 @@ extension ActiveSession {
     mutating func checked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
         guard !isActivating, !context.store.isBehind else { return .continues }
         switch found {
-        case .ended(let ended) where isStored:
-            return .ends(ended.reason, revoking: nil, inStore: true)
+        case .tombstone(let tombstone) where isStored:
+            return .ends(tombstone.reason, revoking: nil, inStore: true)
         case .active(let stored) where stored.session != bundle.session && isStored:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle) && canStart:

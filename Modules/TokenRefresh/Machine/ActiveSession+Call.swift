@@ -21,7 +21,7 @@ extension ActiveSession {
             isAbandoned: isAbandoned
         )
         let mustWait = isStored || mayBeStored(context)
-        let version = context.write(.bundle(bundle.with(pendingRefresh: intent), over: predecessor(stored)))
+        let version = context.write(.bundle(bundle.with(refreshIntent: intent), over: predecessor(stored)))
         if mustWait {
             let uptime = context.now.uptime
             let end = min(uptime + context.policy.deadline, callBefore ?? .seconds(Int32.max))
@@ -36,7 +36,7 @@ extension ActiveSession {
     /// count its call as ended.
     mutating func recorded(_ recording: Recording, _ id: AttemptID, _ context: inout MachineContext) {
         guard context.now.uptime < recording.callBefore else {
-            forgetRecord(&context)
+            forgetIntent(&context)
             return failAttempt(TokenRefreshError(.unavailable, reason: "the store was too slow for a call"), &context)
         }
         makeCall(recording.intent, since: recording.since, id, &context)
@@ -44,7 +44,8 @@ extension ActiveSession {
 
     /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
     func mayBeStored(_ context: MachineContext) -> Bool {
-        isStorageUncertain || context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
+        if case .nothing(_, isUncertain: true) = persistence { return true }
+        return context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
     }
 
     /// The stored content that the tokens in use may replace: what was read, if these tokens were there. A store that
@@ -56,8 +57,8 @@ extension ActiveSession {
 
     /// Drops the intent of a call that is not made, or the end of a session that stays. Tokens that are not stored yet
     /// are still written.
-    mutating func forgetRecord(_ context: inout MachineContext) {
-        if isTokenStored {
+    mutating func forgetIntent(_ context: inout MachineContext) {
+        if persistence == .current {
             context.forgetWrites()
         } else {
             _ = context.write(.bundle(bundle, over: predecessor(nil)))

@@ -15,7 +15,7 @@ extension ActiveSession {
             let reason = "waited \(limit) for the refresh of another process"
             failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
         case .reading, .recording, .verifying:
-            if case .recording = stage { forgetRecord(&context) }
+            if case .recording = stage { forgetIntent(&context) }
             let reason = "no response from the store within \(limit)"
             failAttempt(
                 TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.unavailable, reason: reason)),
@@ -35,8 +35,8 @@ extension ActiveSession {
     /// - Returns: Whether the call is the session's.
     mutating func callLimitPassed(_ id: AttemptID, _ context: inout MachineContext) -> Bool {
         guard call?.id == id else { return false }
-        guard call?.isCancelled == false else { return true }
-        call?.isCancelled = true
+        guard call?.progress == .underWay else { return true }
+        call?.progress = .cancelled
         context.emit(.cancelCall(id))
         context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
         return true
@@ -45,9 +45,9 @@ extension ActiveSession {
     /// G8: the call did not end when it was cancelled. Its intent is marked, so that every process knows that it may
     /// still be under way, and then it counts as a lost response.
     mutating func abandonmentDue(_ id: AttemptID, _ context: inout MachineContext) {
-        guard let call, call.id == id, call.isCancelled, !call.isAbandoned else { return }
+        guard let call, call.id == id, call.progress == .cancelled else { return }
         context.emit(.report(.callAbandoned(session: bundle.session, generation: bundle.generation)))
-        self.call?.isAbandoned = true
+        self.call?.progress = .abandoned
         mark(&context)
     }
 
@@ -69,7 +69,7 @@ extension ActiveSession {
         guard case .refreshing(_, let stage) = phase else { return }
         switch stage {
         case .leasing, .calling, .ending, .storing: return
-        case .recording: forgetRecord(&context)
+        case .recording: forgetIntent(&context)
         case .reading, .verifying: break
         }
         failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
@@ -78,13 +78,14 @@ extension ActiveSession {
     /// Marks the intent of the call. It needs no mark while new tokens are being stored.
     mutating func mark(_ context: inout MachineContext) {
         guard let call else { return }
-        guard !call.isMarked, call.generation == bundle.generation, !isStoring else {
-            if call.isAbandoned { abandonCall(&context) }
+        guard call.mark != .stored, call.generation == bundle.generation, !isStoring else {
+            if call.progress == .abandoned { abandonCall(&context) }
             return
         }
-        let recorded = bundle.with(pendingRefresh: call.intent)
-        let over = predecessor(isTokenStored ? recorded : nil)
-        self.call?.mark = context.write(.bundle(bundle.with(pendingRefresh: call.intent.abandoned), over: over))
+        let recorded = bundle.with(refreshIntent: call.intent)
+        let over = predecessor(persistence == .current ? recorded : nil)
+        let version = context.write(.bundle(bundle.with(refreshIntent: call.intent.abandoned), over: over))
+        self.call?.mark = .writing(version: version)
     }
 
     mutating func abandonCall(_ context: inout MachineContext) {
@@ -102,9 +103,8 @@ extension ActiveSession {
     ) -> SessionOutcome {
         // A mark that could not be written is written again: the lease stays until then.
         if case .failed = outcome { return .continues }
-        self.call?.mark = nil
-        self.call?.isMarked = true
-        if call.isAbandoned { abandonCall(&context) }
+        self.call?.mark = .stored
+        if call.progress == .abandoned { abandonCall(&context) }
         guard case .superseded(let found) = outcome else { return .continues }
         return superseded(by: found, storing: nil, nil, &context)
     }

@@ -188,7 +188,7 @@ extension ActiveSession {
         case .refreshing:
             join(waiter, &context)
         case .resting where call != nil:
-            // G8. The call of an attempt that missed its deadline is still under way: there is no second one.
+            // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
             let error = failure?.error ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")
             fail(waiter, error, retryAfter: pauseLeft(context.now.uptime) ?? context.policy.backoff.floor, &context)
         case .resting:

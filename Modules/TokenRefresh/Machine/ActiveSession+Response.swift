@@ -76,8 +76,7 @@ extension ActiveSession {
         if case .resting = phase {
             context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeLimit))
         }
-        phase = .refreshing(id, .verifying(error))
-        readStore(id, &context)
+        readStore(id, .verifying(error, isStale: false), &context)
         return .continues
     }
 
@@ -97,7 +96,7 @@ extension ActiveSession {
     /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
     mutating func end(_ rejection: TokenRefreshError, _ id: AttemptID, _ context: inout MachineContext) {
         let reason = SignOutReason.expired(ending(rejection, context))
-        let version = context.write(.ended(reason, at: context.now.date, of: rejectedScope))
+        let version = context.write(.tombstone(reason, at: context.now.date, of: rejectedScope))
         phase = .refreshing(id, .ending(reason, version: version))
     }
 
@@ -124,7 +123,7 @@ extension ActiveSession {
         guard context.settings.isShared else { return .ends(reason, revoking: nil, inStore: false) }
         // The end was written in place of tokens that may not be stored yet: without them the store would keep the
         // session before this one.
-        forgetRecord(&context)
+        forgetIntent(&context)
         failAttempt(
             TokenRefreshError(.unavailable, reason: "the end of the session cannot be stored", cause: error), &context)
         return .continues
@@ -151,7 +150,7 @@ extension ActiveSession {
         if let id = call?.id { context.emit(.cancelCall(id)) }
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
         key = nil
-        guard tokens.accessToken.isHeaderSafe || hasNewRefreshToken else {
+        guard tokens.accessToken.fitsHeaderField || hasNewRefreshToken else {
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token is unusable"), &context)
             return .continues
         }
@@ -172,7 +171,7 @@ extension ActiveSession {
         let version = context.write(.bundle(new, over: isStored ? .older : .anything))
         phase = .refreshing(attempt, .storing(new, expiry, version: version))
         // The write replaces that of a mark, if one waits.
-        if call?.isAbandoned == true { abandonCall(&context) }
+        if call?.progress == .abandoned { abandonCall(&context) }
         return .continues
     }
 }

@@ -13,13 +13,11 @@ extension ActiveSession {
         if case .refreshing(_, .ending(let reason, version)) = phase { return endWritten(reason, outcome, &context) }
         guard let content, content.bundle?.session == bundle.session else { return .continues }
         switch outcome {
-        case .written:
-            (isStored, isStorageUncertain) = (true, false)
-            if let written = content.bundle, written.hasSameTokens(as: bundle) { isTokenStored = true }
-        case .failed: isStorageUncertain = true
+        case .written: noteStored(isCurrent: content.bundle?.hasSameTokens(as: bundle) ?? false)
+        case .failed: noteUncertainty(true)
         case .superseded: break
         }
-        if let call, call.mark == version { return marked(call, outcome, &context) }
+        if let call, call.mark == .writing(version: version) { return marked(call, outcome, &context) }
         switch (phase, outcome) {
         case (.activating(version), _):
             return .continues
@@ -29,7 +27,7 @@ extension ActiveSession {
             context.forgetWrites()
             read(id, &context)
         case (.refreshing(_, .recording(let recording)), .failed(let error)) where recording.version == version:
-            forgetRecord(&context)
+            forgetIntent(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .superseded(let found)):
@@ -57,7 +55,7 @@ extension ActiveSession {
         case .refreshing(_, .ending(let reason, version)):
             return endFailed(reason, error, &context)
         case .refreshing(_, .recording(let recording)) where recording.version == version:
-            forgetRecord(&context)
+            forgetIntent(&context)
             failAttempt(
                 TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
         default: break
@@ -80,10 +78,10 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) -> SessionOutcome {
         switch found {
-        case .ended(let ended):
+        case .tombstone(let tombstone):
             // A session that was moved continues elsewhere: a revocation would end it there.
-            if ended.reason == .moved { return .ends(.moved, revoking: nil, inStore: true) }
-            return .ends(ended.reason, revoking: new ?? bundle, inStore: true)
+            if tombstone.reason == .moved { return .ends(.moved, revoking: nil, inStore: true) }
+            return .ends(tombstone.reason, revoking: new ?? bundle, inStore: true)
         case .active(let stored) where stored.session != bundle.session:
             return .isReplaced(by: stored)
         case .active(let stored) where stored.displaces(bundle):
@@ -94,7 +92,7 @@ extension ActiveSession {
         case .active, .empty:
             let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
             guard let new, let newExpiry else {
-                if isSame { (isStored, isTokenStored) = (true, true) }
+                if isSame { noteStored(isCurrent: true) }
                 return .continues
             }
             return commit(new, newExpiry, isStored: isSame, &context)
@@ -108,7 +106,7 @@ extension ActiveSession {
         isStored: Bool,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        isTokenStored = isStored
+        if isStored { persistence = .current } else if self.isStored { persistence = .older }
         bundle = new
         expiry = newExpiry
         isCountedFromReceipt = true

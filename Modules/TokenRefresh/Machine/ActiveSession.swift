@@ -33,14 +33,14 @@ struct ActiveSession: Hashable, Sendable {
     enum Stage: Hashable, Sendable {
         /// Another process may hold the lease.
         case leasing
-        /// Another process may have refreshed already.
-        case reading
+        /// Another process may have refreshed already. `isStale`: the read may not show a write that has ended since.
+        case reading(isStale: Bool)
         /// The intent is being stored (G27).
         case recording(Recording)
         /// The handler has been called.
         case calling(isReplay: Bool)
         /// The server has rejected the refresh token; another process may have newer ones.
-        case verifying(TokenRefreshError)
+        case verifying(TokenRefreshError, isStale: Bool)
         /// The store holds nothing newer, and the end of the session is being stored (G13).
         case ending(SignOutReason, version: Int)
         /// The new tokens are being stored (G11).
@@ -70,20 +70,41 @@ struct ActiveSession: Hashable, Sendable {
         let startedAt: Duration
         /// The generation of the bundle whose refresh token it spends.
         let generation: Int
-        /// The record that the store holds, or is to hold.
+        /// The intent that the store holds, or is to hold.
         let intent: RefreshIntent
-        /// The call has passed its second limit.
-        var isCancelled = false
-        /// The call has not ended although it was cancelled.
-        var isAbandoned = false
-        /// The write that marks its intent: it was abandoned, or the process is about to be suspended.
-        var mark: Int?
-        var isMarked = false
+        var progress = Progress.underWay
+        var mark = Mark.none
+
+        enum Progress: Hashable, Sendable {
+            case underWay
+            /// It has passed its second limit.
+            case cancelled
+            /// It has not ended although it was cancelled.
+            case abandoned
+        }
+
+        /// The mark of its intent: the call was abandoned, or the process is about to be suspended.
+        enum Mark: Hashable, Sendable {
+            case none
+            case writing(version: Int)
+            case stored
+        }
 
         /// Whether a failure means that the response was lost, and not that the server has refused.
         func isLost(by error: TokenRefreshError) -> Bool {
-            !isCancelled && error.code == .unavailable && error.status == nil
+            progress == .underWay && error.code == .unavailable && error.status == nil
         }
+    }
+
+    /// What the store is known to have held of this session.
+    enum Persistence: Hashable, Sendable {
+        /// No bundle. Its first write is to replace some sessions. `isUncertain`: a write has failed, and the store was
+        /// not read since. It may have stored a bundle all the same, as when a connection breaks during the commit.
+        case nothing(replacing: EndScope, isUncertain: Bool)
+        /// A bundle, and not the tokens in use.
+        case older
+        /// The tokens in use.
+        case current
     }
 
     /// The last failed attempt (G6).
@@ -100,17 +121,10 @@ struct ActiveSession: Hashable, Sendable {
         let at: Duration
     }
 
-    /// The tokens in use. A record of a pending refresh is in the store only.
+    /// The tokens in use. An intent is in the store only.
     var bundle: TokenBundle
     var expiry: Expiry
-    /// Whether the store is known to have held a bundle of this session.
-    var isStored: Bool
-    /// Whether the store is known to have held the tokens in use.
-    var isTokenStored: Bool
-    /// A write of the tokens in use has failed, and the store was not read since. It may have stored them all the same,
-    /// as when a connection breaks during the commit.
-    var isStorageUncertain = false
-    var replaced: EndScope
+    var persistence: Persistence
 
     var phase: Phase
     var call: Call?
@@ -130,8 +144,6 @@ struct ActiveSession: Hashable, Sendable {
     var lastRefresh: Date?
     /// Whether the expiry was counted from the receipt in this process, on the monotonic clock.
     var isCountedFromReceipt: Bool
-    /// A write of this process has ended since the attempt started to read: it may have seen what was there before.
-    var isReadStale = false
     /// Another process's intent, and when this process first saw it.
     var seenIntent: SeenIntent?
 
@@ -139,24 +151,20 @@ struct ActiveSession: Hashable, Sendable {
     init(signedIn bundle: TokenBundle, _ expiry: Expiry, replacing scope: EndScope, _ context: inout MachineContext) {
         self.bundle = bundle
         self.expiry = expiry
-        isStored = false
-        isTokenStored = false
+        persistence = .nothing(replacing: scope, isUncertain: false)
         isCountedFromReceipt = true
-        replaced = scope
         phase = .resting
         phase = .activating(version: context.write(.bundle(bundle, over: .anything)))
     }
 
     /// A session that the store holds.
     init(stored bundle: TokenBundle, _ context: MachineContext) {
-        self.bundle = bundle.with(pendingRefresh: nil)
+        self.bundle = bundle.with(refreshIntent: nil)
         expiry = context.expiry(ofStored: bundle)
-        isStored = true
-        isTokenStored = true
+        persistence = .current
         isCountedFromReceipt = false
-        replaced = .sessions(bundle.session, replacing: [])
         phase = .resting
-        key = bundle.pendingRefresh?.idempotencyKey
+        key = bundle.refreshIntent?.idempotencyKey
     }
 
     // MARK: What is known
@@ -177,11 +185,19 @@ struct ActiveSession: Hashable, Sendable {
         if case .resting = phase { call == nil } else { false }
     }
 
+    /// Whether the store is known to have held a bundle of this session.
+    var isStored: Bool { if case .nothing = persistence { false } else { true } }
+
     /// The sessions whose tokens are removed from the store when this session ends.
-    var endScope: EndScope { isStored ? .sessions(bundle.session, replacing: []) : replaced }
+    var endScope: EndScope {
+        if case .nothing(let replaced, _) = persistence { replaced } else { .sessions(bundle.session, replacing: []) }
+    }
 
     /// The scope of a session whose refresh token the server has rejected.
-    var rejectedScope: EndScope { .rejected(bundle, replacing: isStored ? [] : replaced.sessions) }
+    var rejectedScope: EndScope {
+        guard case .nothing(let replaced, _) = persistence else { return .rejected(bundle, replacing: []) }
+        return .rejected(bundle, replacing: replaced.sessions)
+    }
 
     /// The newest tokens of the session, including those that are being stored: revoking older ones might leave the
     /// newest valid.
@@ -227,7 +243,21 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The first read shows what an earlier sign-in replaces in the store.
     mutating func noteReplaced(_ found: StoredSession?) {
-        guard isActivating, case .active(let stored)? = found, stored.session != bundle.session else { return }
-        replaced = EndScope.sessions(stored.session, replacing: replaced.sessions).followed(by: bundle.session)
+        guard isActivating, case .active(let other)? = found, other.session != bundle.session,
+            case .nothing(let replaced, let isUncertain) = persistence
+        else { return }
+        let scope = EndScope.sessions(other.session, replacing: replaced.sessions).followed(by: bundle.session)
+        persistence = .nothing(replacing: scope, isUncertain: isUncertain)
+    }
+
+    /// The store holds a bundle of this session. `isCurrent`: with the tokens in use.
+    mutating func noteStored(isCurrent: Bool) {
+        if isCurrent { persistence = .current } else if !isStored { persistence = .older }
+    }
+
+    /// A write has failed that may have stored a bundle all the same, or a read shows whether it has.
+    mutating func noteUncertainty(_ isUncertain: Bool) {
+        guard case .nothing(let replaced, _) = persistence else { return }
+        persistence = .nothing(replacing: replaced, isUncertain: isUncertain)
     }
 }

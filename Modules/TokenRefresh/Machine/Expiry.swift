@@ -36,7 +36,7 @@ struct Expiry: Hashable, Sendable {
 
     /// The expiry of a bundle whose access token is received now.
     init(received bundle: TokenBundle, lifetime: Duration?, at uptime: Duration, policy: TokenRefreshPolicy) {
-        guard bundle.accessToken.isHeaderSafe else {
+        guard bundle.accessToken.fitsHeaderField else {
             self = .past
             return
         }
@@ -50,7 +50,7 @@ struct Expiry: Hashable, Sendable {
     /// The expiry of a bundle from the store, as far as the clocks can be trusted (G19): `skew` is how far the server's
     /// clock is ahead of the device's now. A bundle that does not say when it was received counts as received now.
     init(stored bundle: TokenBundle, at now: Instant, skew: TimeInterval, policy: TokenRefreshPolicy) {
-        guard bundle.accessToken.isHeaderSafe else {
+        guard bundle.accessToken.fitsHeaderField else {
             self = .past
             return
         }

@@ -46,7 +46,7 @@ struct MachineContext: Sendable {
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
 
-    /// Returns the actions of one event. The next event gets a buffer of its own, so that a burst of responses leaves
+    /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
     /// no large buffer behind.
     mutating func takeActions() -> [RefreshAction] {
         defer { actions = [] }
@@ -165,7 +165,7 @@ struct MachineContext: Sendable {
     }
 
     /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
-    /// this host, and the clock has not been set since before the record. `nil`: not known.
+    /// this host, and the clock has not been set since. `nil`: not known.
     func age(of intent: RefreshIntent) -> Duration? {
         guard intent.owner.host == settings.owner.host, let steadySince, intent.date >= steadySince.date else {
             return nil

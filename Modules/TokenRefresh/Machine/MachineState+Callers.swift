@@ -97,9 +97,9 @@ extension MachineState {
         case .success(.active(let bundle)):
             storeFailure = nil
             begin(stored: bundle)
-        case .success(.ended(let ended)):
+        case .success(.tombstone(let tombstone)):
             storeFailure = nil
-            endRestoring(ended.reason)
+            endRestoring(tombstone.reason)
         case .success(.empty):
             storeFailure = nil
             endRestoring(.never)
@@ -117,16 +117,16 @@ extension MachineState {
         unreadEnd = nil
         context.emit(.stopTimer(.loadDeadline))
         switch found {
-        case .success(.ended), .success(.empty):
+        case .success(.tombstone), .success(.empty):
             for waiter in end.waiters { context.emit(.respond(waiter, .done)) }
         case .success(.active(let bundle)):
             let scope = EndScope.sessions(bundle.session, replacing: [])
-            _ = context.write(.ended(end.reason, at: end.date, of: scope))
+            _ = context.write(.tombstone(end.reason, at: end.date, of: scope))
             for waiter in end.waiters { context.store.wait(waiter) }
             lastRevoked = bundle
             revokeOnceWritten(bundle)
         case .success(nil), .failure:
-            _ = context.write(.ended(end.reason, at: end.date, of: .unread))
+            _ = context.write(.tombstone(end.reason, at: end.date, of: .unread))
             for waiter in end.waiters { context.store.wait(waiter) }
         }
     }

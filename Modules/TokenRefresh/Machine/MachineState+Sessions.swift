@@ -6,7 +6,7 @@ import Foundation
 extension MachineState {
     /// A sign-in. The current session ends at once; the new tokens are used once they are stored (G11).
     mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: WaiterID) {
-        guard tokens.accessToken.isHeaderSafe else {
+        guard tokens.accessToken.fitsHeaderField else {
             context.emit(.respond(waiter, .failed(AuthenticationError(.invalidTokens))))
             return
         }
@@ -37,7 +37,7 @@ extension MachineState {
 
     /// The sessions whose tokens are still to be removed: a sign-in takes them over.
     var pendingEndScope: EndScope? {
-        if case .ended(_, _, let scope)? = context.store.missing { scope } else { nil }
+        if case .tombstone(_, _, let scope)? = context.store.missing { scope } else { nil }
     }
 
     mutating func signOut(_ reason: SignOutReason, _ waiter: WaiterID) {
@@ -56,7 +56,7 @@ extension MachineState {
             finish(reason)
         case .unknown:
             // The stored content is not known. The result of the write shows what it has removed.
-            _ = context.write(.ended(reason, at: context.now.date, of: .unread))
+            _ = context.write(.tombstone(reason, at: context.now.date, of: .unread))
             context.store.wait(waiter)
             failWaiters()
             finish(reason)
@@ -86,7 +86,7 @@ extension MachineState {
             context.forgetWrites()
             respondToStoreWaiters(nil)
         } else {
-            _ = context.write(.ended(reason, at: context.now.date, of: session.endScope))
+            _ = context.write(.tombstone(reason, at: context.now.date, of: session.endScope))
             if let call = session.call {
                 endedCalls[call.id] = EndedCall(session: session.bundle.session, generation: call.generation)
             }

@@ -13,12 +13,12 @@ extension MachineState {
         withSession { session, _ in session.noteWriteEnded() }
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
-        if case .ended(_, _, let scope)? = content, case .written(let removed?) = outcome {
+        if case .tombstone(_, _, let scope)? = content, case .written(let removed?) = outcome {
             // The removed tokens are newer than the revoked ones, or the session was never read.
             revokeRemoved(removed, of: scope)
         }
-        if case .superseded(by: .ended(let ended)) = outcome, ended.reason == .moved {
-            revocable.removeAll { $0.bundle.session == ended.session }
+        if case .superseded(by: .tombstone(let tombstone)) = outcome, tombstone.reason == .moved {
+            revocable.removeAll { $0.bundle.session == tombstone.session }
         }
         withSession { $0.wrote(version, content, outcome, &$1) }
         activate(version)

@@ -233,7 +233,7 @@ struct MachineState: Hashable, Sendable {
     }
 
     /// A lease that was lost is needed by the call that was made under it, and until its result is stored. An attempt
-    /// since then has a lease of its own.
+    /// since then has another lease.
     private mutating func releaseUnneededLostLeases() {
         switch state {
         case .signedIn(let session):

@@ -7,7 +7,7 @@ enum StoreContent: Hashable, Sendable {
     case bundle(TokenBundle, over: Predecessor)
 
     /// A tombstone, in place of the bundles of some sessions.
-    case ended(SignOutReason, at: Date, of: EndScope)
+    case tombstone(SignOutReason, at: Date, of: EndScope)
 
     /// The stored content that a bundle may replace. In a store that is not shared it replaces everything.
     enum Predecessor: Hashable, Sendable {
@@ -64,11 +64,11 @@ enum EndScope: Hashable, Sendable {
         }
         switch found {
         case .active(let bundle) where sessions.contains(bundle.session):
-            return .ended(EndedSession(session: session ?? bundle.session, reason: reason, date: date))
-        case .active, .ended:
+            return .tombstone(SessionTombstone(session: session ?? bundle.session, reason: reason, date: date))
+        case .active, .tombstone:
             return nil
         case .empty, nil:
-            return session.map { .ended(EndedSession(session: $0, reason: reason, date: date)) } ?? .empty
+            return session.map { .tombstone(SessionTombstone(session: $0, reason: reason, date: date)) } ?? .empty
         }
     }
 }
@@ -78,9 +78,9 @@ extension StoreContent {
     /// successful. One that finds the session moved must not revoke its tokens.
     func outcome(leaving found: StoredSession) -> WriteOutcome {
         switch (self, found) {
-        case (.bundle, _), (.ended(_, _, of: .rejected), _): .superseded(by: found)
-        case (.ended, .ended(let ended)) where ended.reason == .moved: .superseded(by: found)
-        case (.ended, _): .written(replaced: nil)
+        case (.bundle, _), (.tombstone(_, _, of: .rejected), _): .superseded(by: found)
+        case (.tombstone, .tombstone(let tombstone)) where tombstone.reason == .moved: .superseded(by: found)
+        case (.tombstone, _): .written(replaced: nil)
         }
     }
 
@@ -94,14 +94,14 @@ extension StoreContent {
     func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
         let found = try? found.get().readable
         switch self {
-        case .ended(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
+        case .tombstone(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
         case .bundle(let bundle, over: .anything) where found?.session != bundle.session: return .active(bundle)
         case .bundle(let bundle, over: .anything), .bundle(let bundle, over: .older):
             return bundle.mayFollow(found) ? .active(bundle) : nil
         case .bundle(let bundle, over: .exactly(let read)):
             switch found {
             case .active(let stored): return stored == read ? .active(bundle) : nil
-            case .ended: return nil
+            case .tombstone: return nil
             case .empty, nil: return .active(bundle)
             }
         }
@@ -113,7 +113,7 @@ extension StoredSession {
     fileprivate var session: SessionID? {
         switch self {
         case .active(let bundle): bundle.session
-        case .ended(let ended): ended.session
+        case .tombstone(let tombstone): tombstone.session
         case .empty: nil
         }
     }
@@ -129,14 +129,14 @@ extension TokenBundle {
     fileprivate func mayFollow(_ found: StoredSession?) -> Bool {
         switch found {
         case .active(let stored): supersedes(stored) || (hasSameTokens(as: stored) && keepsIntent(of: stored))
-        case .ended: false
+        case .tombstone: false
         case .empty, nil: true
         }
     }
 
     /// Whether writing the same tokens again removes no intent of another process, which may be calling.
     private func keepsIntent(of stored: TokenBundle) -> Bool {
-        stored.pendingRefresh.map { $0.owner == pendingRefresh?.owner } ?? true
+        stored.refreshIntent.map { $0.owner == refreshIntent?.owner } ?? true
     }
 }
 
@@ -165,7 +165,7 @@ extension StoredSession {
     /// The content that counts when a process starts: a tombstone that is too old counts as empty. A process that is in
     /// the session follows it at any age.
     func current(at date: Date) -> StoredSession {
-        guard case .ended(let ended) = self else { return self }
-        return date.timeIntervalSince(ended.date) > EndedSession.lifetime / .seconds(1) ? .empty : self
+        guard case .tombstone(let tombstone) = self else { return self }
+        return date.timeIntervalSince(tombstone.date) > SessionTombstone.lifetime / .seconds(1) ? .empty : self
     }
 }

@@ -80,7 +80,7 @@ struct ProperTokenStore: SharedTokenStore {
 
     /// The stored secrets.
     var contents: Data {
-        let secrets = storage.bundle.map { [$0.accessToken, $0.refreshToken, $0.pendingRefresh?.idempotencyKey] } ?? []
+        let secrets = storage.bundle.map { [$0.accessToken, $0.refreshToken, $0.refreshIntent?.idempotencyKey] } ?? []
         return Data(secrets.compactMap(\.self).joined(separator: "\n").utf8)
     }
 

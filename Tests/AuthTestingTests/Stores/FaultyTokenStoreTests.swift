@@ -65,7 +65,7 @@ import Testing
         await #expect(throws: TokenStoreError.self) { try await store.update { _ in .active(bundle) } }
         _ = try await store.read()
         let intent = RefreshIntent(idempotencyKey: "key", owner: .current, date: Date())
-        try await store.update { [bundle] _ in .active(bundle.with(pendingRefresh: intent)) }
+        try await store.update { [bundle] _ in .active(bundle.with(refreshIntent: intent)) }
         await lease.release()
         let counts = Dictionary(uniqueKeysWithValues: StoreOperation.allCases.map { ($0, store.calls($0)) })
         #expect(counts == [.load: 1, .save: 1, .record: 1, .delete: 0, .lease: 1, .release: 1])

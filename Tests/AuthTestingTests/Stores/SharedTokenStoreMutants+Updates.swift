@@ -6,7 +6,7 @@ import Foundation
 extension Mutant {
     private static let calledWithContent = "an update is called with the content, and stores what it returns"
     private static let endedSession =
-        "G5: an ended session is read as written, field by field, and load returns nil"
+        "G5: a tombstone is read as written, field by field, and load returns nil"
     private static let corruptUpdate = "an update is called with a failure for corrupt content, and replaces it"
 
     static let updating = [
@@ -85,17 +85,19 @@ extension Mutant {
             store.onUpdate = { store, change in
                 try await store.proper.update { found in
                     let new = change(found)
-                    if case .ended = new { return .empty }
+                    if case .tombstone = new { return .empty }
                     return new
                 }
             }
         },
-        alteredEnding("forgets the reason") { EndedSession(session: $0.session, reason: .byUser, date: $0.date) },
-        alteredEnding("forgets the details") { ended in
-            let reason = ended.reason.isExpired ? SignOutReason.expired() : ended.reason
-            return EndedSession(session: ended.session, reason: reason, date: ended.date)
+        alteredEnding("forgets the reason") { SessionTombstone(session: $0.session, reason: .byUser, date: $0.date) },
+        alteredEnding("forgets the details") { tombstone in
+            let reason = tombstone.reason.isExpired ? SignOutReason.expired() : tombstone.reason
+            return SessionTombstone(session: tombstone.session, reason: reason, date: tombstone.date)
         },
-        alteredEnding("forgets the date") { EndedSession(session: $0.session, reason: $0.reason, date: .distantPast) },
+        alteredEnding("forgets the date") {
+            SessionTombstone(session: $0.session, reason: $0.reason, date: .distantPast)
+        },
         Mutant(endedSession, by: "a load that returns the old tokens") { store in
             let last = Locked<TokenBundle?>(nil)
             store.onLoad = { store in
@@ -126,7 +128,7 @@ extension Mutant {
         },
         Mutant("the next sign-in replaces an ended session", by: "an ending that cannot be replaced") { store in
             store.onSave = { store, bundle in
-                if case .ended = store.storage.content { throw TokenStoreError(.superseded, reason: "ended") }
+                if case .tombstone = store.storage.content { throw TokenStoreError(.superseded, reason: "ended") }
                 try await store.saveProperly(bundle)
             }
         },
@@ -157,12 +159,12 @@ extension Mutant {
 
     private static func alteredEnding(
         _ fault: String,
-        _ alter: @escaping @Sendable (EndedSession) -> EndedSession
+        _ alter: @escaping @Sendable (SessionTombstone) -> SessionTombstone
     ) -> Mutant {
         Mutant(endedSession, by: "an ending that \(fault)") { store in
             store.onRead = { store in
                 let content = try await store.proper.read()
-                if case .ended(let ended) = content { return .ended(alter(ended)) }
+                if case .tombstone(let tombstone) = content { return .tombstone(alter(tombstone)) }
                 return content
             }
         }

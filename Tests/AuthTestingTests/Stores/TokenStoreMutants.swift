@@ -19,17 +19,17 @@ extension Mutant {
         fieldwise("forgets the clock's skew") { TokenBundle(copying: $0, clockSkew: 0) },
         fieldwise("invents a session") { TokenBundle(copying: $0, session: SessionID()) },
         fieldwise("forgets when the token was received") { TokenBundle(copying: $0, receivedAt: .some(nil)) },
-        fieldwise("forgets the pending refresh") { $0.with(pendingRefresh: nil) },
+        fieldwise("forgets the pending refresh") { $0.with(refreshIntent: nil) },
         fieldwise("forgets that a refresh was abandoned") { bundle in
             bundle.with(
-                pendingRefresh: bundle.pendingRefresh.map {
+                refreshIntent: bundle.refreshIntent.map {
                     RefreshIntent(idempotencyKey: $0.idempotencyKey, owner: $0.owner, date: $0.date)
                 }
             )
         },
         fieldwise("makes a new key for a pending refresh") { bundle in
             bundle.with(
-                pendingRefresh: bundle.pendingRefresh.map {
+                refreshIntent: bundle.refreshIntent.map {
                     RefreshIntent(idempotencyKey: "", owner: $0.owner, date: $0.date, isAbandoned: $0.isAbandoned)
                 }
             )
@@ -153,7 +153,7 @@ extension TokenBundle {
             session: session ?? bundle.session,
             generation: generation ?? bundle.generation,
             receivedAt: receivedAt ?? bundle.receivedAt,
-            pendingRefresh: bundle.pendingRefresh
+            refreshIntent: bundle.refreshIntent
         )
     }
 }

@@ -5,6 +5,20 @@ import Foundation
 import NetworkCore
 import Testing
 
+/// Responds at once, with a body that waits at a gate.
+private struct SlowBody: HTTPTransport {
+    let gate: Gate
+
+    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        let rest = Locked(["slow"])
+        let body = HTTPBody(pull: {
+            await gate.pass()
+            return rest.withLock { $0.popLast() }.map { Data($0.utf8) }
+        })
+        return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
+    }
+}
+
 @Suite("CoalescingTransport", .timeLimit(.minutes(10)))
 struct CoalescingTransportTests {
     /// Counts exchanges, and lets each wait at a gate.
@@ -115,6 +129,24 @@ struct CoalescingTransportTests {
         #expect(counting.cancellations.values == [true])
     }
 
+    @Test func `a body that takes longer than the time to the head arrives whole`() async throws {
+        server.stop()
+        let clock = ManualTimeSource()
+        let transport = CoalescingTransport(SlowBody(gate: gate))
+        let slow = HTTPTransportRequest(
+            head: HTTPRequestHead(url: server.url), timeToHead: .seconds(60), isIdempotent: true,
+            context: RequestContext(clock: clock))
+        let callers = (0..<3).map { _ in
+            Task { try await transport.perform(slow).body.collect(upTo: 10) }
+        }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 3)
+        clock.advance(by: .seconds(61))
+        for _ in 0..<1_000 { await Task.yield() }
+        gate.open()
+        for caller in callers { #expect(try await caller.value == Data("slow".utf8)) }
+    }
+
     @Test func `each caller has a deadline of its own`() async throws {
         defer { server.stop() }
         let transport = CoalescingTransport(Counting(gate: gate))
@@ -124,6 +156,7 @@ struct CoalescingTransportTests {
             try await transport.perform(request(within: .milliseconds(50)))
         }
         #expect(error.code == .timedOut)
+        #expect(error.waitedFor == .responseHead)
         gate.open()
         #expect(try await patient.value == 200)
     }

@@ -55,6 +55,34 @@ struct HARRecorderTests {
         #expect(try HTTPArchive(data) == archive)
     }
 
+    @Test func `a secret of the path or of a form with parts is in no recording, and its call can be replayed`()
+        async throws
+    {
+        let marked = Endpoint<Article>.get("links/\(secret: secret)/use")
+        let archive = try await record { client in
+            _ = try await client.send(marked)
+            var form = MultipartForm()
+            form.append("password", secret)
+            form.append("name", "Ada")
+            _ = try await client.send(Endpoint<Article>.post("login", body: .multipart(form)))
+        }
+        let data = try archive.encoded()
+        #expect(archive.log.entries.count == 2)
+        #expect(!String(decoding: data, as: UTF8.self).contains(secret))
+        #expect(archive.log.entries[0].response.content.text?.contains("quoting redacted") == true)
+        let client = NetworkClient(baseURL: baseURL, transport: HARReplayer(try HTTPArchive(data)))
+        let again = Endpoint<Article>.get(.url(url("https://api.example.com/links/redacted/use")))
+        #expect(try await client.send(again).id == 7)
+    }
+
+    @Test func `a secret of the path is not in the command of cURL`() async throws {
+        let commands = Recorder<String>()
+        let client = NetworkClient(baseURL: baseURL, transport: CommandTransport(commands: commands))
+        _ = try await client.send(.request(.get, "links/\(secret: "k7")/use"))
+        #expect(commands.values.count == 1)
+        #expect(commands.values.first?.contains("links/redacted/use") == true)
+    }
+
     @Test func `what failed is recorded with its reason, and what is no text without a body`() async throws {
         let archive = try await record { client in
             for path in ["close", "half", "photo"] { _ = try? await client.send(Endpoint<Data>.get("\(path)")) }
@@ -103,5 +131,15 @@ struct HARRecorderTests {
             """
         let client = NetworkClient(baseURL: baseURL, transport: HARReplayer(try HTTPArchive(Data(file.utf8))))
         #expect(try await client.send(.article(7)).id == 7)
+    }
+}
+
+/// Records the command of cURL for each request.
+private struct CommandTransport: HTTPTransport {
+    let commands: Recorder<String>
+
+    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        commands.record(request.curlText)
+        return HTTPTransportResponse(head: HTTPResponseHead(status: 200))
     }
 }

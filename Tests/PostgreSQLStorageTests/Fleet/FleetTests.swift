@@ -76,7 +76,7 @@ struct FleetTests {
         #expect(stored?.generation == Self.goal)
         #expect(stored?.accessToken == newest.accessToken)
         #expect(stored?.refreshToken == newest.refreshToken)
-        #expect(stored?.pendingRefresh == nil)
+        #expect(stored?.refreshIntent == nil)
         #expect(results.count == Self.size - 1)
         #expect(Set(results) == ["\(Self.goal) \(newest.accessToken) \(newest.refreshToken ?? "")"])
         #expect(server.server.reuses == 0, "a spent token was used again, and the session revoked")

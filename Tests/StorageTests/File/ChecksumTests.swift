@@ -15,8 +15,8 @@ struct ChecksumTests {
         let ending = SessionEnding(status: 400, code: "invalid_grant", date: Date(timeIntervalSinceReferenceDate: 8e8))
         let sessions: [StoredSession] = [
             .active(.complete), .empty,
-            .ended(EndedSession(session: SessionID(), reason: .expired(ending), date: Date())),
-            .ended(EndedSession(session: SessionID(), reason: .moved, date: Date())),
+            .tombstone(SessionTombstone(session: SessionID(), reason: .expired(ending), date: Date())),
+            .tombstone(SessionTombstone(session: SessionID(), reason: .moved, date: Date())),
         ]
         for session in sessions {
             var data = try TokenEnvelope().encode(session)
@@ -61,6 +61,6 @@ extension TokenBundle {
         session: SessionID(rawValue: "session-1"),
         generation: 7,
         receivedAt: Date(timeIntervalSinceReferenceDate: 799_996_400.25),
-        pendingRefresh: RefreshIntent(idempotencyKey: "key-1", owner: .current, date: Date())
+        refreshIntent: RefreshIntent(idempotencyKey: "key-1", owner: .current, date: Date())
     )
 }

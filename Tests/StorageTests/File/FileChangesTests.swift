@@ -92,7 +92,7 @@ struct FileChangesTests {
         switch try await store.read() {
         case .empty: "empty"
         case .active: "active"
-        case .ended: "ended"
+        case .tombstone: "ended"
         }
     }
 }

@@ -57,7 +57,7 @@ struct FileTokenStoreFormatTests {
                 refreshToken: nil,
                 expiresAt: dates[0],
                 receivedAt: dates[1],
-                pendingRefresh: RefreshIntent(idempotencyKey: "key-1", owner: .current, date: dates[2])
+                refreshIntent: RefreshIntent(idempotencyKey: "key-1", owner: .current, date: dates[2])
             )
             try await store.save(bundle)
             #expect(try await store.load() == bundle)

@@ -33,10 +33,10 @@ struct FileTokenStoreWritingTests {
     {
         let copies = ["ada.json.tmp-1", "ada.json.corrupt-20270115T080000Z", "ada.json.corrupt-20270115T080000Z-2"]
         let foreign = folder.appendingPathComponent("bob.json.tmp-1")
-        let ended = EndedSession(session: SessionID(), reason: .byUser, date: Date())
+        let tombstone = SessionTombstone(session: SessionID(), reason: .byUser, date: Date())
         let signOuts: [() async throws -> Void] = [
             { try await store.delete() }, { try await store.update { _ in .empty } },
-            { try await store.update { _ in .ended(ended) } },
+            { try await store.update { _ in .tombstone(tombstone) } },
         ]
         try foreign.writePrivately(Data("of another account".utf8))
         for signOut in signOuts {

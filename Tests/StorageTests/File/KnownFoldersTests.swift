@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import Testing
+
 @testable import Storage
 
 @Suite("A folder on another disk is recognized after a restart")

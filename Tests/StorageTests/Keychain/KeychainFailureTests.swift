@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import Testing
+
 @testable import Storage
 
 @Suite("G14: a read of the Keychain store returns a bundle, none or unavailable")

@@ -13,7 +13,7 @@ struct KeychainUpdateTests {
     private let model = ModelKeychain()
     private let folder: TemporaryFolder
     private let lockFile: URL
-    private let ended = EndedSession(
+    private let tombstone = SessionTombstone(
         session: SessionID(rawValue: "session-1"),
         reason: .expired(SessionEnding(status: 400, code: "invalid_grant")),
         date: Date(timeIntervalSince1970: 1_800_000_000)
@@ -82,15 +82,17 @@ struct KeychainUpdateTests {
                 group.addTask { try? await process.save(.numbered(generation)) }
             }
             let leaver = process()
-            group.addTask { [ended] in try? await whenFree { try await leaver.update { _ in .ended(ended) } } }
+            group.addTask { [tombstone] in
+                try? await whenFree { try await leaver.update { _ in .tombstone(tombstone) } }
+            }
         }
-        #expect(try await process().read() == .ended(ended))
+        #expect(try await process().read() == .tombstone(tombstone))
     }
 
-    @Test func `the note of an ended session replaces the tokens in the item`() async throws {
+    @Test func `a tombstone replaces the tokens in the item`() async throws {
         try await process().save(.numbered(1))
-        try await process().update { [ended] _ in .ended(ended) }
-        #expect(try await process().read() == .ended(ended))
+        try await process().update { [tombstone] _ in .tombstone(tombstone) }
+        #expect(try await process().read() == .tombstone(tombstone))
         #expect(try await process().load() == nil)
         #expect(model.items.count == 1)
         let data = try #require(model.data(at: .own))
@@ -100,7 +102,7 @@ struct KeychainUpdateTests {
     }
 
     @Test func `a corrupt item is a failure to the change, and is replaced`() async throws {
-        for new in [StoredSession.active(.numbered(2)), .ended(ended), .empty] {
+        for new in [StoredSession.active(.numbered(2)), .tombstone(tombstone), .empty] {
             model.insert(.garbage, at: .own)
             let untouched = try await found(by: process())
             #expect(untouched.map(\.code) == [.corrupt])
@@ -169,17 +171,19 @@ struct KeychainUpdateTests {
     }
 
     @Test(arguments: [true, false])
-    func `an interrupted end leaves the session or its note, and nothing older`(returnsLastResult: Bool) async throws {
+    func `an interrupted end leaves the session or its tombstone, and nothing older`(returnsLastResult: Bool)
+        async throws
+    {
         for calls in 0... {
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(5).stored, at: .own)
             try model.insert(TokenBundle.numbered(1, of: SessionID(rawValue: "session-0")).stored, at: .older)
             let dying = DyingKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
             let isDone: Void? = try? await process(over: dying, [.bundle(at: .older)])
-                .update { [ended] _ in .ended(ended) }
+                .update { [tombstone] _ in .tombstone(tombstone) }
             let found = try await process(over: model, [.bundle(at: .older)]).read()
-            #expect(found == .ended(ended) || found == .active(.numbered(5)))
-            if isDone != nil { #expect(found == .ended(ended)) }
+            #expect(found == .tombstone(tombstone) || found == .active(.numbered(5)))
+            if isDone != nil { #expect(found == .tombstone(tombstone)) }
             #expect(model.items.count == 1, "nothing old is left")
             if !dying.isDead { break }
         }
@@ -187,7 +191,7 @@ struct KeychainUpdateTests {
 
     @Test func `a write is reported to every process after the item has changed`() async throws {
         var reports = process().changes.makeAsyncIterator()
-        let contents: [StoredSession] = [.active(.numbered(1)), .ended(ended)]
+        let contents: [StoredSession] = [.active(.numbered(1)), .tombstone(tombstone)]
         for content in contents {
             try await process().update { _ in content }
             #expect(await reports.next() != nil)

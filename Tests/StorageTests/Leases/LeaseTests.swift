@@ -100,6 +100,7 @@ struct LeaseTests {
 
         let memory = try await MemoryTokenStore().lease(waitingAtMost: .zero)
         #expect(!memory.mayStillCall(here))
+        #expect(!memory.mayStillCall(.newEngine()))
         #expect(memory.mayStillCall(ProcessIdentity(host: here.host, process: "1-another")))
     }
 

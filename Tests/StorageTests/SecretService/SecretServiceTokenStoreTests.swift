@@ -117,7 +117,7 @@ struct SecretServiceTokenStoreTests {
         let process = try keyring.dialogue()
         for command in ["load", "overwrite", "delete"] {
             let response = try await process.send(command)
-            let isExpected = response?.hasPrefix("unavailable: there is no default keyring") == true
+            let isExpected = response?.hasPrefix("unavailable: the default keyring is missing") == true
             #expect(isExpected, "\(command): \(response ?? "")")
         }
     }

@@ -90,7 +90,7 @@ struct AccountsPeer {
         let first = TokenBundle(accessToken: "access-0", refreshToken: "refresh-0", session: session)
         do {
             let current = try await store.read().bundle ?? first
-            try await store.update { _ in .active(current.with(pendingRefresh: intent)) }
+            try await store.update { _ in .active(current.with(refreshIntent: intent)) }
             let generation = current.generation + 1
             try await store.save(
                 TokenBundle(

@@ -6,11 +6,13 @@ import Foundation
 /// |---|---|---|
 /// | `refresh` | FOLDER | an engine over a session in a file, see ``RefreshPeer`` |
 /// | `storage` | COMMAND FOLDER [NUMBER] | uses a store without an engine, see ``StorageCommand`` |
+/// | `server` | | an HTTP server for measurements, see ``ServerPeer`` |
+/// | `contract` | RULE | checks a rule of a contract with URLSession, see ``ContractPeer`` |
 /// | `fleet` | CONNECTION ACCOUNT GENERATION | an engine over a session in PostgreSQL, see `FleetPeer` |
 /// | `accounts` | CONNECTION PREFIX ACCOUNTS WIDTH ROUNDS yes\|no | many sessions in PostgreSQL, see `AccountsPeer` |
 ///
-/// It reads commands from its standard input and writes results to its standard output, one on each line. The last two
-/// kinds need the trait `PostgreSQL`.
+/// It reads commands from its standard input and writes results to its standard output, one on each line. `fleet` and
+/// `accounts` need the trait `PostgreSQL`.
 @main
 struct PeerProgram {
     static func main() async {
@@ -19,6 +21,8 @@ struct PeerProgram {
         case "refresh" where arguments.count == 1:
             await RefreshPeer(folder: URL(fileURLWithPath: arguments[0])).run()
         case "storage" where arguments.count >= 2: await StoragePeer.run(arguments)
+        case "server" where arguments.isEmpty: (try? ServerPeer.run()) ?? fail()
+        case "contract" where arguments.count == 1: await ContractPeer.run(rule: arguments[0])
         #if PostgreSQL
         case "fleet": await FleetPeer(arguments)?.run() ?? fail()
         case "accounts": await AccountsPeer(arguments)?.run() ?? fail()
@@ -28,7 +32,7 @@ struct PeerProgram {
     }
 
     private static func fail() {
-        let usage = "usage: Peer refresh|storage|fleet|accounts ARGUMENTS; this build lacks what is not accepted\n"
+        let usage = "usage: Peer KIND ARGUMENTS: see PeerProgram; this build lacks the kinds of traits that are off\n"
         FileHandle.standardError.write(Data(usage.utf8))
         exit(2)
     }

@@ -135,7 +135,7 @@ struct FolderTokenServer {
             let lease = try await store.lease(waitingAtMost: .seconds(3_600))
             guard let old = try await store.read().bundle else { throw Refusal(description: "signed out") }
             let intent = RefreshIntent(idempotencyKey: UUID().uuidString, owner: .current, date: Date())
-            try await replace(old, by: old.with(pendingRefresh: intent), in: store)
+            try await replace(old, by: old.with(refreshIntent: intent), in: store)
             let next = TokenBundle.large(try exchange(old))
             try await replace(old, by: next, in: store)
             await lease.release()

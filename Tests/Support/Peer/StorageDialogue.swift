@@ -30,7 +30,7 @@ struct StorageDialogue {
         case "end":
             try await store.update { found in
                 guard case .success(.active(let bundle)) = found else { return nil }
-                return .ended(EndedSession(session: bundle.session, reason: .byUser, date: Date()))
+                return .tombstone(SessionTombstone(session: bundle.session, reason: .byUser, date: Date()))
             }
             return "done"
         case "lease":

@@ -77,9 +77,9 @@ extension RefreshTimer {
 extension StoreContent {
     fileprivate var summary: String {
         switch self {
-        case .ended: "tombstone"
+        case .tombstone: "tombstone"
         case .bundle(let bundle, _):
-            switch bundle.pendingRefresh?.isAbandoned {
+            switch bundle.refreshIntent?.isAbandoned {
             case nil: "save of g\(bundle.generation)"
             case false: "intent for r\(bundle.generation)"
             case true: "mark on the intent for r\(bundle.generation)"

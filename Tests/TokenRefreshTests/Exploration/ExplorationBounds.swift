@@ -84,7 +84,7 @@ struct ExplorationModel: Hashable, Sendable {
         case writesOverEverything
         /// The mark that a call may be under way is lost.
         case marksAreLost
-        /// The record of a refresh is not stored, although the store says so.
+        /// The intent of a refresh is not stored, although the store says so.
         case intentsAreLost
         /// A lease that was cut still says that another process is dead.
         case cutLeaseIsProof

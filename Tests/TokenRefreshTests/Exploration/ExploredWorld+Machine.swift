@@ -64,7 +64,7 @@ extension ExploredWorld {
         let key = Perspective(slot: slot).unview(key: request.idempotencyKey)
         let number = Int(request.refreshToken.split(separator: "r").last ?? "") ?? 0
         if everStored.contains(request.refreshToken) {
-            if !recorded.contains(Record(refreshToken: request.refreshToken, key: key)) {
+            if !recorded.contains(RecordedIntent(refreshToken: request.refreshToken, key: key)) {
                 breaks(.intent, "p\(slot) spends r\(number), which was stored, without an intent in the store")
             }
             if !holdsLease(slot), processes[slot].process.lostLease == nil {
@@ -87,7 +87,7 @@ extension ExploredWorld {
     private mutating func add(_ id: AttemptID, _ base: TokenBundle, _ number: Int, _ key: String, _ slot: Int) {
         let process = processes[slot].process
         // The limits of a call count from its intent.
-        let intent = store.bundle?.pendingRefresh.flatMap { $0.idempotencyKey == key ? $0 : nil }
+        let intent = store.bundle?.refreshIntent.flatMap { $0.idempotencyKey == key ? $0 : nil }
         calls.append(
             Call(
                 slot: slot, incarnation: process.incarnation, id: id, base: base, number: number, key: key,

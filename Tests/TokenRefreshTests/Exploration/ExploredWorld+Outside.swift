@@ -13,7 +13,7 @@ extension ExploredWorld {
         let result: ExploredProcess.StoreWork.Result
         switch processes[slot].process.work[index].kind {
         case .read:
-            let owner = found.bundle?.pendingRefresh.map { perspective.unview(owner: $0.owner) }
+            let owner = found.bundle?.refreshIntent.map { perspective.unview(owner: $0.owner) }
             // A lease that was cut itself proves nothing.
             let isProof = !lapsed.contains(self.owner(slot)) || model.flaw == .cutLeaseIsProof
             result = .content(found, ownerMayCall: owner.map { !isProof || lapsed.contains($0) } ?? false)
@@ -36,7 +36,7 @@ extension ExploredWorld {
     }
 
     private func isLost(_ content: StoreContent) -> Bool {
-        guard let intent = content.bundle?.pendingRefresh else { return false }
+        guard let intent = content.bundle?.refreshIntent else { return false }
         return model.flaw == .intentsAreLost || (model.flaw == .marksAreLost && intent.isAbandoned)
     }
 
@@ -44,7 +44,7 @@ extension ExploredWorld {
         switch (new, store) {
         case (.active(let bundle), _) where ended.contains(bundle.session):
             breaks(.signOutIsFinal, "p\(slot) stores tokens of \(bundle.session), which has ended")
-        case (.ended, .active(let old)) where !processes[slot].process.known.contains(old.session):
+        case (.tombstone, .active(let old)) where !processes[slot].process.known.contains(old.session):
             breaks(.spared, "p\(slot) deletes \(old.session), which another process has signed in")
         case (.empty, .active(let old)):
             breaks(.spared, "p\(slot) empties the store, which held \(old.session)")
@@ -55,11 +55,11 @@ extension ExploredWorld {
         store = new
         if let bundle = new.bundle, let token = bundle.refreshToken {
             everStored.insert(token)
-            if let intent = bundle.pendingRefresh {
-                recorded.insert(Record(refreshToken: token, key: intent.idempotencyKey))
+            if let intent = bundle.refreshIntent {
+                recorded.insert(RecordedIntent(refreshToken: token, key: intent.idempotencyKey))
             }
         }
-        if case .ended(let note) = new { ended.insert(note.session) }
+        if case .tombstone(let tombstone) = new { ended.insert(tombstone.session) }
     }
 
     mutating func storeFails(_ slot: Int, _ index: Int) {

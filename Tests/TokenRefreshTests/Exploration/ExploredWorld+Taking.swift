@@ -149,7 +149,7 @@ extension ExploredWorld {
     /// The lease of a process is cut while the tokens of its refresh are being saved. If the save takes longer than the
     /// limit of a call, the owner of the intent was given its time, and another process makes the call (rule 4).
     private mutating func excuseSave(of slot: Int) {
-        guard let bundle = store.bundle, let intent = bundle.pendingRefresh, intent.owner == owner(slot),
+        guard let bundle = store.bundle, let intent = bundle.refreshIntent, intent.owner == owner(slot),
             let number = bundle.refreshToken?.split(separator: "r").last.flatMap({ Int($0) })
         else { return }
         let startedAt = Duration.seconds(intent.date.timeIntervalSince(Self.start))

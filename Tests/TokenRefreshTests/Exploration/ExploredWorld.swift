@@ -39,7 +39,7 @@ struct ExploredWorld {
         let startedAt: Duration
     }
 
-    struct Record: Hashable {
+    struct RecordedIntent: Hashable {
         let refreshToken: String
         let key: String
     }
@@ -58,7 +58,7 @@ struct ExploredWorld {
     /// Refresh tokens that were in the store at some time.
     var everStored: Set<String> = []
     /// Intents that were in the store at some time.
-    var recorded: Set<Record> = []
+    var recorded: Set<RecordedIntent> = []
     /// Calls whose process could not keep the lease until their result was stored.
     var excused: Set<ExcusedCall> = []
     /// Sessions whose end was in the store.
@@ -147,10 +147,10 @@ struct ExploredWorld {
             }
         }
         for call in calls { sum &+= hash { call.feed(swapped: swapped, into: &$0) } }
-        for record in recorded {
+        for intent in recorded {
             sum &+= hash {
-                $0.combine(record.refreshToken)
-                Perspective.feed(record.key, swapped: swapped, into: &$0)
+                $0.combine(intent.refreshToken)
+                Perspective.feed(intent.key, swapped: swapped, into: &$0)
             }
         }
         for owner in lapsed { sum &+= hash { Perspective.feed(owner.process, swapped: swapped, into: &$0) } }

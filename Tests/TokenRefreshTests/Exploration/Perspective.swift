@@ -71,24 +71,24 @@ struct Perspective {
 
 extension StoredSession {
     fileprivate func renamed(by rename: (RefreshIntent) -> RefreshIntent) -> StoredSession {
-        guard case .active(let bundle) = self, let intent = bundle.pendingRefresh else { return self }
-        return .active(bundle.with(pendingRefresh: rename(intent)))
+        guard case .active(let bundle) = self, let intent = bundle.refreshIntent else { return self }
+        return .active(bundle.with(refreshIntent: rename(intent)))
     }
 
     /// Feeds the content, with the processes in one of the two orders.
     func feed(swapped: Bool, into hasher: inout Hasher) {
         switch self {
         case .empty: hasher.combine(0)
-        case .ended(let ended):
+        case .tombstone(let tombstone):
             hasher.combine(1)
-            hasher.combine(ended)
+            hasher.combine(tombstone)
         case .active(let bundle):
             hasher.combine(2)
             hasher.combine(bundle.session)
             hasher.combine(bundle.generation)
             hasher.combine(bundle.accessToken)
             hasher.combine(bundle.refreshToken)
-            guard let intent = bundle.pendingRefresh else { return }
+            guard let intent = bundle.refreshIntent else { return }
             Perspective.feed(intent.idempotencyKey, swapped: swapped, into: &hasher)
             Perspective.feed(intent.owner.process, swapped: swapped, into: &hasher)
             hasher.combine(intent.date)

@@ -13,12 +13,12 @@ extension RefreshAction {
         case .read(.check): "check"
         case .lease: "lease"
         case .write(_, .bundle(let bundle, _)):
-            switch bundle.pendingRefresh?.isAbandoned {
+            switch bundle.refreshIntent?.isAbandoned {
             case false: "intent \(bundle.session.rawValue) g\(bundle.generation)"
             case true: "mark \(bundle.session.rawValue) g\(bundle.generation)"
             case nil: "save \(bundle.session.rawValue) g\(bundle.generation)"
             }
-        case .write(_, .ended): "delete"
+        case .write(_, .tombstone): "delete"
         case .release: "release"
         case .call(_, let base, _): "call g\(base.generation)"
         case .cancelCall: "cancel call"

@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import Testing
+
 @testable import TokenRefresh
 
 /// G3, G19: the lifetime of a token, and the limits of plausible values.

@@ -59,7 +59,7 @@ struct MachineScript {
         var intents: [Int] = []
         for action in actions {
             if recordsIntents, case .write(let version, .bundle(let bundle, _)) = action,
-                bundle.pendingRefresh?.isAbandoned == false
+                bundle.refreshIntent?.isAbandoned == false
             {
                 intents.append(version)
             } else if let text = action.text {

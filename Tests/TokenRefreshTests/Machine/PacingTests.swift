@@ -2,6 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import Testing
+
 @testable import TokenRefresh
 
 /// G6, G10, G11: pauses grow, end and start again.

@@ -29,12 +29,12 @@ import Testing
                 actions = script.reread(.stored("ada", 0))
             }
             #expect(actions == ["intent ada g0"])
-            let recorded = try #require(script.lastContent?.bundle?.pendingRefresh)
+            let recorded = try #require(script.lastContent?.bundle?.refreshIntent)
             #expect(script.wrote() == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == recorded.idempotencyKey)
             #expect(recorded.idempotencyKey.count == 32)
             #expect(script.respond() == ["save ada g1"])
-            #expect(script.lastContent?.bundle?.pendingRefresh == nil)
+            #expect(script.lastContent?.bundle?.refreshIntent == nil)
         }
     }
 
@@ -73,7 +73,7 @@ import Testing
         for isShared in [false, true] {
             var script = MachineScript(isShared: isShared)
             let stored = TokenBundle.stored("ada", 0, expiresAt: script.date - 1)
-                .with(pendingRefresh: intent(key: "from before", script))
+                .with(refreshIntent: intent(key: "from before", script))
             _ = script.ask(1)
             _ = script.loaded(.success(.active(stored)))
             if isShared {
@@ -110,7 +110,7 @@ import Testing
             var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
             _ = script.pass(.seconds(30))
             let stored = TokenBundle.stored("ada", 0).with(
-                pendingRefresh: intent(age: 20, isAbandoned: isAbandoned, script))
+                refreshIntent: intent(age: 20, isAbandoned: isAbandoned, script))
             _ = script.refused(1, generation: 0)
             _ = script.leased()
             #expect(script.reread(stored, ownerMayCall: !isAbandoned) == ["1: refreshUnavailable", "release"])
@@ -128,12 +128,12 @@ import Testing
             var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
             _ = script.pass(.seconds(30))
             let stored = TokenBundle.stored("ada", 0).with(
-                pendingRefresh: intent(age: 20, isAbandoned: isAbandoned, script))
+                refreshIntent: intent(age: 20, isAbandoned: isAbandoned, script))
             _ = script.refused(1, generation: 0)
             _ = script.leased()
             var actions = script.reread(stored, ownerMayCall: mayCall)
             if mayCall {
-                #expect(actions == ["mark ada g0"], "the record says that two calls may be under way")
+                #expect(actions == ["mark ada g0"], "the intent says that two calls may be under way")
                 actions = script.wrote()
             }
             #expect(actions == ["call g0"])
@@ -144,7 +144,7 @@ import Testing
     @Test func `Rule 4: the wait for another process's intent ends by the monotonic clock, not by its date`() {
         var script = MachineScript.signedIn(isShared: true)
         let stored = TokenBundle.stored("ada", 0).with(
-            pendingRefresh: intent(age: -30 * 86_400, isAbandoned: true, script))
+            refreshIntent: intent(age: -30 * 86_400, isAbandoned: true, script))
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(stored)
@@ -169,7 +169,8 @@ import Testing
         switch clock {
         case .otherHostIsBehind:
             let owner = ProcessIdentity(host: "another host", process: "p2")
-            let date = script.date - 180
+            _ = script.pass(.seconds(180))
+            let date = script.date - 170
             recorded = RefreshIntent(idempotencyKey: "key-1", owner: owner, date: date, isAbandoned: true)
         case .setForward:
             script.date += 180
@@ -180,7 +181,7 @@ import Testing
             _ = script.ask(9)
             _ = script.loaded(.success(.active(.stored("ada", 0))))
         }
-        let stored = TokenBundle.stored("ada", 0).with(pendingRefresh: recorded)
+        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: recorded)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         #expect(script.reread(stored) == ["1: refreshUnavailable", "release"])
@@ -205,12 +206,13 @@ import Testing
 
     @Test func `Rule 3: a save is refused over its session's tombstone, another session, and an equal generation`() {
         let new = StoreContent.bundle(.stored("ada", 2), over: .older)
-        let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
+        let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
         let otherTokens = TokenBundle(
             accessToken: "other", refreshToken: "other", session: SessionID(rawValue: "ada"), generation: 2
         )
         for found in [
-            StoredSession.ended(ended), .active(.stored("bob", 0)), .active(.stored("ada", 3)), .active(otherTokens),
+            StoredSession.tombstone(tombstone), .active(.stored("bob", 0)), .active(.stored("ada", 3)),
+            .active(otherTokens),
         ] {
             #expect(new.replacement(for: .success(found)) == nil, "\(found)")
         }
@@ -227,9 +229,9 @@ import Testing
         _ = script.leased()
         _ = script.reread(.stored("ada", 0))
         _ = script.respond()
-        let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: script.date)
+        let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: script.date)
         #expect(
-            script.wrote(.superseded(by: .ended(ended)))
+            script.wrote(.superseded(by: .tombstone(tombstone)))
                 == ["1: sessionEnded", "signedOut byUser", "revoke ada g1", "release"]
         )
     }
@@ -241,9 +243,9 @@ import Testing
         #expect(script.ask(1) == ["1: ada g1"])
         _ = script.send(.storeChanged)
         #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
-        let ended = EndedSession(session: SessionID(rawValue: "bob"), reason: .byUser, date: script.date)
+        let tombstone = SessionTombstone(session: SessionID(rawValue: "bob"), reason: .byUser, date: script.date)
         _ = script.send(.storeChanged)
-        #expect(script.checked(.ended(ended)) == ["signedOut byUser"])
+        #expect(script.checked(.tombstone(tombstone)) == ["signedOut byUser"])
         _ = script.send(.storeChanged)
         #expect(script.checked(.active(.stored("cleo", 2))) == ["signed in cleo"])
         #expect(script.ask(2) == ["2: cleo g2"])
@@ -254,8 +256,8 @@ import Testing
             var script = MachineScript(isShared: true)
             _ = script.send(.requested(.restore, WaiterID(number: 1)))
             let date = script.date - days * 86_400
-            let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: date)
-            #expect(script.loaded(.success(.ended(ended))) == [text, "1: \(text)"])
+            let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: date)
+            #expect(script.loaded(.success(.tombstone(tombstone))) == [text, "1: \(text)"])
         }
     }
 }

@@ -25,7 +25,7 @@ import Testing
         return script
     }
 
-    @Test func `G8: the limit of a call counts from its record, which other processes see`() {
+    @Test func `G8: the limit of a call counts from its intent, which other processes see`() {
         var script = recording()
         _ = script.pass(.seconds(5))
         #expect(script.wrote() == ["call g0"])

@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import Testing
+
 @testable import TokenRefresh
 
 /// G13: what the store holds at the write of the end decides, and not what was read before it.
@@ -27,7 +28,7 @@ import Testing
     @Test func `G5: the end is published when it is stored`() {
         var script = rejected()
         let stored = StoredSession.active(.stored("ada", 0))
-        guard case .ended? = script.lastContent?.replacement(for: .success(stored)) else {
+        guard case .tombstone? = script.lastContent?.replacement(for: .success(stored)) else {
             Issue.record("the rejected tokens stay")
             return
         }
@@ -38,8 +39,8 @@ import Testing
         var replaced = rejected()
         #expect(replaced.wrote(.superseded(by: .active(.stored("bob", 0)))).contains("signed in bob"))
         var ended = rejected()
-        let end = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        #expect(ended.wrote(.superseded(by: .ended(end))).contains("signedOut byUser"))
+        let end = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
+        #expect(ended.wrote(.superseded(by: .tombstone(end))).contains("signedOut byUser"))
     }
 
     @Test func `G14: while the end cannot be stored, a session in a shared store stays`() {

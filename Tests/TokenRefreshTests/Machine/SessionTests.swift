@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import Testing
+
 @testable import TokenRefresh
 
 /// G4, G5, G9, G12, G22, G23: when a session ends, and what must end with it.

@@ -134,7 +134,7 @@ import Testing
         let tokens = TokenBundle.stored("ada", 1)
         func recorded(by process: String) -> TokenBundle {
             let owner = ProcessIdentity(host: "host", process: process)
-            return tokens.with(pendingRefresh: RefreshIntent(idempotencyKey: "key", owner: owner, date: Date()))
+            return tokens.with(refreshIntent: RefreshIntent(idempotencyKey: "key", owner: owner, date: Date()))
         }
         func writes(_ new: TokenBundle, over found: TokenBundle) -> Bool {
             StoreContent.bundle(new, over: .older).replacement(for: .success(.active(found))) != nil
@@ -149,7 +149,7 @@ import Testing
 
 extension StoredSession {
     fileprivate static func moved(_ user: String) -> StoredSession {
-        .ended(EndedSession(session: SessionID(rawValue: user), reason: .moved, date: Date()))
+        .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: .moved, date: Date()))
     }
 }
 

@@ -137,7 +137,7 @@ import Testing
         #expect(script.refused(2, generation: 0) == ["lease"])
         _ = script.leased()
         let marked = script.lastContent?.bundle
-        #expect(marked?.pendingRefresh?.isAbandoned == true)
+        #expect(marked?.refreshIntent?.isAbandoned == true)
         #expect(script.reread(.success(.active(marked ?? .stored("ada", 0)))) == ["call g0"])
         #expect(script.lastRequest?.idempotencyKey == key)
         #expect(script.respond(call: hung) == ["cancel call", "save ada g1"], "the late response is kept")

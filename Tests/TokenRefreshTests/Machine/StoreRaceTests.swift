@@ -59,13 +59,13 @@ import Testing
 
     @Test func `G9: a sign-out removes no sign-in that another process has made since`() {
         let ada = SessionID(rawValue: "ada")
-        let content = StoreContent.ended(.byUser, at: Date(), of: .sessions(ada, replacing: []))
+        let content = StoreContent.tombstone(.byUser, at: Date(), of: .sessions(ada, replacing: []))
         #expect(content.replacement(for: .success(.active(.stored("bob", 0)))) == nil)
-        guard case .ended(let ended)? = content.replacement(for: .success(.active(.stored("ada", 7)))) else {
+        guard case .tombstone(let tombstone)? = content.replacement(for: .success(.active(.stored("ada", 7)))) else {
             Issue.record("ada's tokens stay")
             return
         }
-        #expect(ended.session == ada && ended.reason == .byUser)
+        #expect(tombstone.session == ada && tombstone.reason == .byUser)
     }
 
     @Test func `G9: a sign-in that is not stored yet is not replaced by the session before it`() {
@@ -86,8 +86,8 @@ import Testing
     }
 
     @Test func `G9: a failed save is dropped after another process has signed another user in, or out`() {
-        let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        for found in [StoredSession.active(.stored("bob", 0)), .ended(ended)] {
+        let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
+        for found in [StoredSession.active(.stored("bob", 0)), .tombstone(tombstone)] {
             var script = MachineScript.signedIn(isShared: true)
             _ = script.refused(1, generation: 0)
             _ = script.leased()

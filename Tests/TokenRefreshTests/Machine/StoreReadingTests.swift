@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import Testing
+
 @testable import TokenRefresh
 
 /// G5, G9, G10, G12 to G14, G19: what an attempt finds in a shared store.
@@ -14,8 +15,8 @@ import Testing
         return script
     }
 
-    private func note(of user: String) -> StoredSession {
-        .ended(EndedSession(session: SessionID(rawValue: user), reason: .byUser, date: Date()))
+    private func tombstone(of user: String) -> StoredSession {
+        .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: .byUser, date: Date()))
     }
 
     // MARK: A session that was never stored
@@ -23,13 +24,13 @@ import Testing
     @Test func `G5: the tombstone of another session does not end a session that was never stored`() {
         var script = unstored()
         _ = script.leased()
-        #expect(script.reread(.success(note(of: "ada"))).last == "call g0")
+        #expect(script.reread(.success(tombstone(of: "ada"))).last == "call g0")
     }
 
     @Test func `G5: its own tombstone ends a session whose tokens could not be stored`() {
         var script = unstored()
         _ = script.leased()
-        #expect(script.reread(.success(note(of: "bob"))).contains("signedOut byUser"))
+        #expect(script.reread(.success(tombstone(of: "bob"))).contains("signedOut byUser"))
     }
 
     // MARK: Under the lease
@@ -47,8 +48,22 @@ import Testing
         _ = script.leased()
         let owner = ProcessIdentity(host: "host", process: "p1")
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: script.date, isAbandoned: true)
-        #expect(script.reread(.stored("ada", 0).with(pendingRefresh: intent)) == ["call g0"])
+        #expect(script.reread(.stored("ada", 0).with(refreshIntent: intent)) == ["call g0"])
         #expect(script.lastRequest?.idempotencyKey == "key")
+    }
+
+    @Test func `G27: an older bundle in the store does not say that the tokens in use were never stored`() {
+        var script = MachineScript.refreshedOnce(isShared: true)
+        script.recordsIntents = false
+        #expect(script.refresh(1) == ["lease"])
+        _ = script.leased()
+        // The store has gone back to a backup.
+        _ = script.reread(.stored("ada", 0))
+        #expect(script.storeFails() == ["1: storeUnavailable", "release"])
+        _ = script.pass(.seconds(60))
+        #expect(script.refresh(2) == ["lease"])
+        _ = script.leased()
+        #expect(script.reread(.failure(.locked)) == ["2: storeUnavailable", "release"])
     }
 
     // MARK: Tokens of another process
@@ -158,13 +173,13 @@ import Testing
         let intent = RefreshIntent(
             idempotencyKey: "key", owner: ProcessIdentity(host: "host", process: "p2"), date: Date())
         for found in [
-            StoredSession.active(.stored("bob", 1)), .active(.stored("bob", 0).with(pendingRefresh: intent)),
-            .ended(EndedSession(session: bob, reason: .byUser, date: Date())),
+            StoredSession.active(.stored("bob", 1)), .active(.stored("bob", 0).with(refreshIntent: intent)),
+            .tombstone(SessionTombstone(session: bob, reason: .byUser, date: Date())),
         ] {
             #expect(save.replacement(for: .success(found)) == nil, "\(found)")
         }
-        let ada = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        for found in [StoredSession.empty, .active(.stored("ada", 5)), .active(.stored("bob", 0)), .ended(ada)] {
+        let ada = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
+        for found in [StoredSession.empty, .active(.stored("ada", 5)), .active(.stored("bob", 0)), .tombstone(ada)] {
             #expect(save.replacement(for: .success(found)) != nil, "\(found)")
         }
     }

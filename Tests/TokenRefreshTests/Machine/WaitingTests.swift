@@ -44,6 +44,15 @@ import Testing
         #expect(script.respond() == ["save ada g1"])
     }
 
+    @Test func `G25: an attempt that has ended leaves no deadline of a caller`() {
+        var script = pausing()
+        #expect(script.pass(.seconds(1)) == ["call g0"])
+        #expect(script.timers[.waiterDeadline] != nil)
+        _ = script.respond()
+        _ = script.wrote()
+        #expect(script.timers.isEmpty)
+    }
+
     @Test func `G25: a pause that ends after the deadline of a caller is not waited for`() {
         var policy = TokenRefreshPolicy()
         policy.maximumPauseWait = .seconds(60)

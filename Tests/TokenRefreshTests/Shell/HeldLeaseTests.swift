@@ -173,18 +173,46 @@ import Testing
         activity.expire()
         await store.held.released.pass()
         await activity.ended.pass()
-        #expect(store.base.base.bundle?.pendingRefresh?.isAbandoned == true)
+        #expect(store.base.base.bundle?.refreshIntent?.isAbandoned == true)
         gate.open()
         #expect(await refresh.value == nil)
     }
 
     @Test(arguments: [false, true])
-    func `rule 4: no call is made while the lease does not prove that an earlier one has ended`(
+    func `Rule 4: the call of another engine of the process counts as that of another process`(
+        isSuspended: Bool
+    ) async throws {
+        let (store, activity, gate) = (store(.fixture()), ScriptedActivity(), Gate())
+        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, activity: activity)
+        let refresh = Task { await code { try await engine.refresh() } }
+        await gate.arrivals(atLeast: 1)
+        if isSuspended {
+            activity.expire()
+            await store.held.released.pass()
+        } else {
+            store.held.lost.withLock { $0 = true }
+        }
+
+        let next = WatchedStore(base: store.base, held: WatchedLease(ownersMayCall: !isSuspended))
+        let others = ScriptedRefreshHandler()
+        let other = TokenRefreshCoordinator(store: next, handler: others)
+        #expect(await code { try await other.refresh() } == "refreshUnavailable")
+        #expect(others.calls.isEmpty)
+        await next.held.released.pass()
+        gate.open()
+        #expect(await refresh.value == nil)
+        await until { store.base.base.bundle?.generation == 1 }
+        #expect(await code { try await other.refresh() } == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func `Rule 4: no call is made while the lease does not prove that an earlier one has ended`(
         mayCall: Bool
     ) async throws {
         let owner = ProcessIdentity(host: "another host", process: "p2")
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: Date())
-        let store = store(.fixture().with(pendingRefresh: intent), ownersMayCall: mayCall)
+        let store = store(.fixture().with(refreshIntent: intent), ownersMayCall: mayCall)
         let handler = ScriptedRefreshHandler()
         let engine = TokenRefreshCoordinator(store: store, handler: handler)
         let code = await code { try await engine.refresh() }

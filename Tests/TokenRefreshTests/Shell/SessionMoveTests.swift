@@ -22,9 +22,9 @@ import Testing
         let engine = TokenRefreshCoordinator(store: store, handler: handler, revocation: revocation)
         _ = try await engine.token()
         let states = engine.states
-        let announced = Locked<EndedSession?>(nil)
-        let received = try await store.moveOut { bundle, ended in
-            announced.withLock { $0 = ended }
+        let announced = Locked<SessionTombstone?>(nil)
+        let received = try await store.moveOut { bundle, tombstone in
+            announced.withLock { $0 = tombstone }
             let stored = try await store.load()
             #expect(stored == bundle)
         }
@@ -33,9 +33,9 @@ import Testing
         for await state in states where state == .signedOut(.moved) { break }
         #expect(await engine.settle())
         #expect(revocation.revoked.isEmpty)
-        guard case .ended(let ended) = try await store.read() else { throw AuthenticationError(.sessionEnded) }
-        #expect(ended.reason == .moved && ended.session == received.session)
-        #expect(announced.withLock { $0 } == ended, "to its date")
+        guard case .tombstone(let tombstone) = try await store.read() else { throw AuthenticationError(.sessionEnded) }
+        #expect(tombstone.reason == .moved && tombstone.session == received.session)
+        #expect(announced.withLock { $0 } == tombstone, "to its date")
     }
 
     @Test func `a session that was not received stays`() async throws {
@@ -62,7 +62,7 @@ import Testing
         }
         await lease.release()
         let intent = RefreshIntent(idempotencyKey: "fixture-key", owner: .current, date: Date())
-        try await store.update { _ in .active(TokenBundle.fixture().with(pendingRefresh: intent)) }
+        try await store.update { _ in .active(TokenBundle.fixture().with(refreshIntent: intent)) }
         await #expect { try await store.moveOut { _, _ in } } throws: { ($0 as? TokenStoreError)?.code == .busy }
         #expect(try await store.load() != nil)
     }
@@ -92,9 +92,10 @@ import Testing
     @Test func `a session that has ended in another way does not return`() async throws {
         try await store.save(.fixture())
         let bundle = try #require(try await store.load())
-        let ended = StoredSession.ended(EndedSession(session: bundle.session, reason: .byUser, date: Date()))
-        try await store.update { _ in ended }
-        #expect(try await store.moveIn(bundle) == ended)
+        let tombstone = StoredSession.tombstone(
+            SessionTombstone(session: bundle.session, reason: .byUser, date: Date()))
+        try await store.update { _ in tombstone }
+        #expect(try await store.moveIn(bundle) == tombstone)
         #expect(try await store.load() == nil)
     }
 }

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import Testing
+
 @testable import TokenRefresh
 
 /// G1, G2: one refresh, with real tasks.

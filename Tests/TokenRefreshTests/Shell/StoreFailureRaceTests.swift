@@ -4,6 +4,7 @@ import ConcurrencyPrimitives
 import Foundation
 import Storage
 import Testing
+
 @testable import TokenRefresh
 
 /// G11, G14: stores that fail or hang.
@@ -142,7 +143,7 @@ import Testing
 
 /// G9, G13: the outcome of a write to a shared store.
 @Suite struct StoreAccessTests {
-    private let endOfAda = StoreContent.ended(
+    private let endOfAda = StoreContent.tombstone(
         .byUser, at: Date(), of: .sessions(SessionID(rawValue: "ada"), replacing: [])
     )
 
@@ -181,11 +182,11 @@ import Testing
 
     @Test func `Rule 3: a plain save is refused over the tombstone of its session`() async throws {
         let store = MemoryTokenStore()
-        let ended = EndedSession(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        await store.update { _ in .ended(ended) }
+        let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
+        await store.update { _ in .tombstone(tombstone) }
         let error = await #expect(throws: TokenStoreError.self) { try await store.save(.stored("ada", 1)) }
         #expect(error?.code == .superseded)
-        #expect(await store.read() == .ended(ended))
+        #expect(await store.read() == .tombstone(tombstone))
         try await store.save(.stored("bob", 0))
         #expect(await store.load() == .stored("bob", 0))
     }

@@ -63,10 +63,10 @@ extension AuthorizationServer {
         for family in 0..<families.count { families[family].isDamaged = true }
     }
 
-    mutating func noteEnding(_ note: EndedSession) {
-        let family = Int(named: note.session.rawValue)
+    mutating func noteEnding(_ tombstone: SessionTombstone) {
+        let family = Int(named: tombstone.session.rawValue)
         families[family].isRetired = true
-        if families[family].note == nil { families[family].note = note.reason }
+        if families[family].end == nil { families[family].end = tombstone.reason }
     }
 
     mutating func noteLoggedOut(family: Int) {

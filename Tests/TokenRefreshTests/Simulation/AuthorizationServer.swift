@@ -23,7 +23,7 @@ struct AuthorizationServer {
         /// The server has ended it because a refresh token was used twice.
         var isTakenForStolen = false
         /// How it ended, as the tombstone in the store says.
-        var note: SignOutReason?
+        var end: SignOutReason?
     }
 
     /// The tokens of one response: an access token and the refresh token that came with it.

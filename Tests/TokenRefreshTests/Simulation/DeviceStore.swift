@@ -68,7 +68,7 @@ struct DeviceStore {
         case .bundle(let bundle, _):
             replace(by: .active(bundle))
             return (.written(replaced: nil), content)
-        case .ended(_, _, let scope):
+        case .tombstone(_, _, let scope):
             let removed: TokenBundle? = if case .unread = scope { try? read().get().bundle } else { nil }
             replace(by: .empty)
             return (.written(replaced: removed), .empty)
@@ -92,7 +92,7 @@ extension TokenBundle {
             session: session,
             generation: generation,
             receivedAt: receivedAt,
-            pendingRefresh: pendingRefresh
+            refreshIntent: refreshIntent
         )
     }
 }

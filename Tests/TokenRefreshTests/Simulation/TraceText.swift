@@ -6,7 +6,7 @@ import AuthInterface
 
 extension TokenBundle {
     var traceText: String {
-        let intent = pendingRefresh.map { " intent of \($0.owner)\($0.isAbandoned ? ", given up" : "")" } ?? ""
+        let intent = refreshIntent.map { " intent of \($0.owner)\($0.isAbandoned ? ", given up" : "")" } ?? ""
         return "\(session.rawValue) g\(generation) (\(accessToken), \(refreshToken ?? "no refresh token")\(intent))"
     }
 }
@@ -20,7 +20,7 @@ extension StoredSession {
         switch self {
         case .empty: "nothing"
         case .active(let bundle): bundle.traceText
-        case .ended(let note): "the end of \(note.session.rawValue) as \(note.reason)"
+        case .tombstone(let end): "the end of \(end.session.rawValue) as \(end.reason)"
         }
     }
 }
@@ -39,7 +39,7 @@ extension StoreContent {
         switch self {
         case .bundle(let bundle, .exactly(let other)): "\(bundle.traceText) over exactly \(other.traceText)"
         case .bundle(let bundle, let over): "\(bundle.traceText) over \(over)"
-        case .ended(let reason, _, let scope): "the end as \(reason) of \(scope)"
+        case .tombstone(let reason, _, let scope): "the end as \(reason) of \(scope)"
         }
     }
 }

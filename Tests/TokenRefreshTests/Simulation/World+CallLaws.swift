@@ -68,7 +68,7 @@ extension World {
         guard let stored = store.content.bundle, server.grants[call.base.grant].wasStored,
             stored.hasSameTokens(as: call.base), store.condition != .isCorrupt
         else { return }
-        if stored.pendingRefresh == nil { fail(.intent, "\(text), and the store does not know") }
+        if stored.refreshIntent == nil { fail(.intent, "\(text), and the store does not know") }
     }
 
     // MARK: Reasons
@@ -78,7 +78,7 @@ extension World {
         let (process, base) = (call.process, call.base)
         let notes = processes[process].notes
         if let complained = notes.complained, complained == base.mark { return }
-        if !base.accessToken.isHeaderSafe { return }
+        if !base.accessToken.fitsHeaderField { return }
         if let received = notes.received, received.grant == base.grant {
             let isDue = received.lifetime.map { now >= received.at + $0 - window(of: $0) } ?? false
             if !isDue { fail(.clock, "p\(process + 1) calls for \(base.traceText) without a reason") }

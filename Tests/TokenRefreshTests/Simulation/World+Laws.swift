@@ -185,10 +185,10 @@ extension World {
         _ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: MachineSnapshot
     ) {
         let family = server.families[Int(named: session.rawValue)]
-        if case .ended(let note)? = before.shown, note.session == session || note.reason == reason {
+        if case .tombstone(let end)? = before.shown, end.session == session || end.reason == reason {
             // A session that was replaced may end with the session that has replaced it.
-            if note.reason != reason || (note.session == session && family.note != reason && !family.isDamaged) {
-                fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(note.reason)")
+            if end.reason != reason || (end.session == session && family.end != reason && !family.isDamaged) {
+                fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(end.reason)")
             }
             return
         }

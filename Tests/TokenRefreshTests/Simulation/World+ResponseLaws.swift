@@ -53,7 +53,7 @@ extension World {
         if let session, session != token.session {
             fail(.fence, "p\(process + 1): \(token.traceText) for a request of \(session.rawValue)")
         }
-        if !token.value.isHeaderSafe { fail(.usable, "p\(process + 1): \(token.traceText)") }
+        if !token.value.fitsHeaderField { fail(.usable, "p\(process + 1): \(token.traceText)") }
         if let current = processes[process].current, current.bundle.mark == token.mark,
             current.bundle.refreshToken?.isEmpty == false, current.expiry.urgency(at: instant.uptime) == .expired
         {
@@ -76,7 +76,7 @@ extension World {
         guard !notes.isAttempting else { return false }
         // A mark that could not be written is written again, and keeps the abandoned call until then.
         let isMarking =
-            processes[process].machine.unsavedContent?.bundle?.pendingRefresh?.isAbandoned == true
+            processes[process].machine.unsavedContent?.bundle?.refreshIntent?.isAbandoned == true
         return calls.contains { $0.process == process && !$0.isOrphan && (!$0.isAbandoned || isMarking) }
     }
 

@@ -134,7 +134,7 @@ extension World {
         switch store.content {
         case .active(let stored) where published != .signedIn(stored.session):
             fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.traceText)")
-        case .ended, .empty:
+        case .tombstone, .empty:
             guard case .signedIn(let session) = published else { break }
             // A store that has lost its content does not say that the session has ended.
             if case .empty = store.content, server.families[Int(named: session.rawValue)].isDamaged { break }

@@ -56,7 +56,7 @@ extension World {
 
     private func read(_ purpose: ReadPurpose, _ process: Int, underLease: Bool) -> RefreshEvent {
         let result = store.read()
-        let owner = (try? result.get())?.bundle?.pendingRefresh?.owner
+        let owner = (try? result.get())?.bundle?.refreshIntent?.owner
         return .read(purpose, result, ownerMayCall: owner.map { underLease && mayCall($0, process) } ?? false)
     }
 
@@ -106,16 +106,16 @@ extension World {
         if isTraced { note("store: p\(process + 1) writes, \(outcome.traceText); it holds \(store.content.traceText)") }
         if wasCorrupt, new != nil { server.noteDamage() }
         if case .active(let bundle)? = new { landed(bundle, process) }
-        if case .ended(_, _, .rejected) = content, !isShared || new == nil {
+        if case .tombstone(_, _, .rejected) = content, !isShared || new == nil {
             // A late response may still bring tokens, and newer ones may be stored: the session has not ended yet.
-        } else if case .ended(_, _, let scope) = content, !outcome.isFailure {
+        } else if case .tombstone(_, _, let scope) = content, !outcome.isFailure {
             if new != nil, let lost = old.bundle {
                 // The rejected session is the process's own.
                 if case .rejected = scope {} else { checkDeletion(process, of: lost) }
                 server.noteDeleted(family: Int(named: lost.session.rawValue))
             }
             if let session = scope.session { server.noteDeleted(family: Int(named: session.rawValue)) }
-            if case .ended(let note) = store.content { server.noteEnding(note) }
+            if case .tombstone(let end) = store.content { server.noteEnding(end) }
         }
         if new != nil, isShared {
             for other in 0..<processes.count where processes[other].isAlive && !draws.chance(plan.rates.lostReports) {

@@ -121,7 +121,7 @@ extension World {
         let isCurrent = current?.session == session
         switch result {
         case .success(let tokens):
-            guard tokens.accessToken.isHeaderSafe else { break }
+            guard tokens.accessToken.fitsHeaderField else { break }
             let isNew = processes[process].notes.received?.grant != Int(named: tokens.accessToken)
             if isCurrent, isNew, current?.generation == call.base.generation {
                 let mark = Mark(session: session, generation: call.base.generation + 1)

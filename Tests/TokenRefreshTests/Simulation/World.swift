@@ -143,8 +143,8 @@ struct World {
             if let index = processes[process].leases.firstIndex(of: id) { processes[process].leases.remove(at: index) }
             add(.release(id), process)
         case .write(let version, let content):
-            if content.bundle?.pendingRefresh != nil { processes[process].notes.intentAt = now }
-            if case .ended(_, _, .rejected(let bundle, _)) = content {
+            if content.bundle?.refreshIntent != nil { processes[process].notes.intentAt = now }
+            if case .tombstone(_, _, .rejected(let bundle, _)) = content {
                 processes[process].notes.rejectedEnd = (version, bundle.session)
             }
             add(.write(version: version, content), process)
@@ -179,7 +179,7 @@ struct World {
         }
         let token = Int(named: request.refreshToken)
         madeCalls += 1
-        let intent = (store.content.bundle?.pendingRefresh).map { $0.idempotencyKey == request.idempotencyKey }
+        let intent = (store.content.bundle?.refreshIntent).map { $0.idempotencyKey == request.idempotencyKey }
         var call = Call(
             number: madeCalls,
             process: process,

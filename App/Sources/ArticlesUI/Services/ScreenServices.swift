@@ -38,7 +38,7 @@ package struct ScreenServices: Sendable {
 
 /// The session, as far as screens need it.
 package protocol SessionControl: Sendable {
-    /// What is known of the session now.
+    /// The current state.
     var state: SessionState { get }
 
     /// The states from now on, the current one first.
@@ -67,6 +67,6 @@ package enum LaunchOutcome: Sendable {
     /// There is a session, and the server could not be asked. The user, if it is known.
     case unverified(User?, ScreenError)
 
-    /// There is no session, and why.
+    /// No user is signed in, and why.
     case signedOut(SignOutReason)
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AuthInterface
 import Composition
+import ConcurrencyPrimitives
 import DataAPI
 import Foundation
 
@@ -49,7 +50,7 @@ extension StatusCommand {
 /// The status as `--json` prints it. The names are stable; an unknown value is left out.
 struct StatusObject: Encodable, PrintedObject {
     static let fields = [
-        "baseURL", "store", "state", "user", "problem", "expiresAt", "lastEnding", "storeFailure",
+        "baseURL", "store", "state", "user", "problem", "expiresAt", "lastEnding", "refreshFailure", "storeFailure",
     ]
 
     /// How the last session ended (G24).
@@ -60,6 +61,16 @@ struct StatusObject: Encodable, PrintedObject {
         var requestId: String?
         var date: Date?
         var process: String?
+    }
+
+    /// Why the last refresh failed (G24).
+    struct RefreshFailure: Encodable {
+        let verdict: String
+        let reason: String?
+        let httpStatus: Int?
+        let code: String?
+        let requestId: String?
+        let retryAfterSeconds: Double?
     }
 
     struct StoreFailure: Encodable {
@@ -75,6 +86,7 @@ struct StatusObject: Encodable, PrintedObject {
     private(set) var problem: String?
     private(set) var expiresAt: Date?
     private(set) var lastEnding: Ending?
+    private(set) var refreshFailure: RefreshFailure?
     private(set) var storeFailure: StoreFailure?
 
     init(_ configuration: AppConfiguration) {
@@ -109,6 +121,7 @@ struct StatusObject: Encodable, PrintedObject {
     mutating func note(_ report: SessionReport) {
         expiresAt = report.expiresAt
         lastEnding = report.lastEnding.flatMap { Ending($0) }
+        refreshFailure = report.refreshFailure.map(RefreshFailure.init)
         storeFailure = report.storeFailure.map { StoreFailure(code: $0.code.rawValue, reason: $0.reason) }
     }
 
@@ -117,8 +130,26 @@ struct StatusObject: Encodable, PrintedObject {
         var rows = [["server", baseURL], ["store", store], ["state", state]]
         if let expiresAt { rows.append(["token", "valid until \(expiresAt.formatted(.iso8601))"]) }
         if let lastEnding { rows.append(["ended", lastEnding.text]) }
+        if let refreshFailure { rows.append(["refresh", refreshFailure.text]) }
         if let storeFailure { rows.append(["problem", storeFailure.reason]) }
         return rows
+    }
+}
+
+extension StatusObject.RefreshFailure {
+    init(_ error: TokenRefreshError) {
+        self.init(
+            verdict: error.code.rawValue, reason: error.reason, httpStatus: error.status, code: error.serverCode,
+            requestId: error.requestID, retryAfterSeconds: error.retryAfter.map { $0 / .seconds(1) })
+    }
+
+    /// The failure as text for people.
+    var text: String {
+        let known = [
+            reason, httpStatus.map { "HTTP \($0)" }, code, requestId.map { "request \($0)" },
+            retryAfterSeconds.map { "retry after \(Duration.seconds($0).inWords)" },
+        ]
+        return (["failed (\(verdict))"] + known.compactMap(\.self)).joined(separator: ", ")
     }
 }
 

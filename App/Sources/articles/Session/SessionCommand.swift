@@ -64,7 +64,7 @@ struct SessionObject: Encodable, PrintedObject {
         refreshToken = bundle.refreshToken.map(shown)
         expiresAt = bundle.expiresAt
         receivedAt = bundle.receivedAt
-        isRefreshPending = bundle.pendingRefresh != nil
+        isRefreshPending = bundle.refreshIntent != nil
     }
 
     /// The session as a table of names and values.

@@ -9,17 +9,17 @@ struct MovedSession: Codable, Hashable {
     /// The date of the tombstone in the store that the session leaves.
     let leftAt: TimeInterval
 
-    init(_ bundle: TokenBundle, _ ended: EndedSession, baseURL: URL) {
+    init(_ bundle: TokenBundle, _ tombstone: SessionTombstone, baseURL: URL) {
         self.baseURL = baseURL.absoluteString
         self.bundle = bundle
-        leftAt = ended.date.timeIntervalSinceReferenceDate
+        leftAt = tombstone.date.timeIntervalSinceReferenceDate
     }
 
     /// Whether the content of a store is what this move has left there, and no other move of the session.
     func hasLeft(_ stored: StoredSession?) -> Bool {
-        guard case .ended(let ended)? = stored else { return false }
-        return ended.reason == .moved && ended.session == bundle.session
-            && ended.date.timeIntervalSinceReferenceDate == leftAt
+        guard case .tombstone(let tombstone)? = stored else { return false }
+        return tombstone.reason == .moved && tombstone.session == bundle.session
+            && tombstone.date.timeIntervalSinceReferenceDate == leftAt
     }
 }
 

@@ -114,8 +114,10 @@ struct SessionImportCommand: AsyncParsableCommand {
     /// Ends the session that is signed in here, which needs `--replace`.
     private func endSession(of graph: AppGraph, for session: MovedSession) async throws {
         let stored = try await graph.sharedStore?.readable()
-        if case .ended(let ended)? = stored, ended.session == session.bundle.session, ended.reason != .moved {
-            let text = StatusObject.Ending(ended.reason, date: ended.date)?.text ?? ""
+        if case .tombstone(let tombstone)? = stored, tombstone.session == session.bundle.session,
+            tombstone.reason != .moved
+        {
+            let text = StatusObject.Ending(tombstone.reason, date: tombstone.date)?.text ?? ""
             throw Failure("the session in \(file) has ended here (\(text)); remove the file, and sign in", .notSignedIn)
         }
         guard stored?.bundle != nil else { return }

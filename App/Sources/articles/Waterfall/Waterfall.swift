@@ -32,7 +32,7 @@ struct Waterfall {
         var isRefresh: Bool { spans.first.map { $0.isRefresh && $0.hasSucceeded } ?? false }
     }
 
-    /// Groups calls into rows. A refresh has a row of its own, because the picture is about it.
+    /// Groups calls into rows. Each refresh has a row.
     static func rows(of spans: [CallSpan]) -> [Row] {
         var runs: [[CallSpan]] = []
         var refreshes: [CallSpan] = []

@@ -1,12 +1,12 @@
 import ArgumentParser
 import Foundation
 
-/// The endurance run: scenarios S13, S15 and S20 at full length, with processes (`make endurance`).
+/// The endurance run: scenarios S13, S14, S15 and S20 at full length, with processes (`make endurance`).
 @main
 struct Endurance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Endurance",
-        abstract: "Run S20, S13 and S15 at full length.",
+        abstract: "Run S13, S14, S15 and S20 at full length.",
         subcommands: [RunCommand.self, PeerCommand.self],
         defaultSubcommand: RunCommand.self
     )
@@ -34,21 +34,35 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "The script that starts the provider.")
     var provider: String
 
-    @Flag(help: "Skip S13 and S15.")
-    var onlyProvider = false
+    @Option(help: "The lifetimes of access tokens in S14, in seconds, with commas between them.")
+    var lifetimes = "2,30,60,90"
 
-    @Flag(help: "Skip S20.")
-    var onlySlowResponses = false
+    @Option(help: "The scenarios to run, with commas between them.")
+    var only = "S13,S15,S14,S20"
 
     func run() async throws {
         var claims = Claims()
-        if !onlyProvider {
-            try await SlowResponseRun(name: "S13", delay: .seconds(35)).perform(&claims)
-            try await SlowResponseRun(name: "S15", delay: .seconds(12)).perform(&claims)
+        for scenario in only.split(separator: ",") {
+            switch scenario {
+            case "S13": try await SlowResponseRun(name: "S13", delay: .seconds(35)).perform(&claims)
+            case "S14":
+                for lifetime in try seconds() { try await RateRun(lifetime: lifetime, rate: rate).perform(&claims) }
+            case "S15": try await SlowResponseRun(name: "S15", delay: .seconds(12)).perform(&claims)
+            case "S20": try await ProviderRun(options: self).perform(&claims)
+            default: throw ValidationError("there is no scenario \(scenario) here; there are S13, S14, S15 and S20")
+            }
         }
-        if !onlySlowResponses { try await ProviderRun(options: self).perform(&claims) }
         claims.printSummary()
         if !claims.allHold { throw ExitCode.failure }
+    }
+
+    private func seconds() throws -> [Int] {
+        try lifetimes.split(separator: ",").map { text in
+            guard let seconds = Int(text), seconds > 0 else {
+                throw ValidationError("--lifetimes has seconds, as in 2,30: \(text)")
+            }
+            return seconds
+        }
     }
 }
 

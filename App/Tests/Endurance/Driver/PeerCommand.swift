@@ -2,10 +2,12 @@ import ArgumentParser
 import AuthInterface
 import ConcurrencyPrimitives
 import DataAPI
+import DevBackend
 import Foundation
 import NIOConcurrencyHelpers
 import NetworkCore
 import OAuth2Flows
+import ProgramTesting
 import Storage
 import TokenRefresh
 import UnixSignals
@@ -96,6 +98,15 @@ struct PeerSession: Sendable {
         coordinator = TokenRefreshCoordinator(
             store: FileTokenStore(folder: folder), handler: handler, observer: observer)
         network = unauthenticated.authenticated(by: coordinator)
+    }
+
+    /// Signs a user in to the development server, and stores the session.
+    static func signIn(to backend: DevBackend, in folder: TemporaryFolder) async throws {
+        let session = PeerSession(url: backend.baseURL, folder: folder.tokens, kind: .backend)
+        let auth = AuthService(
+            unauthenticated: session.unauthenticated, network: session.network, session: session.coordinator)
+        let token = try await backend.configuration.provider.token(for: "apple", subject: "ada", name: "ada")
+        try await auth.socialLogin(.apple, token: token)
     }
 
     /// Sends one request, and prints its failure.

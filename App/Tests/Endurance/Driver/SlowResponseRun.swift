@@ -1,6 +1,4 @@
-import AuthInterface
 import ConcurrencyPrimitives
-import DataAPI
 import DevBackend
 import Foundation
 import ProgramTesting
@@ -18,11 +16,10 @@ struct SlowResponseRun {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await DevBackend.withServer { backend in
-            try await signIn(backend, folder)
+            try await PeerSession.signIn(to: backend, in: folder)
             let arguments = [
                 "--folder", folder.tokens.path, "--server", backend.baseURL.absoluteString, "--kind", "backend",
-                "--rate",
-                "4",
+                "--rate", "4",
             ]
             let peers = [try PeerProcess(arguments), try PeerProcess(arguments)]
             defer { for peer in peers { peer.kill() } }
@@ -61,13 +58,5 @@ struct SlowResponseRun {
         let later = peers.flatMap(\.failures)
         claims.record(
             "\(name): no request fails afterwards", later.isEmpty, "\(later.count) failures \(later.first ?? "")")
-    }
-
-    private func signIn(_ backend: DevBackend, _ folder: TemporaryFolder) async throws {
-        let session = PeerSession(url: backend.baseURL, folder: folder.tokens, kind: .backend)
-        let auth = AuthService(
-            unauthenticated: session.unauthenticated, network: session.network, session: session.coordinator)
-        let token = try await backend.configuration.provider.token(for: "apple", subject: "ada", name: "ada")
-        try await auth.socialLogin(.apple, token: token)
     }
 }

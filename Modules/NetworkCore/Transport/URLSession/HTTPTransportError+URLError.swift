@@ -37,7 +37,7 @@ extension HTTPTransportError {
             (.connectionFailed, "there is no connection to the internet")
         case .networkConnectionLost, .badServerResponse:
             // On Linux, the second is reported when a connection closes without a response.
-            (.connectionFailed, "the connection was lost before the response")
+            (.connectionFailed, connectionLost(hasHead: false, mayBeProcessed: true).reason)
         case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:

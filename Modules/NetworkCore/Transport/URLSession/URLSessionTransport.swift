@@ -109,8 +109,11 @@ public final class URLSessionTransport: HTTPTransport {
     /// - Returns: The response. Its completion has no trailers: URLSession does not show them.
     /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be
-    ///   read. `CancellationError` at once when the task is cancelled.
+    ///   read, `invalidRequest` when it has trailers. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        guard request.body.trailers == nil else {
+            throw HTTPTransportError(.invalidRequest, reason: "URLSession cannot send trailers")
+        }
         let startedAt = clock.uptime
         let upload = try await URLSessionUpload(request.body, within: request.timeToHead, clock: clock)
         let exchange = URLSessionExchange(

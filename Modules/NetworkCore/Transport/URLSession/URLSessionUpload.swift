@@ -39,12 +39,39 @@ enum URLSessionUpload: Sendable {
         within timeLimit: Duration?,
         clock: any TimeSource
     ) async throws -> URLSessionUpload {
-        guard let timeLimit else { return try await temporaryFile(of: body) }
-        let upload = try await clock.withDeadline(clock.uptime + timeLimit) { try await temporaryFile(of: body) }
-        guard let upload else {
-            throw HTTPTransportError.waited(for: .requestBody, atMost: timeLimit)
+        let writing = Task { try await temporaryFile(of: body) }
+        let waiter = Locked<CheckedContinuation<URLSessionUpload, any Error>?>(nil)
+        // Whether it was the first end. A sequence may not notice that it was cancelled, so the caller does not wait for
+        // it.
+        @Sendable func end(_ result: Result<URLSessionUpload, any Error>) -> Bool {
+            let waiter = waiter.withLock { waiter in
+                defer { waiter = nil }
+                return waiter
+            }
+            waiter?.resume(with: result)
+            return waiter != nil
         }
-        return upload
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                waiter.withLock { $0 = continuation }
+                if Task.isCancelled { _ = end(.failure(CancellationError())) }
+                let timer = timeLimit.map { limit in
+                    Task {
+                        try await clock.sleep(until: clock.uptime + limit)
+                        writing.cancel()
+                        _ = end(.failure(HTTPTransportError.waited(for: .requestBody, atMost: limit)))
+                    }
+                }
+                Task {
+                    let result = await writing.result
+                    timer?.cancel()
+                    if !end(result), case .success(let upload) = result { upload.discard() }
+                }
+            }
+        } onCancel: {
+            writing.cancel()
+            _ = end(.failure(CancellationError()))
+        }
     }
 
     /// The body in a new file that only this user can read.

@@ -1,10 +1,10 @@
 public import struct Foundation.Date
 
-/// The tombstone that replaces a session's tokens when it ends. Other processes that share the store read the end and
+/// Replaces the tokens of a session that has ended. Other processes that share the store read the end and
 /// its reason from it (G5, G9).
 ///
 /// The next sign-in replaces it. After ``lifetime`` it is ignored.
-public struct EndedSession: Sendable, Hashable {
+public struct SessionTombstone: Sendable, Hashable {
     /// How long a tombstone counts: 30 days.
     public static let lifetime: Duration = .seconds(30 * 86_400)
 
@@ -17,7 +17,7 @@ public struct EndedSession: Sendable, Hashable {
     /// When it ended, on the clock of the device that ended it.
     public let date: Date
 
-    /// Creates a note.
+    /// Creates a tombstone.
     ///
     /// - Parameters:
     ///   - session: The session that ended.
@@ -30,12 +30,12 @@ public struct EndedSession: Sendable, Hashable {
     }
 }
 
-extension EndedSession: Codable {
+extension SessionTombstone: Codable {
     private enum CodingKeys: String, CodingKey {
         case session, reason, text, ending, date, moved
     }
 
-    /// Reads a note.
+    /// Decodes a tombstone.
     ///
     /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when a field is missing or the reason is unknown.
@@ -55,7 +55,7 @@ extension EndedSession: Codable {
         }
     }
 
-    /// Writes a note.
+    /// Encodes a tombstone.
     ///
     /// - Parameter encoder: The encoder.
     /// - Throws: What the encoder throws.

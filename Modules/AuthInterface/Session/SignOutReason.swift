@@ -1,0 +1,51 @@
+/// Why no user is signed in.
+///
+/// Two reasons are equal when they are of one kind. Equality ignores the details of an expired session (its
+/// ``SessionEnding``), so that a test or a screen can compare with `.expired()`.
+public enum SignOutReason: Sendable {
+    /// Nothing was stored: there has been no sign-in yet.
+    case never
+
+    /// The user signed out, in this process or in another one that shares the store.
+    case byUser
+
+    /// The authorization server refused the refresh token, or the access token of a session without a refresh token expired.
+    /// These are the only reasons for which the engine itself ends a session.
+    case expired(SessionEnding)
+
+    /// The application ended the session for another reason, such as "account disabled".
+    case application(String)
+
+    /// The session was moved out of this store and continues elsewhere. Its tokens are not revoked.
+    case moved
+
+    /// The session expired, with no details known.
+    public static func expired() -> SignOutReason { .expired(SessionEnding()) }
+
+    /// Whether the session expired. The details do not matter.
+    public var isExpired: Bool {
+        if case .expired = self { true } else { false }
+    }
+}
+
+extension SignOutReason: Hashable {
+    /// Compares the kinds, and an application's reasons by their text.
+    public static func == (first: SignOutReason, second: SignOutReason) -> Bool {
+        switch (first, second) {
+        case (.never, .never), (.byUser, .byUser), (.expired, .expired), (.moved, .moved): true
+        case (.application(let first), .application(let second)): first == second
+        default: false
+        }
+    }
+
+    /// Hashes the kind, and an application's text.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .never: hasher.combine(0)
+        case .byUser: hasher.combine(1)
+        case .expired: hasher.combine(2)
+        case .application(let text): hasher.combine(text)
+        case .moved: hasher.combine(3)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+public import struct Foundation.Date
+
+/// The tokens that a server has just issued: the response to a refresh, or to a login.
+///
+/// Only the access token is certain. A server that does not rotate refresh tokens sends none, and the old one stays
+/// (RFC 6749 §6). Without a lifetime, the expiry in the token itself is used if it is a JWT.
+public struct TokenRefreshResult: Sendable, Hashable {
+    /// The new access token.
+    public var accessToken: String
+
+    /// The new refresh token. `nil`: the old one stays valid.
+    public var refreshToken: String?
+
+    /// How long the access token is valid from its receipt (`expires_in`, RFC 6749 §5.1). `nil`: not known.
+    public var expiresIn: Duration?
+
+    /// When the access token expires, on the server's clock, for a server that sends an instant in place of a lifetime.
+    /// ``expiresIn`` wins where both are given. `nil`: not known.
+    public var expiresAt: Date?
+
+    /// The instant of the response on the server's clock (the `Date` header field, RFC 9110 §6.6.1), where known.
+    public var serverDate: Date?
+
+    /// Creates a result.
+    ///
+    /// - Parameters:
+    ///   - accessToken: The new access token.
+    ///   - refreshToken: The new refresh token, or `nil` to keep the old one.
+    ///   - expiresIn: How long the access token is valid from its receipt.
+    ///   - expiresAt: When the access token expires, on the server's clock. `expiresIn` wins where both are given.
+    ///   - serverDate: The instant of the response on the server's clock.
+    public init(
+        accessToken: String,
+        refreshToken: String? = nil,
+        expiresIn: Duration? = nil,
+        expiresAt: Date? = nil,
+        serverDate: Date? = nil
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.expiresIn = expiresIn
+        self.expiresAt = expiresAt
+        self.serverDate = serverDate
+    }
+}
+
+extension TokenRefreshResult: RedactedDescription {
+    /// What was issued; never a token.
+    public var description: String {
+        let lifetime = expiresIn.map { "\($0)" } ?? expiresAt.map { "until \($0.formatted(.iso8601))" } ?? "unknown"
+        return "TokenRefreshResult(expiresIn: \(lifetime), rotated: \(refreshToken != nil))"
+    }
+}

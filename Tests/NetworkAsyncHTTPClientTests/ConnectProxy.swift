@@ -1,0 +1,116 @@
+#if AsyncHTTPClient
+import ConcurrencyPrimitives
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// A proxy on a loopback port that makes tunnels (`CONNECT`, RFC 9110 §9.3.6), or refuses to.
+struct ConnectProxy {
+    /// What the proxy does with a request for a tunnel.
+    enum Behavior: Sendable {
+        /// Connects to the host and port of the request.
+        case connects
+        /// Sends these bytes, and keeps the connection open.
+        case responds(String)
+        case closes
+        case hangs
+    }
+
+    let port: Int
+    private let seen: Locked<[String]>
+
+    /// The heads of the requests for a tunnel.
+    var requests: [String] { seen.withLock { $0 } }
+
+    static func run(_ behavior: Behavior, _ body: (ConnectProxy) async throws -> Void) async throws {
+        let seen = Locked<[String]>([])
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(RequestHandler(behavior, seen))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        try await body(ConnectProxy(port: channel.localAddress?.port ?? 0, seen: seen))
+        try await channel.close()
+    }
+
+    /// Reads the request for a tunnel, then passes bytes on in both directions.
+    private final class RequestHandler: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let behavior: Behavior
+        private let seen: Locked<[String]>
+        private var head = ByteBuffer()
+        private var isDecided = false
+        private var origin: (any Channel)?
+
+        init(_ behavior: Behavior, _ seen: Locked<[String]>) {
+            (self.behavior, self.seen) = (behavior, seen)
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            var bytes = unwrapInboundIn(data)
+            if let origin { return origin.writeAndFlush(bytes, promise: nil) }
+            head.writeBuffer(&bytes)
+            let text = String(buffer: head)
+            guard !isDecided, text.hasSuffix("\r\n\r\n") else { return }
+            isDecided = true
+            seen.withLock { $0.append(text) }
+            switch behavior {
+            case .connects: connect(to: text, for: context)
+            case .responds(let text): context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+            case .closes: context.close(promise: nil)
+            case .hangs: break
+            }
+        }
+
+        private func connect(to request: String, for context: ChannelHandlerContext) {
+            let words = request.split(separator: " ")
+            guard words.first == "CONNECT", words.count > 2, let port = words[1].split(separator: ":").last else {
+                return context.close(promise: nil)
+            }
+            let client = context.channel
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            ClientBootstrap(group: context.eventLoop)
+                .channelInitializer { origin in
+                    origin.eventLoop.makeCompletedFuture {
+                        try origin.pipeline.syncOperations.addHandler(PassHandler(to: client))
+                    }
+                }
+                .connect(host: "127.0.0.1", port: Int(String(port)) ?? 0)
+                .whenComplete { result in
+                    let (handler, context) = bound.value
+                    guard case .success(let origin) = result else { return context.close(promise: nil) }
+                    handler.origin = origin
+                    let response = ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
+                    context.writeAndFlush(handler.wrapOutboundOut(response), promise: nil)
+                }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            origin?.close(promise: nil)
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+
+    /// Passes what arrives on to another connection.
+    private final class PassHandler: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let other: any Channel
+
+        init(to other: any Channel) { self.other = other }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            other.writeAndFlush(unwrapInboundIn(data), promise: nil)
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
+#endif

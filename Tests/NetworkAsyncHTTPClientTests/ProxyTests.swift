@@ -1,0 +1,137 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NIOSSL
+import NetworkCore
+import Testing
+
+@testable import NetworkAsyncHTTPClient
+@testable import NetworkTesting
+
+/// A proxy between the transport and the server, on loopback.
+@Suite(.timeLimit(.minutes(20))) struct ProxyTests {
+    private static let password = "proxy-Secret-4711"
+    private static let credentials = Data("user:\(password)".utf8).base64EncodedString()
+
+    @Test(arguments: [["h2", "http/1.1"], ["http/1.1"]])
+    func `an https request goes through a tunnel, and the server does not see the credentials`(
+        protocols: [String]
+    ) async throws {
+        try await TLSServer.run(protocols: protocols) { server in
+            try await ConnectProxy.run(.connects) { proxy in
+                let transport = Self.transport(over: proxy, trusting: try server.identity.certificate())
+                for purpose in HTTPTransportRequest.Purpose.allCases {
+                    let response = try await transport.perform(server.request(purpose, body: HTTPBody(Data("ok".utf8))))
+                    #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+                }
+                #expect(server.requests == 3)
+                #expect(server.fields.allSatisfy { !$0.contains("proxy-authorization") })
+                #expect(proxy.requests.count == 3)
+                for request in proxy.requests {
+                    #expect(request.hasPrefix("CONNECT 127.0.0.1:\(server.url.port ?? 0) HTTP/1.1\r\n"))
+                    #expect(request.contains("proxy-authorization: Basic \(Self.credentials)\r\n"))
+                }
+            }
+        }
+    }
+
+    @Test func `an http request goes through a tunnel too, with its fields hidden from the proxy`() async throws {
+        let peer = try TransportPeer { while $0.readRequest() != nil { $0.respond(body: Data("ok".utf8)) } }
+        defer { peer.stop() }
+        try await ConnectProxy.run(.connects) { proxy in
+            let transport = Self.transport(over: proxy)
+            let headers = HTTPHeaders([("Authorization", "Bearer x")])
+            let request = HTTPTransportRequest(head: HTTPRequestHead(url: peer.url, headers: headers))
+            let response = try await transport.perform(request)
+            #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+            #expect(peer.requests.first?["Authorization"] == "Bearer x")
+            #expect(peer.requests.first?["Proxy-Authorization"] == nil)
+            #expect(proxy.requests.allSatisfy { !$0.contains("Bearer") })
+        }
+    }
+
+    /// How a proxy refuses, the code, what the error says, and how often the client tries with a retry policy. `nil`: the
+    /// second attempt may wait for the connection of the first.
+    static let refusals: [(ConnectProxy.Behavior, NetworkError.Code, String, Int?)] = [
+        (.responds("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic\r\n\r\n"), .proxyRefused, "credentials", 1),
+        (.responds("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno"), .connectionFailed, "did not make", 2),
+        (.responds("HTTP/1.1 502 No\r\nContent-Length: 0\r\n\r\n"), .connectionFailed, "did not make", 2),
+        (.responds("SSH-2.0-OpenSSH_9.2\r\n"), .timedOut, "in time", nil),
+        (.closes, .connectionFailed, "closed the connection", 2),
+        (.hangs, .timedOut, "in time", nil),
+    ]
+
+    @Test(arguments: 0..<refusals.count)
+    func `the error of a proxy that refuses names the proxy and no credentials`(number: Int) async throws {
+        let (behavior, code, words, attempts) = Self.refusals[number]
+        let url = try #require(URL(string: "https://api.example.com/articles"))
+        try await ConnectProxy.run(behavior) { proxy in
+            let client = NetworkClient(
+                baseURL: url, transport: Self.transport(over: proxy),
+                interceptors: [RetryPolicy(attempts: 2, baseDelay: .milliseconds(1))])
+            let error = await #expect(throws: NetworkError.self) {
+                try await client.send(.request(.get, "articles"))
+            }
+            #expect(error?.code == code)
+            #expect(error?.status == nil)
+            let text = "\(error.map(String.init(describing:)) ?? "")"
+            #expect(text.contains("the proxy 127.0.0.1:\(proxy.port)") && text.contains(words), "\(text)")
+            var dumped = ""
+            dump(error, to: &dumped)
+            for shown in [text, dumped, error?.localizedDescription ?? "", String(reflecting: error)] {
+                #expect(!shown.contains(Self.password) && !shown.contains(Self.credentials))
+            }
+            if let attempts { #expect(proxy.requests.count == attempts) }
+        }
+    }
+
+    @Test(arguments: ["407", "403", "401"])
+    func `a page of a proxy is not the response of the server to a refresh`(status: String) async throws {
+        let page = "HTTP/1.1 \(status) No\r\nContent-Type: application/json\r\nContent-Length: 25\r\n\r\n"
+        let url = try #require(URL(string: "https://api.example.com"))
+        try await ConnectProxy.run(.responds(page + "{\"error\":\"invalid_grant\"}")) { proxy in
+            let client = NetworkClient(baseURL: url, transport: Self.transport(over: proxy))
+            let error = await #expect(throws: NetworkError.self) {
+                try await client.send(.request(.post, "refresh").allowingLateResponse())
+            }
+            #expect(error?.statusOfWholeResponse == nil)
+            #expect(error?.isRefusalOfTheCall == false)
+            #expect(error?.envelope == nil)
+            #expect(proxy.requests.count == 1)
+        }
+    }
+
+    @Test func `a proxy that cannot be reached is named`() async throws {
+        // Nothing listens on the port of a proxy that has ended.
+        let port = Locked(0)
+        try await ConnectProxy.run(.hangs) { proxy in port.withLock { $0 = proxy.port } }
+        let transport = Self.transport(port: port.withLock { $0 })
+        let url = try #require(URL(string: "https://api.example.com"))
+        let error = await #expect(throws: HTTPTransportError.self) {
+            _ = try await transport.perform(HTTPTransportRequest(head: HTTPRequestHead(url: url)))
+        }
+        #expect(error?.code == .connectionFailed)
+        #expect(error?.reason == "no connection to the proxy 127.0.0.1:\(port.withLock { $0 }) could be made")
+    }
+
+    private static func transport(
+        over proxy: ConnectProxy, trusting root: NIOSSLCertificate? = nil
+    ) -> AsyncHTTPClientTransport {
+        transport(port: proxy.port, trusting: root)
+    }
+
+    private static func transport(port: Int, trusting root: NIOSSLCertificate? = nil) -> AsyncHTTPClientTransport {
+        var limits = AsyncHTTPClientTransport.Limits()
+        limits.connectTimeout = .seconds(5)
+        return AsyncHTTPClientTransport(limits: limits) { configuration in
+            configuration.proxy = .server(
+                host: "127.0.0.1", port: port, authorization: .basic(username: "user", password: password))
+            var tls = TLSConfiguration.makeClientConfiguration()
+            if let root { tls.trustRoots = .certificates([root]) }
+            configuration.tlsConfiguration = tls
+        }
+    }
+}
+#endif

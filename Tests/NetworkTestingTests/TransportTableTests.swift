@@ -1,0 +1,92 @@
+#if os(Linux)
+import Foundation
+import NetworkTesting
+import ProcessTesting
+import Testing
+
+/// The table in the article *Transports* says what the rules of the contract show.
+@Suite(.timeLimit(.minutes(30))) struct TransportTableTests {
+    /// What a rule showed, or what a cell of the table says.
+    private enum Outcome {
+        case kept
+        case broken
+        case endsProcess
+
+        /// What a cell allows. None: it is not filled in.
+        static func allowed(by cell: String) -> Set<Outcome> {
+            switch cell {
+            case "yes": [.kept]
+            case "yes, or ends the process": [.kept, .endsProcess]
+            case "ends the process": [.endsProcess]
+            default: cell.hasPrefix("no: ") ? [.broken] : []
+            }
+        }
+    }
+
+    private struct Row {
+        let rule: String
+        let asyncHTTPClient: String
+        let urlSession: String
+    }
+
+    /// The processes that run at a time. Most rules wait more than they compute.
+    private static let width = 6
+
+    /// A process that takes longer has hung. Its rule has a limit of its own, which is shorter.
+    private static let timeLimit: Duration = .seconds(900)
+
+    @Test func `the table has a row for every rule, in order`() throws {
+        let rows = try Self.rows()
+        #expect(rows.map(\.rule) == TransportContract.rules)
+        for row in rows {
+            #expect(row.asyncHTTPClient == "yes", "its own tests allow no deviation: \(row.rule)")
+            #expect(!Outcome.allowed(by: row.urlSession).isEmpty, "\(row.rule): \(row.urlSession)")
+        }
+    }
+
+    @Test func `each rule shows with URLSession on Linux what the table says`() async throws {
+        let rows = try Self.rows()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, row) in rows.enumerated() {
+                if index >= Self.width { try await group.next() }
+                group.addTask {
+                    let (outcome, observed) = try await Self.outcome(of: row.rule)
+                    #expect(Outcome.allowed(by: row.urlSession).contains(outcome), "\(row.rule): \(observed)")
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Checks a rule in a process of its own.
+    private static func outcome(of rule: String) async throws -> (Outcome, observed: String) {
+        let peer = try SpawnedProcess(
+            SpawnedProcess.peer, ["contract", rule], environment: ProcessInfo.processInfo.environment)
+        let watch = Task {
+            try await ContinuousClock().sleep(for: timeLimit)
+            peer.kill()
+        }
+        defer { watch.cancel() }
+        let lines = await peer.remainingLines()
+        let end = await peer.end()
+        switch lines.first {
+        case "kept" where end == .status(0): return (.kept, "kept")
+        case let line? where line.hasPrefix("broken "): return (.broken, line)
+        default: return (.endsProcess, "the process ended: \(end.map(String.init(describing:)) ?? "unknown")")
+        }
+    }
+
+    private static func rows() throws -> [Row] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let article = root.appendingPathComponent("Modules/NetworkTesting/NetworkTesting.docc/Transports.md")
+        let lines = try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
+        let table = lines.drop { !$0.hasPrefix("|---") }.dropFirst().prefix { $0.hasPrefix("|") }
+        return try table.map { line in
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            try #require(cells.count == 3, "\(line)")
+            return Row(rule: cells[0], asyncHTTPClient: cells[1], urlSession: cells[2])
+        }
+    }
+}
+#endif

@@ -1,0 +1,42 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import Testing
+import TokenRefresh
+
+@testable import PostgreSQLStorage
+
+@Suite("Rule 4: a claim that lapses during a call", .needsPostgreSQL, .timeLimit(.minutes(10)))
+struct PostgreSQLLapsedCallTests {
+    @Test(arguments: [ProcessIdentity.current, ProcessIdentity(host: "other-host", process: "4711-other")])
+    func `no other engine spends the refresh token until the call has ended`(process: ProcessIdentity) async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.claim = .milliseconds(300)
+        limits.heartbeat = .seconds(3_600)
+        let mine = server.store(limits: limits)
+        try await mine.save(.fixture())
+        let gate = Gate()
+        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
+        let engine = TokenRefreshCoordinator(store: mine, handler: handler, clock: ManualTimeSource())
+        let refresh = Task { _ = try await engine.refresh() }
+        await gate.arrivals(atLeast: 1)
+
+        let theirs = server.store(mine.account).owned(by: process)
+        let others = ScriptedRefreshHandler()
+        let other = TokenRefreshCoordinator(store: theirs, handler: others)
+        let failure = await #expect(throws: AuthenticationError.self) { try await other.refresh() }
+        #expect(failure?.code == .refreshUnavailable)
+        #expect(others.calls.isEmpty)
+
+        gate.open()
+        try await refresh.value
+        #expect(try await theirs.load()?.generation == 1)
+        let later = TokenRefreshCoordinator(store: theirs, handler: others)
+        #expect(try await later.token().generation == 1)
+        #expect(others.calls.isEmpty)
+    }
+}
+#endif
