@@ -87,7 +87,8 @@ import Testing
                 if isKilled {
                     program.kill()
                 } else {
-                    for connection in connections { try await connection.close() }
+                    // On a machine under load the server may have closed it.
+                    for connection in connections { try? await connection.close() }
                     #expect(try await TestClient(url).register().status == 201)
                     program.kill(SIGTERM)
                 }
@@ -111,7 +112,7 @@ import Testing
             }
             #expect(refused.status == 503 && refused.code == "UPLOAD_SPACE_EXHAUSTED")
             #expect(refused.header("Retry-After") == "1")
-            try await first.close()
+            try? await first.close()
             var status = 503
             while status == 503 {
                 status = try await TestClient(backend).register(MultipartBody.registration(image: image)).status
