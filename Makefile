@@ -19,7 +19,7 @@ TRAITS_OAuth2Flows := Crypto
 endif
 TRAITS_NetworkAsyncHTTPClient := AsyncHTTPClient
 
-SOURCES := Package.swift Modules Tests App/Package.swift App/Sources App/Tests
+SOURCES := Package.swift Modules Tests Examples App/Package.swift App/Sources App/Tests
 ARGS ?= demo
 MINUTES ?= 10
 KILL_EVERY ?= 20
@@ -63,7 +63,7 @@ man: articles ## Write the manual page of the command line: make man MAN=/usr/lo
 	@echo "$(MAN)"
 
 .PHONY: test
-test: test-root test-traits test-consumers test-app ## Run all tests: modules, README samples, app
+test: test-root test-traits test-consumers test-examples test-app ## Run all tests: modules, samples, examples, app
 
 .PHONY: test-root
 test-root: setup-test ## Run the modules' tests without any trait
@@ -87,6 +87,10 @@ check-web: articles ## Drive the screens in headless Chromium, and save pictures
 test-consumers: ## Build the README's samples as apps of several kinds compile them
 	swift test --package-path Tests/Consumers --scratch-path .build-consumers
 	swift build --package-path Tests/Consumers/CollidingNames --scratch-path .build-consumers
+
+.PHONY: test-examples
+test-examples: ## Build and test the examples that need packages: logs, metrics and traces
+	swift test --package-path Examples --scratch-path .build-examples
 
 # Builds the module, its tests and what they need. Installs packages and switches on a trait only where it must.
 test-%: ## Run one module's tests, with its trait: make test-TokenRefresh
@@ -137,6 +141,11 @@ bench-imaging: ## Measure what fitting a photo of 12 megapixels costs beside the
 	@.ci/setup $(PACKAGES_Imaging)
 	BENCH=1 LATCHKEY_MODULE=Imaging swift test -c release --scratch-path .build-bench --traits TurboJPEG \
 		--filter FittingCostTests
+
+.PHONY: bench-network
+bench-network: ## Measure what calls cost beside the libraries below the transports, and the memory of a gigabyte
+	BENCH=1 LATCHKEY_MODULE=NetworkAsyncHTTPClient swift test -c release -Xswiftc -enable-testing --scratch-path .build-bench \
+		--traits AsyncHTTPClient --filter NetworkCostTests
 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs

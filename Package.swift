@@ -116,7 +116,7 @@ let systemLibraries: [Target] = [
 
 /// One test target for each module, and the programs that tests start as separate processes.
 let tests: [Target] = [
-    // Starts processes, reads their output and stops them.
+    // Starts processes, reads their output and stops them; folders for their files.
     .target(name: "ProcessTesting", path: "Tests/Support/ProcessTesting"),
     // Another process, for the tests of several processes, and for what may end a process. No product.
     .executableTarget(

@@ -2,9 +2,18 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 
+/// What the tutorials' refreshers can do.
+protocol TutorialRefresher: Actor {
+    var endings: Int { get }
+    func signIn(_ tokens: TokenRefreshResult) async throws
+    func signOut() async throws
+    func token() async throws -> String
+    func replacement(for refused: String) async throws -> String
+}
+
 /// The refresher of many tutorials: an actor that awaits without storing its task. Every caller enters it while the
 /// first one waits, and any error is a logout.
-actor AwaitingRefresher {
+actor AwaitingRefresher: TutorialRefresher {
     private let scene: RaceScene
     private var tokens: TokenRefreshResult?
     private(set) var endings = 0
@@ -50,7 +59,7 @@ actor AwaitingRefresher {
 
 /// The refresher of better tutorials: it stores its task, compares tokens, reads the clock, and ends the session on a
 /// rejection only. It passes a burst of refusals, and little else.
-actor TaskStoringRefresher {
+actor TaskStoringRefresher: TutorialRefresher {
     private let scene: RaceScene
     private var tokens: TokenRefreshResult?
     private var expiry: Duration?
@@ -113,17 +122,7 @@ extension TokenRefreshResult {
 }
 
 extension RaceSubject {
-    init(_ old: AwaitingRefresher) {
-        self.init(
-            signIn: { try await old.signIn($0) },
-            signOut: { try await old.signOut() },
-            token: { try await old.token() },
-            replacement: { try await old.replacement(for: $0) },
-            endings: { await old.endings }
-        )
-    }
-
-    init(_ old: TaskStoringRefresher) {
+    init(_ old: some TutorialRefresher) {
         self.init(
             signIn: { try await old.signIn($0) },
             signOut: { try await old.signOut() },

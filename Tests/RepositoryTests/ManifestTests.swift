@@ -75,26 +75,18 @@ import Testing
     func `make boundaries says what is wrong with the manifest`(
         manifest: String, expected: String, unexpected: String
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         let start = "// swift-tools-version: 6.2\nimport PackageDescription\n"
         let other = #"""
             let package = Package(
                 name: "Other", products: [.library(name: "Other", targets: ["Other"])], targets: [.target(name: "Other")])
             """#
-        let files = [
-            "Package.swift": start + manifest, "Other/Package.swift": start + other,
-            "Other/Sources/Other/Other.swift": "",
-        ]
-        for (path, text) in files {
-            let file = folder.appendingPathComponent(path)
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try text.write(to: file, atomically: true, encoding: .utf8)
-        }
+        try folder.write(start + manifest, to: "Package.swift")
+        try folder.write(start + other, to: "Other/Package.swift")
+        try folder.write("", to: "Other/Sources/Other/Other.swift")
         let makefile = SourceFile.root.appendingPathComponent("Makefile").path
         let make = try SpawnedProcess(
-            "/bin/sh", ["-c", #"exec make -C "$1" -f "$2" boundaries 2>&1"#, "sh", folder.path, makefile],
+            "/bin/sh", ["-c", #"exec make -C "$1" -f "$2" boundaries 2>&1"#, "sh", folder.url.path, makefile],
             environment: ProcessInfo.processInfo.environment)
         let output = await make.remainingLines().joined(separator: "\n")
         #expect(await make.end() != .status(0))

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTesting
 import Testing
 
 /// Who imports whom is what the picture of the architecture says, in the code and in the manifests.
@@ -46,16 +47,14 @@ import Testing
     }
 
     @Test func `a link to a folder or a file is found`() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let inner = folder.appendingPathComponent("NetworkCore")
-        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+        let folder = try TemporaryFolder()
+        try folder.write("", to: "NetworkCore/NetworkClient.swift")
         for (link, target) in [("Linked", "Modules/Storage"), ("File.swift", "Package.swift"), ("Gone", "nothing")] {
             try FileManager.default.createSymbolicLink(
-                at: inner.appendingPathComponent(link),
+                at: folder.url.appendingPathComponent("NetworkCore/\(link)"),
                 withDestinationURL: SourceFile.root.appendingPathComponent(target))
         }
-        #expect(SourceFile.links(below: folder) == ["File.swift", "Gone", "Linked"].map { "NetworkCore/\($0)" })
+        #expect(SourceFile.links(below: folder.url) == ["File.swift", "Gone", "Linked"].map { "NetworkCore/\($0)" })
     }
 
     @Test func `a network file that imports the data module is found, whatever the form of the import`() throws {

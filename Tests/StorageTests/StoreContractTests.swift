@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import Foundation
+import ProcessTesting
 import Storage
 import Testing
 

@@ -13,15 +13,12 @@ extension RaceScenario {
     public static let failureShared = RaceScenario("G6", "all waiters share one failure, and the session stays") {
         trial in
         let old = try await trial.signIn()
-        let gate = trial.gate()
         // A long pause: on a busy machine some callers are late. They must fail with the pause, and not wait for a
         // short one on a clock that stands still.
         let failure = TokenRefreshError(.unavailable, retryAfter: .seconds(60), cause: Status(code: 503))
-        trial.scene.handler.enqueue(.held(at: gate, then: .failure(failure)))
-        let callers = try await trial.refuse(old, times: 100)
-        trial.at("waiting for the handler to be called")
-        await trial.scene.handler.calls(atLeast: 1)
-        await trial.settle()
+        let (callers, gate) = try await trial.holdRefresh({ .held(at: $0, then: .failure(failure)) }) {
+            try await trial.refuse(old, times: 100)
+        }
         gate.open()
         try await trial.expectFailure(of: callers, because: "although the server was unavailable")
         try trial.expectCalls(1)

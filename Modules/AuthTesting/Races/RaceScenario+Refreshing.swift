@@ -8,17 +8,9 @@ extension RaceScenario {
     /// An actor that awaits without storing its task is re-entered by every caller.
     public static let singleFlight = RaceScenario("G1", "1,000 refusals at once cause one refresh") { trial in
         let old = try await trial.signIn()
-        let gate = trial.gate()
-        trial.scene.handler.enqueue(.held(at: gate, then: .rotate))
-        let callers = try await trial.refuse(old, times: 1_000)
-        trial.at("waiting for the handler to be called")
-        await trial.scene.handler.calls(atLeast: 1)
-        await trial.settle()
+        let (callers, gate) = try await trial.holdRefresh { try await trial.refuse(old, times: 1_000) }
         gate.open()
-        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
-        let failure = await failure { try await trial.expect(callers, toGet: new) }
-        try trial.expectCalls(1)
-        if let failure { throw failure }
+        try await trial.expectOneCall(for: callers, toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
     }
 
     /// As ``singleFlight``, when the clock shows the expiry before the server does.
@@ -26,17 +18,10 @@ extension RaceScenario {
         trial in
         _ = try await trial.signIn()
         trial.scene.clock.advance(by: .seconds(86_400))
-        let gate = trial.gate()
-        trial.scene.handler.enqueue(.held(at: gate, then: .rotate))
-        let callers = try await trial.request(times: 1_000)
-        trial.at("waiting for the handler to be called because the token has expired")
-        await trial.scene.handler.calls(atLeast: 1)
-        await trial.settle()
+        let step = "waiting for the handler to be called because the token has expired"
+        let (callers, gate) = try await trial.holdRefresh(at: step) { try await trial.request(times: 1_000) }
         gate.open()
-        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
-        let failure = await failure { try await trial.expect(callers, toGet: new) }
-        try trial.expectCalls(1)
-        if let failure { throw failure }
+        try await trial.expectOneCall(for: callers, toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
     }
 
     /// Request B was sent with the old token, and is refused after the refresh of request A.
@@ -67,12 +52,9 @@ extension RaceScenario {
     public static let hungRefresh = RaceScenario("G8", "a hung refresh fails its waiters; its late response is kept") {
         trial in
         let old = try await trial.signIn()
-        let gate = trial.gate()
-        trial.scene.handler.enqueue(.rotateThenHold(at: gate))
-        let callers = try await trial.refuse(old, times: 10)
-        trial.at("waiting for the handler to be called")
-        await trial.scene.handler.calls(atLeast: 1)
-        await trial.settle()
+        let (callers, gate) = try await trial.holdRefresh({ .rotateThenHold(at: $0) }) {
+            try await trial.refuse(old, times: 10)
+        }
         trial.scene.clock.advance(by: .seconds(60))
         try await trial.expectFailure(of: callers, because: "although no response had arrived")
         try await trial.expectNoEnding("while no response had arrived")
@@ -90,11 +72,7 @@ extension RaceScenario {
     ) {
         trial in
         let old = try await trial.signIn()
-        let gate = trial.gate()
-        trial.scene.handler.enqueue(.rotateThenHold(at: gate))
-        let starter = try await trial.refuse(old)
-        trial.at("waiting for the handler to be called")
-        await trial.scene.handler.calls(atLeast: 1)
+        let (starter, gate) = try await trial.holdRefresh({ .rotateThenHold(at: $0) }) { try await trial.refuse(old) }
         let others = try await trial.refuse(old, times: 100)
         await trial.settle()
         for caller in starter { caller.cancel() }
@@ -109,28 +87,15 @@ extension RaceScenario {
     public static let allCancelled = RaceScenario("G7", "when all callers are cancelled, the new tokens are kept") {
         trial in
         let old = try await trial.signIn()
-        let gate = trial.gate()
-        trial.scene.handler.enqueue(.rotateThenHold(at: gate))
-        let callers = try await trial.refuse(old, times: 10)
-        trial.at("waiting for the handler to be called")
-        await trial.scene.handler.calls(atLeast: 1)
-        await trial.settle()
+        let (callers, gate) = try await trial.holdRefresh({ .rotateThenHold(at: $0) }) {
+            try await trial.refuse(old, times: 10)
+        }
         for caller in callers { caller.cancel() }
         trial.at("waiting for the cancelled callers to return")
         for caller in callers { _ = await caller.result }
         gate.open()
         try await trial.expect(trial.refuse(old), toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
         try trial.expectCalls(1)
-    }
-
-    /// The error of an experiment; `nil` if it throws none.
-    private static func failure(of experiment: () async throws -> Void) async -> (any Error)? {
-        do {
-            try await experiment()
-            return nil
-        } catch {
-            return error
-        }
     }
 }
 

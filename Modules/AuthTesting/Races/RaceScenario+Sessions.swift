@@ -10,12 +10,10 @@ extension RaceScenario {
         "G5", "a rejected session ends once, with any number of waiting requests"
     ) { trial in
         let old = try await trial.signIn()
-        let gate = trial.gate()
-        trial.scene.handler.enqueue(.held(at: gate, then: .failure(TokenRefreshError.rejected)))
-        let callers = try await trial.refuse(old, times: 100)
-        trial.at("waiting for the handler to be called")
-        await trial.scene.handler.calls(atLeast: 1)
-        await trial.settle()
+        let (callers, gate) = try await trial.holdRefresh({ .held(at: $0, then: .failure(TokenRefreshError.rejected)) })
+        {
+            try await trial.refuse(old, times: 100)
+        }
         gate.open()
         try await trial.expectFailure(of: callers, because: "although the refresh token was rejected")
         for caller in try await trial.refuse(old, times: 5) + trial.request(times: 5) { _ = await caller.result }
@@ -89,12 +87,6 @@ extension RaceTrial {
         of token: String,
         ending response: ScriptedRefreshHandler.Response
     ) async throws -> (callers: [Caller], gate: Gate) {
-        let gate = gate()
-        scene.handler.enqueue(.held(at: gate, then: response))
-        let callers = try await refuse(token, times: 10)
-        at("waiting for the handler to be called")
-        await scene.handler.calls(atLeast: 1)
-        await settle()
-        return (callers, gate)
+        try await holdRefresh({ .held(at: $0, then: response) }) { try await refuse(token, times: 10) }
     }
 }

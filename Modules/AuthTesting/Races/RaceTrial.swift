@@ -71,6 +71,22 @@ final class RaceTrial: Sendable {
         try await start(count, try await subject().token)
     }
 
+    /// Starts callers whose refresh is held at a gate, and returns when the handler has been called. `response` is what
+    /// the handler does with the gate.
+    func holdRefresh(
+        at step: String = "waiting for the handler to be called",
+        _ response: (Gate) -> ScriptedRefreshHandler.Response = { .held(at: $0, then: .rotate) },
+        of start: () async throws -> [Caller]
+    ) async throws -> (callers: [Caller], gate: Gate) {
+        let gate = gate()
+        scene.handler.enqueue(response(gate))
+        let callers = try await start()
+        at(step)
+        await scene.handler.calls(atLeast: 1)
+        await settle()
+        return (callers, gate)
+    }
+
     /// Starts callers, and returns when all have started: a late caller would be another race.
     private func start(
         _ count: Int,
@@ -148,6 +164,19 @@ final class RaceTrial: Sendable {
                 throw RuleBroken("\(reason), a caller got \(name)")
             }
         }
+    }
+
+    /// Waits for callers, which must all get this token from one call. More calls are reported rather than what the
+    /// callers got: they are its cause.
+    func expectOneCall(for callers: [Caller], toGet token: String) async throws {
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await expect(callers, toGet: token))
+        } catch {
+            result = .failure(error)
+        }
+        try expectCalls(1)
+        try result.get()
     }
 
     func expectCalls(_ count: Int) throws {

@@ -1,5 +1,6 @@
 import AuthInterface
 import Foundation
+import ProcessTesting
 import Testing
 
 @testable import Storage

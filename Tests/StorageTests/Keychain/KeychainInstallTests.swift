@@ -1,6 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
+import ProcessTesting
 import Testing
 
 @testable import Storage

@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import ProcessTesting
 import Testing
 
 @testable import Storage

@@ -1,5 +1,6 @@
 import AuthInterface
 import Foundation
+
 @testable import Storage
 
 /// A process that uses a store, for tests that stop it, kill it or run several at once.

@@ -50,6 +50,18 @@ struct MachineScript {
         return script
     }
 
+    /// A machine of a shared store whose user's tokens could not be stored, and whose token has been refused. It has the
+    /// lease, and its intents are stored.
+    static func unstored(_ user: String) -> MachineScript {
+        var script = MachineScript(isShared: true)
+        script.recordsIntents = false
+        _ = script.signIn(1, as: user)
+        _ = script.storeFails()
+        _ = script.refused(2, generation: 0, of: user)
+        _ = script.leased()
+        return script
+    }
+
     // MARK: Requests
 
     mutating func send(_ event: RefreshEvent) -> [String] {

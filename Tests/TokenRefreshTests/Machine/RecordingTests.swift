@@ -81,12 +81,7 @@ import Testing
     }
 
     @Test func `G9: the tokens of a sign-in that could not be stored replace what it was to replace`() throws {
-        var script = MachineScript(isShared: true)
-        script.recordsIntents = false
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        _ = script.refused(2, generation: 0, of: "bob")
-        _ = script.leased()
+        var script = MachineScript.unstored("bob")
         #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"])
         _ = script.storeFails()
         #expect(script.respond() == ["save bob g1"])

@@ -53,12 +53,7 @@ import Testing
     }
 
     @Test func `G11: while the end of a session that was never stored cannot be stored, its tokens are written`() {
-        var script = MachineScript(isShared: true)
-        script.recordsIntents = false
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        _ = script.refused(2, generation: 0, of: "bob")
-        _ = script.leased()
+        var script = MachineScript.unstored("bob")
         #expect(script.reread(.stored("ada", 0)) == ["intent bob g0", "call g0"])
         #expect(script.respond(.rejected) == ["reread"])
         #expect(script.storeFails() == [])

@@ -84,6 +84,27 @@ final class Bench: Sendable {
         return (gate, requests)
     }
 
+    /// Starts requests whose token was refused, and a refresh whose response waits at a gate: the server has rotated.
+    func startLateRefresh(of token: SessionToken, requests count: Int) async -> (gate: Gate, requests: [Request]) {
+        let gate = Gate()
+        handler.enqueue(.rotateThenHold(at: gate))
+        let requests = refuse(token, times: count)
+        await gate.arrivals(atLeast: 1)
+        await waiters(atLeast: count)
+        return (gate, requests)
+    }
+
+    /// Starts ten requests whose token was refused, and a refresh whose save waits at a gate.
+    func startSave(
+        _ moment: StoreOperation.Moment
+    ) async throws -> (gate: Gate, requests: [Request]) {
+        let gate = Gate()
+        store.hold(.save, at: gate, moment)
+        let requests = refuse(try await engine.token(), times: 10)
+        await gate.arrivals(atLeast: 1)
+        return (gate, requests)
+    }
+
     func refuse(_ token: SessionToken, times count: Int = 1) -> [Request] {
         (0..<count).map { _ in Task { [engine] in try await engine.replacement(for: token) } }
     }

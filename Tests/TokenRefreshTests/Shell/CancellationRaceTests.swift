@@ -12,10 +12,7 @@ import Testing
     {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
-        let gate = Gate()
-        bench.handler.enqueue(.rotateThenHold(at: gate))
-        let starter = bench.refuse(token)
-        await gate.arrivals(atLeast: 1)
+        let (gate, starter) = await bench.startLateRefresh(of: token, requests: 1)
         let others = bench.refuse(token, times: 100)
         await bench.waiters(atLeast: 101)
         for request in starter { request.cancel() }
@@ -29,11 +26,7 @@ import Testing
     func `G7: when all waiters are cancelled, the tokens are stored and used`(kind: Bench.StoreKind) async throws {
         let bench = try await Bench.signedIn(kind)
         let token = try await bench.engine.token()
-        let gate = Gate()
-        bench.handler.enqueue(.rotateThenHold(at: gate))
-        let requests = bench.refuse(token, times: 100)
-        await bench.waiters(atLeast: 100)
-        await gate.arrivals(atLeast: 1)
+        let (gate, requests) = await bench.startLateRefresh(of: token, requests: 100)
         for request in requests { request.cancel() }
         #expect(await requests.outcomes() == Array(repeating: "cancelled", count: 100))
         gate.open()

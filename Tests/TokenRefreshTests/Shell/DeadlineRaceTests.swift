@@ -13,11 +13,7 @@ import Testing
     ) async throws {
         let bench = try await Bench.signedIn(kind)
         let token = try await bench.engine.token()
-        let gate = Gate()
-        bench.handler.enqueue(.rotateThenHold(at: gate))
-        let requests = bench.refuse(token, times: 100)
-        await gate.arrivals(atLeast: 1)
-        await bench.waiters(atLeast: 100)
+        let (gate, requests) = await bench.startLateRefresh(of: token, requests: 100)
         bench.clock.advance(by: .seconds(30))
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         #expect(bench.engine.state == .signedIn(token.session))

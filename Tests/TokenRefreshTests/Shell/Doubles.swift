@@ -94,10 +94,3 @@ extension SessionEvent {
         Mirror(reflecting: self).children.first?.label ?? "\(self)"
     }
 }
-
-/// A folder for one test, removed with its content when the test releases it.
-final class TemporaryFolder: Sendable {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-}

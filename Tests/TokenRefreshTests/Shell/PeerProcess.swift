@@ -12,23 +12,26 @@ final class PeerHost: Sendable {
     let door: Gate
     /// Responses wait here after the server has rotated.
     let wayBack = Gate(isOpen: true)
-    private let folder = TemporaryFolder()
+    private let temporary: TemporaryFolder
+    private let folder: URL
 
     init(isOpen: Bool = true, hasGraceWindow: Bool = false) async throws {
         server = RotatingTokenServer(tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)
         door = Gate(isOpen: isOpen)
-        try await FileTokenStore(folder: folder.url).save(.fixture())
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+        try await FileTokenStore(folder: folder).save(.fixture())
     }
 
     /// What is stored.
     func stored() async throws -> TokenBundle? {
-        try await FileTokenStore(folder: folder.url).load()
+        try await FileTokenStore(folder: folder).load()
     }
 
     /// Starts processes and lets each read the stored session.
     func start(_ count: Int) async throws -> [PeerProcess] {
         var peers: [PeerProcess] = []
-        for _ in 0..<count { peers.append(try PeerProcess(folder: folder.url, host: self)) }
+        for _ in 0..<count { peers.append(try PeerProcess(folder: folder, host: self)) }
         for peer in peers { peer.tell("token") }
         return peers
     }

@@ -66,10 +66,7 @@ import Testing
         kind: Bench.StoreKind, moment: StoreOperation.Moment
     ) async throws {
         let bench = try await Bench.signedIn(kind)
-        let gate = Gate()
-        bench.store.hold(.save, at: gate, moment)
-        let requests = bench.refuse(try await bench.engine.token(), times: 10)
-        await gate.arrivals(atLeast: 1)
+        let (gate, requests) = try await bench.startSave(moment)
         await bench.waiters(atLeast: 10)
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
@@ -85,10 +82,7 @@ import Testing
         kind: Bench.StoreKind, moment: StoreOperation.Moment
     ) async throws {
         let bench = try await Bench.signedIn(kind)
-        let gate = Gate()
-        bench.store.hold(.save, at: gate, moment)
-        let requests = bench.refuse(try await bench.engine.token(), times: 10)
-        await gate.arrivals(atLeast: 1)
+        let (gate, requests) = try await bench.startSave(moment)
         let tokens = bench.server.signIn("bob")
         let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])

@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import ProcessTesting
 import Storage
 import Testing
 
@@ -9,10 +10,16 @@ import Testing
 
 /// A session that moves from one store to another has one holder at each instant.
 @Suite(.timeLimit(.minutes(10))) struct SessionMoveTests {
-    private let folder = TemporaryFolder()
+    private let temporary: TemporaryFolder
+    private let folder: URL
     private let handler = ScriptedRefreshHandler()
 
-    private var store: FileTokenStore { FileTokenStore(folder: folder.url) }
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+    }
+
+    private var store: FileTokenStore { FileTokenStore(folder: folder) }
 
     @Test func `the tokens are received before the session ends, and every process follows without a revocation`()
         async throws

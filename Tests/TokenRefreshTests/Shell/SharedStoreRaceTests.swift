@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import ProcessTesting
 import Storage
 import Testing
 
@@ -17,14 +18,15 @@ import Testing
     /// Engines that share a place, each with a store of its own over it.
     private struct Fleet {
         let handler = ScriptedRefreshHandler()
-        let folder = TemporaryFolder()
+        let temporary: TemporaryFolder
         let logs: [EventLog]
         let engines: [TokenRefreshCoordinator]
         let store: any SharedTokenStore
 
         init(_ count: Int, over place: Place) async throws {
             let memory = MemoryTokenStore()
-            let url = folder.url
+            temporary = try TemporaryFolder()
+            let url = temporary.fresh()
             let open: () -> any SharedTokenStore = {
                 switch place {
                 case .memory: memory

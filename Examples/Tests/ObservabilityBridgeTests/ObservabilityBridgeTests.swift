@@ -1,0 +1,121 @@
+import CoreMetrics
+import Foundation
+import InMemoryLogging
+import InMemoryTracing
+import Logging
+import MetricsTestKit
+import NetworkCore
+import NetworkTesting
+import ObservabilityBridge
+import Testing
+import Tracing
+
+/// The bridges over backends in memory. The last attempt of each call succeeds, or fails for good.
+@Suite struct ObservabilityBridgeTests {
+    private let metrics = TestMetrics()
+    private let tracer = W3CTracer()
+    private let log = InMemoryLogHandler()
+
+    private func client(_ transport: StubTransport) throws -> NetworkClient {
+        let url = try #require(URL(string: "https://api.example.com/v1"))
+        let tracing = TracingBridge(tracer: tracer)
+        return NetworkClient(
+            baseURL: url, transport: transport,
+            interceptors: [RetryPolicy(attempts: 2, baseDelay: .zero), tracing],
+            observers: [
+                tracing, LogBridge(Logger(label: "network") { [log] _ in log }), MetricsBridge(factory: metrics),
+            ])
+    }
+
+    private func send(_ stubs: Stub...) async throws {
+        let call = Endpoint.request(.get, "articles", query: ["access_token": "a-secret-of-the-user"])
+        _ = try await client(StubTransport(stubs)).send(call)
+    }
+
+    @Test func `repeated attempts and the ends of calls are lines of the log without a secret`() async throws {
+        try await send(.get("articles") ~> .status(503), .get("articles") ~> .status(200))
+        #expect(log.entries.map { "\($0.level): \($0.message)" } == ["warning: call retrying", "info: call succeeded"])
+        let last = try #require(log.entries.last)
+        #expect(last.metadata["method"] == "GET")
+        #expect(last.metadata["status"] == "200")
+        #expect(last.metadata["attempt"] == "2")
+        #expect(log.entries.first?.metadata["call"] == last.metadata["call"])
+        #expect(!"\(log.entries)".contains("a-secret-of-the-user"))
+    }
+
+    @Test func `calls, retries and phases are counted and timed`() async throws {
+        try await send(.get("articles") ~> .status(503), .get("articles") ~> .status(200))
+        await #expect(throws: NetworkError.self) { try await send(.get("articles") ~> .status(404)) }
+        let done = [("method", "GET"), ("outcome", "succeeded")]
+        #expect(try metrics.expectCounter("http_client_calls", done).totalValue == 1)
+        let failed = [("method", "GET"), ("outcome", "unacceptableStatus")]
+        #expect(try metrics.expectCounter("http_client_calls", failed).totalValue == 1)
+        let retries = [("method", "GET"), ("code", "unacceptableStatus")]
+        #expect(try metrics.expectCounter("http_client_retries", retries).totalValue == 1)
+        #expect(try metrics.expectTimer("http_client_call_duration", done).values.count == 1)
+        #expect(try metrics.expectTimer("http_client_phase_duration", [("phase", "first_byte")]).values.count == 3)
+        let dimensions = metrics.counters.flatMap(\.dimensions).map(\.1)
+        #expect(Set(dimensions) == ["GET", "succeeded", "unacceptableStatus"])
+    }
+
+    @Test func `each attempt is a span of the task's trace, whose context the server gets`() async throws {
+        let transport = StubTransport(.get("articles") ~> .status(503), .get("articles") ~> .status(200))
+        let client = try client(transport)
+        try await tracer.withSpan("screen") { _ in _ = try await client.send(.request(.get, "articles")) }
+        let spans = tracer.base.finishedSpans
+        #expect(spans.map(\.operationName) == ["GET", "GET", "screen"])
+        let screen = try #require(spans.last)
+        for (span, request) in zip(spans, transport.requests) {
+            #expect(span.traceID == screen.traceID)
+            #expect(span.parentSpanID == screen.spanID)
+            let trace = request.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
+            #expect(trace?.traceID == span.traceID)
+            #expect(trace?.spanID == span.spanID)
+        }
+        #expect(spans.map(\.status?.code) == [.error, nil, nil])
+        #expect(spans[1].attributes["http.request.resend_count"]?.toSpanAttribute() == .int64(1))
+        #expect(spans[1].attributes["http.response.status_code"]?.toSpanAttribute() == .int64(200))
+        #expect(tracer.base.activeSpans.isEmpty)
+    }
+
+    @Test func `a call that is cancelled or fails before it is sent leaves no span open`() async throws {
+        let task = Task { try await send(Stub(.any, .status(200)).repeated()) }
+        task.cancel()
+        _ = try? await task.value
+        let insecure = try #require(URL(string: "http://api.example.com/articles"))
+        let client = try client(StubTransport())
+        await #expect(throws: NetworkError.self) { _ = try await client.send(.request(.get, .url(insecure))) }
+        #expect(tracer.base.activeSpans.isEmpty)
+        #expect(tracer.base.finishedSpans.allSatisfy { $0.operationName == "GET" })
+    }
+}
+
+/// A tracer in memory, whose contexts go to servers as W3C Trace Context says.
+private struct W3CTracer: Tracer {
+    let base = InMemoryTracer(
+        idGenerator: .init(
+            nextTraceID: { String(format: "%032x", Int.random(in: 1...(.max))) },
+            nextSpanID: { String(format: "%016x", Int.random(in: 1...(.max))) }))
+
+    func startSpan<Instant: TracerInstant>(
+        _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
+        at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
+    ) -> InMemorySpan {
+        base.startSpan(
+            operationName, context: context(), ofKind: kind, at: instant(), function: function, file: fileID,
+            line: line)
+    }
+
+    func forceFlush() {}
+
+    func extract<Carrier, Extract: Extractor>(
+        _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
+    ) where Extract.Carrier == Carrier {}
+
+    func inject<Carrier, Inject: Injector>(
+        _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
+    ) where Inject.Carrier == Carrier {
+        guard let span = context.inMemorySpanContext else { return }
+        injector.inject("00-\(span.traceID)-\(span.spanID)-01", forKey: "traceparent", into: &carrier)
+    }
+}

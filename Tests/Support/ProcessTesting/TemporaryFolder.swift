@@ -1,0 +1,26 @@
+package import Foundation
+
+/// A folder for one test. It is removed with its content when the object is deallocated.
+package final class TemporaryFolder: Sendable {
+    package let url: URL
+
+    /// Creates the folder.
+    ///
+    /// - Throws: `CocoaError` when the system's temporary folder is not writable.
+    package init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// A folder in it that does not exist yet.
+    package func fresh() -> URL { url.appendingPathComponent(UUID().uuidString) }
+
+    /// Writes a file, and the folders above it.
+    package func write(_ text: String, to path: String) throws {
+        let file = url.appendingPathComponent(path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+}
