@@ -108,6 +108,7 @@ enum AllowTable {
         "CompositionTests": [
             "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows",
         ],
+        "MultipartFormsTests": ["MultipartForms"],
         "ArticlesUITests": ["ArticlesUI", "AuthInterface", "AuthTesting", "DataAPI"],
         "ArticlesAppTests": [
             "ArticlesApp", "ArticlesUI", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging",
