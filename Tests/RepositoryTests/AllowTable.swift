@@ -80,9 +80,10 @@ enum AllowTable {
         "StorageTests": [
             "ConcurrencyPrimitives", "AuthInterface", "Storage", "AuthTesting", "ProcessTesting", "Peer",
         ],
+        // TokenRefresh: a fleet of engines over one database.
         "PostgreSQLStorageTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "Storage", "PostgreSQLStorage", "AuthTesting", "ProcessTesting",
-            "Peer",
+            "ConcurrencyPrimitives", "AuthInterface", "Storage", "PostgreSQLStorage", "TokenRefresh", "AuthTesting",
+            "ProcessTesting", "Peer",
         ],
         "ImagingTests": ["Imaging"],
         "NetworkCombineTests": [
@@ -107,6 +108,7 @@ enum AllowTable {
         "CompositionTests": [
             "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows",
         ],
+        "MultipartFormsTests": ["MultipartForms"],
         "ArticlesUITests": ["ArticlesUI", "AuthInterface", "AuthTesting", "DataAPI"],
         "ArticlesAppTests": [
             "ArticlesApp", "ArticlesUI", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging",

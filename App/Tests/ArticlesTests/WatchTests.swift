@@ -21,6 +21,7 @@ import Testing
             try await home.run(["login", "social", "--provider", "apple", "--development-name", "A"] + base).status == 0
         )
         let program = try home.start(["watch", "--after", "0"] + base, [:])
+        defer { program.kill() }
         var lines = program.lines.makeAsyncIterator()
         func create() async throws {
             #expect(try await home.run(["create", "--title", "a", "--body", "b"] + base).status == 0)

@@ -40,6 +40,7 @@ import Testing
             let program = try SpawnedProgram(
                 SpawnedProgram.executable("BackendProcess"), [folder.appendingPathComponent("db").path, "3000"],
                 environment: ProcessInfo.processInfo.environment)
+            defer { program.kill() }
             let line = try await program.lines.first { _ in true }.required("the URL of the server")
             let url = try URL(string: line).required("a URL")
             _ = try await TestClient(url).signIn()
@@ -77,6 +78,7 @@ import Testing
                 let program = try SpawnedProgram(
                     SpawnedProgram.executable("BackendProcess"), [database],
                     environment: ProcessInfo.processInfo.environment)
+                defer { program.kill() }
                 let line = try await program.lines.first { _ in true }.required("the URL of the server")
                 let url = try URL(string: line).required("a URL")
                 #expect(try leftovers(folder).isEmpty)
@@ -85,7 +87,8 @@ import Testing
                 if isKilled {
                     program.kill()
                 } else {
-                    for connection in connections { try await connection.close() }
+                    // On a machine under load the server may have closed it.
+                    for connection in connections { try? await connection.close() }
                     #expect(try await TestClient(url).register().status == 201)
                     program.kill(SIGTERM)
                 }
@@ -109,7 +112,7 @@ import Testing
             }
             #expect(refused.status == 503 && refused.code == "UPLOAD_SPACE_EXHAUSTED")
             #expect(refused.header("Retry-After") == "1")
-            try await first.close()
+            try? await first.close()
             var status = 503
             while status == 503 {
                 status = try await TestClient(backend).register(MultipartBody.registration(image: image)).status

@@ -22,7 +22,7 @@ package enum Phrase: String, CaseIterable, Sendable {
     init?(errorCode code: String, status: Int?) {
         switch code {
         case "unacceptableStatus", "unsuccessful": self.init(status: status)
-        case "connectionFailed", "transportFailed": self = .errorNoConnection
+        case "connectionFailed", "proxyRefused", "transportFailed": self = .errorNoConnection
         case "timedOut", "deadlineExceeded": self = .errorTimedOut
         case "tlsFailed", "cleartextRefused", "redirectRefused": self = .errorInsecure
         case "decodingFailed", "invalidResponse", "responseTooLarge", "tooManyRedirects": self = .errorResponse

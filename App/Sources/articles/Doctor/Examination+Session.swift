@@ -10,13 +10,13 @@ extension Examination {
     mutating func checkToken() async {
         switch stored {
         case .active(let bundle): await check(bundle)
-        case .tombstone(let ended) where ended.reason == .moved:
+        case .tombstone(let tombstone) where tombstone.reason == .moved:
             checks.append(
                 .warning(
-                    "token", "no session: it was moved at \(ended.date.formatted(.iso8601))",
+                    "token", "no session: it was moved at \(tombstone.date.formatted(.iso8601))",
                     "if it did not arrive, run 'articles session export' with its file again; or \(Self.signIn)"))
-        case .tombstone(let ended):
-            let text = StatusObject.Ending(ended.reason, date: ended.date)?.text ?? "not known why"
+        case .tombstone(let tombstone):
+            let text = StatusObject.Ending(tombstone.reason, date: tombstone.date)?.text ?? "not known why"
             checks.append(.warning("token", "no session: the last one ended (\(text))", Self.signIn))
         case .empty: checks.append(.warning("token", "not signed in", Self.signIn))
         case nil: checks.append(.failure("token", "not known: the store cannot be read", "see the line on the store"))
