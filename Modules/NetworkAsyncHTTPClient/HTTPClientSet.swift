@@ -42,7 +42,7 @@ final class HTTPClientSet: Sendable {
                     try SurplusByteHandler(handler).attach(to: channel)
                 }
             }
-            configuration.http2ConnectionDebugInitializer = { channel in pins.verify(channel) {} }
+            configuration.http2ConnectionDebugInitializer = { channel in pins.verify(channel) { log.noteConnection() } }
             configuration.http2StreamChannelDebugInitializer = { channel in
                 channel.eventLoop.submit { _ = try log.attach(to: channel) }
             }
@@ -50,8 +50,7 @@ final class HTTPClientSet: Sendable {
             let client = HTTPClient(
                 eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
             return PooledHTTPClient(
-                client, log: log, proxy: configuration.proxy.map { "\($0.host):\($0.port)" },
-                keepsConnections: key.use.keepsConnections, isOwned: true)
+                client, log: log, proxy: configuration.proxy.map { "\($0.host):\($0.port)" }, isOwned: true)
         }
     }
 
@@ -90,16 +89,12 @@ final class PooledHTTPClient: Sendable {
     let log: ResponseLog?
     /// The host and port of its proxy, where it is known.
     let proxy: String?
-    private let keepsConnections: Bool
     private let isOwned: Locked<Bool>
 
-    init(
-        _ client: HTTPClient, log: ResponseLog?, proxy: String? = nil, keepsConnections: Bool = true, isOwned: Bool
-    ) {
+    init(_ client: HTTPClient, log: ResponseLog?, proxy: String? = nil, isOwned: Bool) {
         self.client = client
         self.log = log
         self.proxy = proxy
-        self.keepsConnections = keepsConnections
         self.isOwned = Locked(isOwned)
     }
 
@@ -114,7 +109,7 @@ final class PooledHTTPClient: Sendable {
     }
 
     /// Whether its pool can hold a connection that has closed. A connection that could not be made is not one.
-    var mayHaveClosedConnection: Bool { keepsConnections && log?.hadConnection ?? true }
+    var mayHaveClosedConnection: Bool { log?.hadConnection ?? true }
 
     private func takeOwnership() -> Bool {
         isOwned.withLock { isOwned in

@@ -37,9 +37,11 @@ final class ResponseLog: Sendable {
         let decompressor = try operations.handler(type: NIOHTTPResponseDecompressor.self)
         let handler = ResponseLogHandler(self)
         try operations.addHandler(handler, position: .before(decompressor))
-        state.withLock { $0.hadConnection = true }
+        noteConnection()
         return handler
     }
+
+    func noteConnection() { state.withLock { $0.hadConnection = true } }
 
     /// Whether there has been a connection.
     var hadConnection: Bool { state.withLock { $0.hadConnection } }

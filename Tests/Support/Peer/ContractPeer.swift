@@ -6,10 +6,10 @@ import NetworkTesting
 ///
 /// It writes `kept`, or `broken` and what was observed. It writes nothing when the rule ends the process.
 enum ContractPeer {
-    /// The longest time for the rule. A rule that takes longer is broken.
-    private static let timeLimit: Duration = .seconds(150)
-
-    static func run(rule: String) async {
+    /// - Parameters:
+    ///   - rule: The name of the rule.
+    ///   - timeLimit: The longest time for the rule. A rule that takes longer is broken.
+    static func run(rule: String, timeLimit: Duration) async {
         do {
             try await TransportContract.check(only: [rule], timeLimit: timeLimit) { URLSessionTransport() }
             StandardIO.write("kept")

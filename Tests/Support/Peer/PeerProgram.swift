@@ -7,7 +7,7 @@ import Foundation
 /// | `refresh` | FOLDER | an engine over a session in a file, see ``RefreshPeer`` |
 /// | `storage` | COMMAND FOLDER [NUMBER] | uses a store without an engine, see ``StorageCommand`` |
 /// | `server` | | an HTTP server for measurements, see ``ServerPeer`` |
-/// | `contract` | RULE | checks a rule of a contract with URLSession, see ``ContractPeer`` |
+/// | `contract` | RULE SECONDS | checks a rule of a contract with URLSession, see ``ContractPeer`` |
 /// | `fleet` | CONNECTION ACCOUNT GENERATION | an engine over a session in PostgreSQL, see `FleetPeer` |
 /// | `accounts` | CONNECTION PREFIX ACCOUNTS WIDTH ROUNDS yes\|no | many sessions in PostgreSQL, see `AccountsPeer` |
 ///
@@ -22,7 +22,8 @@ struct PeerProgram {
             await RefreshPeer(folder: URL(fileURLWithPath: arguments[0])).run()
         case "storage" where arguments.count >= 2: await StoragePeer.run(arguments)
         case "server" where arguments.isEmpty: (try? ServerPeer.run()) ?? fail()
-        case "contract" where arguments.count == 1: await ContractPeer.run(rule: arguments[0])
+        case "contract" where arguments.count == 2:
+            await ContractPeer.run(rule: arguments[0], timeLimit: .seconds(Int(arguments[1]) ?? 0))
         #if PostgreSQL
         case "fleet": await FleetPeer(arguments)?.run() ?? fail()
         case "accounts": await AccountsPeer(arguments)?.run() ?? fail()
