@@ -144,8 +144,10 @@ bench-imaging: ## Measure what fitting a photo of 12 megapixels costs beside the
 
 .PHONY: bench-network
 bench-network: ## Measure what calls cost beside the libraries below the transports, and the memory of a gigabyte
-	BENCH=1 LATCHKEY_MODULE=NetworkAsyncHTTPClient swift test -c release -Xswiftc -enable-testing --scratch-path .build-bench \
-		--traits AsyncHTTPClient --filter NetworkCostTests
+	for suite in NetworkMemoryTests NetworkCostTests; do \
+		BENCH=1 LATCHKEY_MODULE=NetworkAsyncHTTPClient swift test -c release -Xswiftc -enable-testing \
+			--scratch-path .build-bench --traits AsyncHTTPClient --filter "^NetworkAsyncHTTPClientTests\.$$suite" || exit 1; \
+	done
 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs

@@ -2,6 +2,7 @@ import Foundation
 
 @testable import Imaging
 @testable import NetworkCore
+@testable import TokenRefresh
 
 /// What libFuzzer calls with each input. The environment names the parser.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -40,6 +41,16 @@ private let parsers: [String: @Sendable (Data) throws -> Void] = [
         precondition(!Redaction(secrets: ["very-secret"]).text(text(data)).contains("very-secret"))
     },
     "dates": { data in _ = HTTPDate(text(data)) },
+    "claims": { data in
+        // A payload in the alphabet of base64url, so that every input reaches the JSON.
+        let payload = data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        for token in ["a.\(payload.replacing("=", with: "")).b", text(data)] {
+            guard let claims = JSONWebTokenClaims(token) else { continue }
+            for date in [claims.expiresAt, claims.issuedAt].compactMap(\.self) {
+                precondition((0...253_402_300_799).contains(date.timeIntervalSince1970))
+            }
+        }
+    },
     "jpeg": { data in
         // The signature is given, so that every input reaches the segments.
         let file = Data([0xFF, 0xD8, 0xFF]) + data

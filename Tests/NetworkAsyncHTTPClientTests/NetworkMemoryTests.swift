@@ -7,14 +7,18 @@ import Testing
 @testable import NetworkAsyncHTTPClient
 
 /// The memory that a gigabyte takes in each direction: `make bench-network`. The server is another process.
-extension NetworkCostTests {
+@Suite(
+    .serialized,
+    .enabled(if: ProcessInfo.processInfo.environment["BENCH"] != nil, "a measurement: make bench-network")
+)
+struct NetworkMemoryTests {
     private static let gigabyte = 1_024 * 1_024 * 1_024
     private static let megabyte = 1_024 * 1_024
 
     @Test func `a gigabyte takes at most 16 MB over AsyncHTTPClient`() async throws {
         let transport = AsyncHTTPClientTransport()
         for (direction, peak) in try await Self.peaks(over: transport, rate: 0) {
-            Self.print("AsyncHTTPClient, 1 GB \(direction): peak \(peak) MB over idle")
+            NetworkCostTests.print("AsyncHTTPClient, 1 GB \(direction): peak \(peak) MB over idle")
             #expect(peak <= 16, "\(direction)")
         }
     }
@@ -22,7 +26,7 @@ extension NetworkCostTests {
     @Test func `a gigabyte takes at most 32 MB over URLSession, where the server is paced`() async throws {
         let transport = URLSessionTransport()
         for (direction, peak) in try await Self.peaks(over: transport, rate: 100 * Self.megabyte) {
-            Self.print("URLSession, 1 GB \(direction): peak \(peak) MB over idle")
+            NetworkCostTests.print("URLSession, 1 GB \(direction): peak \(peak) MB over idle")
             #expect(peak <= 32, "\(direction)")
         }
     }

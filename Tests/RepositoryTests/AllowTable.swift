@@ -53,6 +53,7 @@ enum AllowTable {
         "HandlerTesting": ["NetworkCore", "NetworkTesting"],
         "Peer": [
             "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "Storage", "PostgreSQLStorage", "AuthTesting",
+            "NetworkCore", "NetworkTesting",
         ],
         "ConcurrencyPrimitivesTests": ["ConcurrencyPrimitives", "AuthTesting"],
         "AuthInterfaceTests": ["ConcurrencyPrimitives", "AuthInterface"],
@@ -66,7 +67,7 @@ enum AllowTable {
         ],
         "NetworkAsyncHTTPClientTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkAsyncHTTPClient", "AuthTesting",
-            "NetworkTesting",
+            "NetworkTesting", "ProcessTesting", "Peer",
         ],
         "DataAPITests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "DataAPI", "AuthTesting", "NetworkTesting",
@@ -79,16 +80,19 @@ enum AllowTable {
         "StorageTests": [
             "ConcurrencyPrimitives", "AuthInterface", "Storage", "AuthTesting", "ProcessTesting", "Peer",
         ],
+        // TokenRefresh: a fleet of engines over one database.
         "PostgreSQLStorageTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "Storage", "PostgreSQLStorage", "AuthTesting", "ProcessTesting",
-            "Peer",
+            "ConcurrencyPrimitives", "AuthInterface", "Storage", "PostgreSQLStorage", "TokenRefresh", "AuthTesting",
+            "ProcessTesting", "Peer",
         ],
         "ImagingTests": ["Imaging"],
         "NetworkCombineTests": [
             "AuthInterface", "NetworkCore", "NetworkCombine", "TokenRefresh", "AuthTesting", "NetworkTesting",
         ],
         "AuthTestingTests": ["ConcurrencyPrimitives", "AuthInterface", "AuthTesting"],
-        "NetworkTestingTests": ["ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTesting"],
+        "NetworkTestingTests": [
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTesting", "ProcessTesting", "Peer",
+        ],
         "RepositoryTests": ["ProcessTesting"],
         "ProgramTesting": [],
         "BackendProcess": ["DevBackend"],

@@ -10,15 +10,8 @@ import ConcurrencyPrimitives
 /// first login. A login that the server does not know starts with the first refresh token that is used, so that a test
 /// can start from a stored `AuthInterface.TokenBundle.fixture(_:generation:isRefreshable:expiresAt:)`.
 public final class RotatingTokenServer: Sendable {
-    private struct Family {
-        var ordinal: Int
-        var isRevoked = false
-        /// The idempotency key with which each refresh token was used, by its ordinal.
-        var keys: [Int: String] = [:]
-    }
-
     private struct State {
-        var families: [String: Family] = [:]
+        var families: [String: TokenFamily] = [:]
         var logins: [String: Int] = [:]
         var requests = 0
         var rotations = 0
@@ -72,7 +65,7 @@ public final class RotatingTokenServer: Sendable {
         let login = state.withLock { state in
             state.logins[user, default: 0] += 1
             let login = "\(user)\(state.logins[user, default: 1])"
-            state.families[login] = Family(ordinal: 0)
+            state.families[login] = TokenFamily()
             return login
         }
         return .fixture(login, expiresIn: lifetime)
@@ -113,7 +106,7 @@ public final class RotatingTokenServer: Sendable {
         guard let token = IssuedToken(accessToken), token.kind == .access else { return false }
         return state.withLock { state in
             guard let family = state.families[token.login] else { return false }
-            return !family.isRevoked && token.ordinal <= family.ordinal
+            return !family.isRevoked && token.ordinal <= family.current
         }
     }
 
@@ -122,36 +115,22 @@ public final class RotatingTokenServer: Sendable {
     /// - Parameter token: Any token of it.
     public func revoke(_ token: String) {
         guard let token = IssuedToken(token) else { return }
-        state.withLock { $0.families[token.login, default: Family(ordinal: token.ordinal)].isRevoked = true }
+        state.withLock { $0.families[token.login, default: TokenFamily(current: token.ordinal)].revoke() }
     }
 
     private func next(after token: IssuedToken, key: String?, in state: inout State) -> Int? {
         guard token.kind == .refresh else { return nil }
-        var family = state.families[token.login] ?? Family(ordinal: token.ordinal)
-        defer { state.families[token.login] = family }
-        if family.isRevoked { return nil }
-        if token.ordinal == family.ordinal {
-            family.keys[token.ordinal] = key
-            family.ordinal += 1
-            state.rotations += 1
-            return family.ordinal
+        let use = state.families[token.login, default: TokenFamily(current: token.ordinal)]
+            .use(token.ordinal, key: key, tolerating: tolerance)
+        switch use {
+        case .rotated: state.rotations += 1
+        // A grace window is no repetition: the count is that of keys.
+        case .repeated: if tolerance == .sameKey { state.repetitions += 1 }
+        case .lateRepetition: state.lateRepetitions += 1
+        case .reuse: state.reuses += 1
+        case .revoked: break
         }
-        let isPredecessor = token.ordinal == family.ordinal - 1
-        switch tolerance {
-        case .sameKey where key != nil && family.keys[token.ordinal] == key:
-            guard isPredecessor else {
-                state.lateRepetitions += 1
-                return nil
-            }
-            state.repetitions += 1
-            return family.ordinal
-        case .within where isPredecessor:
-            return family.ordinal
-        case .none, .sameKey, .within:
-            state.reuses += 1
-            family.isRevoked = true
-            return nil
-        }
+        return use == .rotated || use == .repeated ? state.families[token.login]?.current : nil
     }
 }
 

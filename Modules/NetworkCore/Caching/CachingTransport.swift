@@ -41,21 +41,24 @@ public struct CachingTransport: HTTPTransport {
     /// - Returns: The response. With `only-if-cached` and nothing to serve, its status is 504.
     /// - Throws: As the transport underneath.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        // Before the cache is asked: what a session's end deletes must not come back by a revalidation that starts later.
+        let epoch = cache.epoch
         let control = CacheControl(request.head.headers)
         guard request.isCacheable, !control.has("no-store") else { return try await performUnstored(request) }
         let key = CachedResponse.Key(session: request.context.session, url: request.head.url)
         guard let kept = cache.response(for: key, to: request.head) else {
             guard !control.has("only-if-cached") else { return .gatewayTimeout(request) }
-            return try await fetch(request, key)
+            return try await fetch(request, key, epoch: epoch)
         }
         let freshness = Freshness(of: kept, now: request.context.clock.date, uptime: request.context.clock.uptime)
         if freshness.serves(control) { return kept.served(to: request, age: freshness.age) }
         guard !control.has("only-if-cached") else { return .gatewayTimeout(request) }
         if freshness.servesWhileRevalidating(control) {
-            revalidateLater(kept, request, key)
+            revalidateLater(kept, request, key, epoch: epoch)
             return kept.served(to: request, age: freshness.age)
         }
-        return try await revalidate(kept, request, key, servesOnError: freshness.servesOnError(control))
+        let servesOnError = freshness.servesOnError(control)
+        return try await revalidate(kept, request, key, epoch: epoch, servesOnError: servesOnError)
     }
 
     private func performUnstored(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
@@ -73,9 +76,10 @@ public struct CachingTransport: HTTPTransport {
         return response
     }
 
-    private func fetch(_ request: HTTPTransportRequest, _ key: CachedResponse.Key) async throws -> HTTPTransportResponse
-    {
-        let (epoch, requestedAt) = (cache.epoch, request.context.clock.date)
+    private func fetch(
+        _ request: HTTPTransportRequest, _ key: CachedResponse.Key, epoch: Int
+    ) async throws -> HTTPTransportResponse {
+        let requestedAt = request.context.clock.date
         let response = try await next.perform(request)
         if [401, 403].contains(response.head.status) { cache.remove(key) }
         return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
@@ -83,9 +87,10 @@ public struct CachingTransport: HTTPTransport {
 
     /// Asks the server whether a kept response is still valid.
     private func revalidate(
-        _ kept: CachedResponse, _ request: HTTPTransportRequest, _ key: CachedResponse.Key, servesOnError: Bool
+        _ kept: CachedResponse, _ request: HTTPTransportRequest, _ key: CachedResponse.Key, epoch: Int,
+        servesOnError: Bool
     ) async throws -> HTTPTransportResponse {
-        let (epoch, clock) = (cache.epoch, request.context.clock)
+        let clock = request.context.clock
         let requestedAt = clock.date
         let response: HTTPTransportResponse
         do {
@@ -110,13 +115,16 @@ public struct CachingTransport: HTTPTransport {
     }
 
     /// Revalidates behind the response that was served, once at a time.
-    private func revalidateLater(_ kept: CachedResponse, _ request: HTTPTransportRequest, _ key: CachedResponse.Key) {
+    private func revalidateLater(
+        _ kept: CachedResponse, _ request: HTTPTransportRequest, _ key: CachedResponse.Key, epoch: Int
+    ) {
         guard revalidations.withLock({ $0.insert(key).inserted }) else { return }
         var quiet = request
         quiet.onEvent = nil
         Task { [quiet] in
             defer { revalidations.withLock { _ = $0.remove(key) } }
-            guard let response = try? await revalidate(kept, quiet, key, servesOnError: true) else { return }
+            let response = try? await revalidate(kept, quiet, key, epoch: epoch, servesOnError: true)
+            guard let response else { return }
             _ = try? await response.body.collect(upTo: cache.maximumEntrySize)
         }
     }

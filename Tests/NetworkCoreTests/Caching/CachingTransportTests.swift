@@ -9,6 +9,22 @@ import Testing
 private let alice = SessionID(rawValue: "session-a")
 private let bob = SessionID(rawValue: "session-b")
 
+/// Responds with what is stale at once, and counts the bodies that were read to their end.
+private struct EndlessTransport: HTTPTransport {
+    let ends = Locked(0)
+
+    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=0, stale-while-revalidate=60", "ETag": "\"1\""]
+        let rest = Locked(["body"])
+        let body = HTTPBody(pull: {
+            let piece = rest.withLock { $0.popLast() }
+            if piece == nil { ends.withLock { $0 += 1 } }
+            return piece.map { Data($0.utf8) }
+        })
+        return HTTPTransportResponse(head: HTTPResponseHead(status: 200, headers: headers), body: body)
+    }
+}
+
 @Suite("CachingTransport", .timeLimit(.minutes(10)))
 struct CachingTransportTests {
     typealias Action = LoopbackServer.Action
@@ -55,6 +71,24 @@ struct CachingTransportTests {
     /// A response whose body is the number of the request.
     static func numbered(_ headers: [String: String]) -> @Sendable (LoopbackServer.Request, Int) -> Action {
         { _, number in .respond(200, headers: headers, body: Data("\(number)".utf8)) }
+    }
+
+    @Test func `a revalidation that starts after a session's end stores nothing`() async throws {
+        let server = EndlessTransport()
+        let get = Exchange(
+            transport: CachingTransport(server, cache: cache), url: try #require(URL(string: "https://a.example")),
+            clock: clock)
+        for round in 1...200 {
+            _ = try await get(session: alice)
+            clock.advance(by: .seconds(1))
+            // Served as it is, and revalidated behind it.
+            _ = try await get(session: alice)
+            cache.deleteResponses(of: alice)
+            while server.ends.withLock({ $0 }) < round * 2 { await Task.yield() }
+            for _ in 0..<20 { await Task.yield() }
+            #expect(cache.count == 0)
+            cache.deleteResponses(of: alice)
+        }
     }
 
     @Test(arguments: [

@@ -40,14 +40,20 @@ enum ServerPeer {
         return true
     }
 
+    private static func wait(until date: Date) {
+        let never = NSCondition()
+        never.lock()
+        while never.wait(until: date) {}
+        never.unlock()
+    }
+
     private static func send(_ count: Int, atMost rate: Int, to connection: LoopbackConnection) -> Bool {
         let start = Date()
         var sent = 0
         while sent < count {
             guard connection.write(piece.prefix(count - sent)) else { return false }
             sent += piece.count
-            let ahead = rate == 0 ? 0 : Double(sent) / Double(rate) - Date().timeIntervalSince(start)
-            if ahead > 0 { Thread.sleep(forTimeInterval: ahead) }
+            if rate > 0 { wait(until: start + Double(sent) / Double(rate)) }
         }
         return true
     }

@@ -1,4 +1,5 @@
 import AuthInterface
+import AuthTesting
 
 @testable import TokenRefresh
 
@@ -19,15 +20,8 @@ struct RotatingServer {
     }
 
     struct Family: Hashable {
-        struct Use: Hashable {
-            let number: Int
-            let key: String
-        }
-
-        /// The number of the refresh token that is valid.
-        var current = 0
+        var tokens = TokenFamily()
         var status = Status.live
-        var uses: Set<Use> = []
     }
 
     var honoursKeys = false
@@ -41,20 +35,16 @@ struct RotatingServer {
     mutating func process(_ number: Int, of session: SessionID, key: String) -> (Response, text: String) {
         guard var family = families[session], family.status == .live else { return (.rejected, "rejects it: revoked") }
         defer { families[session] = family }
-        let use = Family.Use(number: number, key: key)
-        if number == family.current {
-            family.current += 1
-            if honoursKeys { family.uses.insert(use) }
-            return (.tokens(family.current), "rotates r\(number) to r\(family.current)")
+        let use = family.tokens.use(number, key: key, tolerating: honoursKeys ? .sameKey : .none)
+        let current = family.tokens.current
+        switch use {
+        case .rotated: return (.tokens(current), "rotates r\(number) to r\(current)")
+        case .repeated: return (.tokens(current), "repeats r\(current) for the same key")
+        case .lateRepetition: return (.rejected, "rejects the old r\(number), which has its key")
+        case .reuse, .revoked:
+            family.status = .revokedByReuse
+            return (.rejected, "takes the re-use of r\(number) for theft")
         }
-        if family.uses.contains(use) {
-            guard number == family.current - 1 else {
-                return (.rejected, "rejects the old r\(number), which has its key")
-            }
-            return (.tokens(family.current), "repeats r\(family.current) for the same key")
-        }
-        family.status = .revokedByReuse
-        return (.rejected, "takes the re-use of r\(number) for theft")
     }
 
     mutating func revoke(_ session: SessionID) {
@@ -67,14 +57,14 @@ struct RotatingServer {
         for (session, family) in families {
             var inner = Hasher()
             inner.combine(session)
-            inner.combine(family.current)
+            inner.combine(family.tokens.current)
             inner.combine(family.status)
             sum &+= inner.finalize()
-            for use in family.uses {
+            for (number, key) in family.tokens.keys {
                 var inner = Hasher()
                 inner.combine(session)
-                inner.combine(use.number)
-                Perspective.feed(use.key, swapped: swapped, into: &inner)
+                inner.combine(number)
+                Perspective.feed(key, swapped: swapped, into: &inner)
                 sum &+= inner.finalize()
             }
         }

@@ -11,7 +11,7 @@ struct Examination {
     private static let leaseLimit: Duration = .seconds(2)
 
     /// How long to wait for a response.
-    static let responseLimit: Duration = .seconds(15)
+    static let responseLimit: Duration = .seconds(30)
 
     /// How far the device's clock may differ from the server's without a warning. `Date` counts whole seconds.
     private static let clockTolerance: TimeInterval = 30
