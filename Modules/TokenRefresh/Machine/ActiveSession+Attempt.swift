@@ -147,7 +147,7 @@ extension ActiveSession {
         refreshedAt = found.age(at: context.now.date).flatMap {
             $0 < context.policy.freshness ? context.now.uptime - $0 : nil
         }
-        key = found.refreshIntent?.idempotencyKey
+        key = CallKey(of: found.refreshIntent)
         wasAmbiguous = false
     }
 
@@ -165,10 +165,10 @@ extension ActiveSession {
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
         guard let intent = stored?.refreshIntent else { return record(over: stored, id, &context) }
-        key = intent.idempotencyKey
+        key = CallKey(of: intent)
         switch permission(after: intent, ownerMayCall: ownerMayCall, context) {
         case .now: record(over: stored, id, &context)
-        case .tolerated(let end): record(over: stored, isAbandoned: true, callBefore: end, id, &context)
+        case .tolerated(let repetition): record(over: stored, repeating: repetition, id, &context)
         case .later(let wait):
             let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
             failAttempt(error, atLeast: wait, &context)
@@ -189,16 +189,17 @@ extension ActiveSession {
         }
         guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
         let age = context.age(of: rival)
+        let limit = context.policy.longestCall
         switch context.settings.tolerance {
-        case .sameKey: return .tolerated(until: nil)
+        case .sameKey: return .tolerated(Repetition())
         case .within(let window):
-            if let age, age < window { return .tolerated(until: uptime + window - age) }
+            guard let age, age < min(window, limit) else { break }
+            return .tolerated(Repetition(date: rival.date, since: uptime - age, until: uptime + window - age))
         case .none: break
         }
         // The date was written by another clock, or this one was set since. The time since this process first saw the
         // intent is measured here.
         let known = max(age ?? .zero, uptime - seenAt)
-        let limit = context.policy.longestCall
         return known < limit ? .later(in: limit - known) : .now
     }
 

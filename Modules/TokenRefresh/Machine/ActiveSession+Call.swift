@@ -9,26 +9,22 @@ extension ActiveSession {
     /// no other process, and no later start, can use it. A later write stores it with the intent.
     mutating func record(
         over stored: TokenBundle?,
-        isAbandoned: Bool = false,
-        callBefore: Duration? = nil,
+        repeating repetition: Repetition? = nil,
         _ id: AttemptID,
         _ context: inout MachineContext
     ) {
-        let intent = RefreshIntent(
-            idempotencyKey: currentKey(&context),
-            owner: context.settings.owner,
-            date: context.now.date,
-            isAbandoned: isAbandoned
-        )
+        let (key, date) = (currentKey(&context), repetition?.date ?? context.now.date)
+        let intent = intent(key, at: date, isAbandoned: repetition != nil, context)
+        let uptime = context.now.uptime
         let mustWait = isStored || mayBeStored(context)
         let version = context.write(.bundle(bundle.with(refreshIntent: intent), over: predecessor(stored)))
         if mustWait {
-            let uptime = context.now.uptime
-            let end = min(uptime + context.policy.deadline, callBefore ?? .seconds(Int32.max))
-            let recording = Recording(intent: intent, version: version, since: uptime, callBefore: end)
+            let end = min(uptime + context.policy.deadline, repetition?.until ?? .seconds(Int32.max))
+            let since = repetition?.since ?? uptime
+            let recording = Recording(intent: intent, version: version, since: since, callBefore: end)
             phase = .refreshing(id, .recording(recording))
         } else {
-            makeCall(intent, since: context.now.uptime, id, &context)
+            makeCall(intent, since: uptime, id, &context)
         }
     }
 
@@ -56,19 +52,31 @@ extension ActiveSession {
     }
 
     /// Drops the intent of a call that is not made, or the end of a session that stays. Tokens that are not stored yet
-    /// are still written.
+    /// are still written, with the key of an earlier call: the server may know it (G12).
     mutating func forgetIntent(_ context: inout MachineContext) {
         if persistence == .current {
             context.forgetWrites()
         } else {
-            _ = context.write(.bundle(bundle, over: predecessor(nil)))
+            let earlier = key.flatMap { key in
+                key.isUsed ? intent(key.value, at: context.now.date, context) : nil
+            }
+            _ = context.write(.bundle(bundle.with(refreshIntent: earlier), over: predecessor(nil)))
         }
     }
 
     mutating func currentKey(_ context: inout MachineContext) -> String {
-        let key = key ?? context.newKey()
+        let key = key ?? CallKey(new: context.newKey())
         self.key = key
-        return key
+        return key.value
+    }
+
+    private func intent(
+        _ key: String,
+        at date: Date,
+        isAbandoned: Bool = false,
+        _ context: MachineContext
+    ) -> RefreshIntent {
+        RefreshIntent(idempotencyKey: key, owner: context.settings.owner, date: date, isAbandoned: isAbandoned)
     }
 
     mutating func makeCall(
@@ -85,6 +93,7 @@ extension ActiveSession {
             session: bundle.session,
             idempotencyKey: currentKey(&context)
         )
+        key?.isUsed = true
         phase = .refreshing(id, .calling(isReplay: isReplay))
         call = Call(id: id, startedAt: context.now.uptime, generation: bundle.generation, intent: intent)
         context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))

@@ -146,8 +146,9 @@ extension ActiveSession {
         _ id: AttemptID,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it ends.
-        if let id = call?.id { context.emit(.cancelCall(id)) }
+        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or is
+        // abandoned.
+        if let id = call?.id { _ = callLimitPassed(id, &context) }
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
         key = nil
         guard tokens.accessToken.fitsHeaderField || hasNewRefreshToken else {

@@ -59,9 +59,34 @@ struct ActiveSession: Hashable, Sendable {
     /// Whether a call may be made where an intent was found (rule 4).
     enum CallPermission {
         case now
-        /// Another call may be under way, and the server tolerates this one until then.
-        case tolerated(until: Duration?)
+        /// Another call may be under way, and the server tolerates this one.
+        case tolerated(Repetition)
         case later(in: Duration)
+    }
+
+    /// A call beside another one that may be under way. Where the tolerance of the server is a time, it counts from the
+    /// first call, so the intent of the repetition has the date of the first one, and both have one limit.
+    struct Repetition: Hashable, Sendable {
+        var date: Date?
+        var since: Duration?
+        var until: Duration?
+    }
+
+    /// The key of all calls with one refresh token.
+    struct CallKey: Hashable, Sendable {
+        let value: String
+        /// A call may have been made with it.
+        var isUsed: Bool
+
+        /// The key of a call that was recorded earlier.
+        init?(of intent: RefreshIntent?) {
+            guard let intent else { return nil }
+            (value, isUsed) = (intent.idempotencyKey, true)
+        }
+
+        init(new value: String) {
+            (self.value, isUsed) = (value, false)
+        }
     }
 
     /// The call that spends, or has spent, the current refresh token.
@@ -134,7 +159,7 @@ struct ActiveSession: Hashable, Sendable {
     /// The waiters of a pause, or of a sign-in that is being stored.
     var queue = Waiters()
     /// The key of all calls with the current refresh token. `nil`: there was none (G12).
-    var key: String?
+    var key: CallKey?
     var failure: Failure?
     var failures = 0
     var wasAmbiguous = false
@@ -164,7 +189,7 @@ struct ActiveSession: Hashable, Sendable {
         persistence = .current
         isCountedFromReceipt = false
         phase = .resting
-        key = bundle.refreshIntent?.idempotencyKey
+        key = CallKey(of: bundle.refreshIntent)
     }
 
     // MARK: What is known

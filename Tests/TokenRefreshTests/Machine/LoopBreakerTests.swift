@@ -23,6 +23,13 @@ import Testing
         #expect(script.ask(5) == ["5: ada g2"])
     }
 
+    @Test func `An expired token is refreshed although its endpoint is in its cool-down`() {
+        var script = MachineScript.refreshedOnce(lifetime: .seconds(8))
+        #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == ["1: unauthorized"])
+        _ = script.pass(.seconds(9))
+        #expect(script.refused(2, refusal(script, 1, by: "GET /broken")) == ["call g1"])
+    }
+
     @Test func `A server that refuses everything causes one refresh a cool-down, for any number of endpoints`() {
         var script = MachineScript.refreshedOnce()
         var calls = 0

@@ -141,6 +141,19 @@ import Testing
         }
     }
 
+    @Test func `Rule 4: a tolerated call has the date and the limit of the call that it repeats`() {
+        var script = MachineScript.signedIn(isShared: true, tolerance: .within(.seconds(60)))
+        _ = script.pass(.seconds(100))
+        let first = intent(age: 40, isAbandoned: false, script)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0).with(refreshIntent: first), ownerMayCall: true) == ["mark ada g0"])
+        #expect(script.lastContent?.bundle?.refreshIntent?.date == first.date)
+        #expect(script.wrote() == ["call g0"])
+        #expect(script.pass(.seconds(79)).filter { $0.hasPrefix("cancel") } == [])
+        #expect(script.pass(.seconds(1)).filter { $0.hasPrefix("cancel") }.count == 1)
+    }
+
     @Test func `Rule 4: the wait for another process's intent ends by the monotonic clock, not by its date`() {
         var script = MachineScript.signedIn(isShared: true)
         let stored = TokenBundle.stored("ada", 0).with(

@@ -89,6 +89,20 @@ import Testing
         #expect(content.replacement(for: .success(.active(.stored("ada", 5)))) != nil)
     }
 
+    @Test func `G12: tokens that could not be stored so far are stored with the key of an earlier call`() {
+        var script = MachineScript.unstored("bob")
+        #expect(script.reread(.success(.empty)) == ["intent bob g0", "call g0"])
+        let key = script.lastRequest?.idempotencyKey
+        _ = script.respond(TokenRefreshError(.unavailable, status: 503))
+        _ = script.storeFails()
+        // No timer is due, so nothing is written again yet.
+        script.uptime += .seconds(2)
+        #expect(script.refresh(3) == ["reread"])
+        #expect(script.reread(.failure(.locked)) == ["intent bob g0"])
+        #expect(script.storeFails().contains("3: storeUnavailable"))
+        #expect(script.lastContent?.bundle?.refreshIntent?.idempotencyKey == key)
+    }
+
     @Test func `G13: a pending save is dropped when the store holds newer tokens of another process`() {
         var script = calling()
         #expect(script.send(.suspensionNear) == ["mark ada g0"])

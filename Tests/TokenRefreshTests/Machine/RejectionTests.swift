@@ -59,7 +59,7 @@ import Testing
         #expect(script.storeFails() == [])
         #expect(script.reread(.stored("ada", 0)) == ["reread"], "a write has ended since")
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
-        #expect(script.storeFails() == ["save bob g0", "2: storeUnavailable"])
+        #expect(script.storeFails() == ["intent bob g0", "2: storeUnavailable"], "with the key of the call")
     }
 
     @Test func `A store of one process ends the session at once when its write fails`() {

@@ -146,6 +146,20 @@ import Testing
         #expect(script.ask(3) == ["3: ada g1"])
     }
 
+    @Test func `G8: a call that a late response has made needless is abandoned when it does not end`() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        let hung = script.call
+        #expect(script.pass(.seconds(130)) == ["1: refreshUnavailable", "cancel call", "mark ada g0"])
+        _ = script.wrote()
+        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.respond(call: hung) == ["cancel call", "save ada g1"])
+        #expect(script.wrote() == ["2: ada g1"])
+        #expect(script.refresh(3) == ["3: refreshUnavailable"], "the second call is still under way")
+        #expect(script.pass(.seconds(10)) == [])
+        #expect(script.refresh(4) == ["call g1"])
+    }
+
     @Test func `G8: a late rejection counts, once the store has been read again`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)
