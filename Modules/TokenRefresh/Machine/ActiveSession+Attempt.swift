@@ -213,7 +213,8 @@ extension ActiveSession {
             return .ends(tombstone.reason, revoking: nil, inStore: true)
         case .active(let stored) where stored.session != bundle.session && isStored:
             return .isReplaced(by: stored)
-        case .active(let stored) where stored.displaces(bundle) && canStart:
+        // A call whose intent is marked has no lease: another process may have refreshed meanwhile.
+        case .active(let stored) where stored.displaces(bundle) && (canStart || call?.mark == .stored):
             adoptTokens(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)

@@ -95,7 +95,7 @@ extension ActiveSession {
         )
         key?.isUsed = true
         phase = .refreshing(id, .calling(isReplay: isReplay))
-        call = Call(id: id, startedAt: context.now.uptime, generation: bundle.generation, intent: intent)
+        call = Call(id: id, startedAt: since, generation: bundle.generation, intent: intent)
         context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))
         context.emit(.call(id, base: bundle, request))
     }

@@ -92,6 +92,7 @@ struct ActiveSession: Hashable, Sendable {
     /// The call that spends, or has spent, the current refresh token.
     struct Call: Hashable, Sendable {
         let id: AttemptID
+        /// From then on the limits and the tolerance count: the record of its intent, or the call that it repeats.
         let startedAt: Duration
         /// The generation of the bundle whose refresh token it spends.
         let generation: Int

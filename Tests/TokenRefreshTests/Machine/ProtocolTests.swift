@@ -154,6 +154,20 @@ import Testing
         #expect(script.pass(.seconds(1)).filter { $0.hasPrefix("cancel") }.count == 1)
     }
 
+    @Test func `Rule 4: a tolerated call whose response was lost is replayed within the first call's window`() {
+        for (passed, isReplayed) in [(19, true), (20, false)] {
+            var script = MachineScript.signedIn(isShared: true, tolerance: .within(.seconds(60)))
+            _ = script.pass(.seconds(100))
+            let first = intent(age: 40, isAbandoned: false, script)
+            _ = script.refused(1, generation: 0)
+            _ = script.leased()
+            _ = script.reread(.stored("ada", 0).with(refreshIntent: first), ownerMayCall: true)
+            _ = script.wrote()
+            _ = script.pass(.seconds(passed))
+            #expect(script.respond(.unavailable).contains("call g0") == isReplayed)
+        }
+    }
+
     @Test func `Rule 4: the wait for another process's intent ends by the monotonic clock, not by its date`() {
         var script = MachineScript.signedIn(isShared: true)
         let stored = TokenBundle.stored("ada", 0).with(

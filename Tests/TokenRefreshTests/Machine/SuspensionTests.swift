@@ -76,6 +76,19 @@ import Testing
         #expect(script.refresh(3) == ["call g1"])
     }
 
+    @Test func `G10: a check adopts the tokens of another process during a call that has no lease any more`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refresh(1)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
+        #expect(script.wrote() == ["release"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(.stored("ada", 1))) == ["1: signed in ada"])
+        #expect(script.respond() == [], "the response of an older generation is dropped")
+        #expect(script.ask(2) == ["2: ada g1"])
+    }
+
     // MARK: A lease that is lost
 
     /// An attempt under a lease that reads the store.
