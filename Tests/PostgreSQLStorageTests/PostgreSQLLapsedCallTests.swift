@@ -14,8 +14,8 @@ struct PostgreSQLLapsedCallTests {
     func `no other engine spends the refresh token until the call has ended`(process: ProcessIdentity) async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
-        limits.claim = .milliseconds(300)
-        limits.heartbeat = .seconds(3_600)
+        limits.claim = .seconds(3_600)
+        limits.heartbeat = .seconds(1_800)
         let mine = server.store(limits: limits)
         try await mine.save(.fixture())
         let gate = Gate()
@@ -23,6 +23,12 @@ struct PostgreSQLLapsedCallTests {
         let engine = TokenRefreshCoordinator(store: mine, handler: handler, clock: ManualTimeSource())
         let refresh = Task { _ = try await engine.refresh() }
         await gate.arrivals(atLeast: 1)
+        // The claim lapses: its owner could not renew it.
+        try await server.run(
+            """
+            UPDATE latchkey_tokens SET claim_heartbeat = clock_timestamp() - interval '2 seconds',
+                claim_expires = clock_timestamp() - interval '1 second' WHERE account = $1
+            """, [.text(mine.account)])
 
         let theirs = server.store(mine.account).owned(by: process)
         let others = ScriptedRefreshHandler()
