@@ -205,7 +205,9 @@ import Testing
         gate.open()
         #expect(await refresh.value == nil)
         await until { store.base.base.bundle?.generation == 1 }
-        #expect(await code { try await other.refresh() } == nil)
+        let later = TokenRefreshCoordinator(store: next, handler: others)
+        #expect(try await later.token().generation == 1)
+        #expect(others.calls.isEmpty)
     }
 
     @Test(arguments: [false, true])
