@@ -167,7 +167,9 @@ import Testing
     {
         let (store, activity, gate) = (store(.fixture()), ScriptedActivity(), Gate())
         let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
-        let engine = TokenRefreshCoordinator(store: store, handler: handler, activity: activity)
+        // Its clock stands still, so that a slow machine reaches no deadline.
+        let engine = TokenRefreshCoordinator(
+            store: store, handler: handler, clock: ManualTimeSource(), activity: activity)
         let refresh = Task { await code { try await engine.refresh() } }
         await gate.arrivals(atLeast: 1)
         activity.expire()
