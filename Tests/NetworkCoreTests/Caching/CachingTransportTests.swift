@@ -78,14 +78,14 @@ struct CachingTransportTests {
         let get = Exchange(
             transport: CachingTransport(server, cache: cache), url: try #require(URL(string: "https://a.example")),
             clock: clock)
-        for round in 1...200 {
+        for _ in 1...200 {
             _ = try await get(session: alice)
             clock.advance(by: .seconds(1))
             // Served as it is, and revalidated behind it.
             _ = try await get(session: alice)
             cache.deleteResponses(of: alice)
-            while server.ends.withLock({ $0 }) < round * 2 { await Task.yield() }
-            for _ in 0..<20 { await Task.yield() }
+            // The end of the session may come before the revalidation has sent a request.
+            for _ in 0..<100 { await Task.yield() }
             #expect(cache.count == 0)
             cache.deleteResponses(of: alice)
         }
