@@ -14,7 +14,7 @@ import Testing
         return "eyJhbGciOiJub25lIn0.\(encoded).c2ln"
     }
 
-    /// Dates are from 1970 to 9999, whatever the token says.
+    /// Dates are from 1970 to 9999 for any token.
     private static func check(_ token: String) {
         guard let claims = JSONWebTokenClaims(token) else { return }
         for date in [claims.expiresAt, claims.issuedAt].compactMap(\.self) {

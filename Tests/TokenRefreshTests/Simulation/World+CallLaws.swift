@@ -52,17 +52,13 @@ extension World {
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
         if other.base.generation < call.base.generation { return true }
         // The wall clock measures how long ago another process recorded its intent.
-        let age = now - other.since
-        if plan.rates.clockJumps > 0 || age >= plan.policy.longestCall.milliseconds - Self.margin { return true }
+        if plan.rates.clockJumps > 0 || now - other.since >= plan.policy.longestCall.milliseconds { return true }
         switch plan.tolerance {
         case .none: return false
         case .sameKey: return other.key == call.key
-        case .within(let window): return age < window.milliseconds + Self.margin
+        case .within(let window): return now - other.since < window.milliseconds
         }
     }
-
-    /// The most milliseconds between an intent, from which the limits count, and its call.
-    private static let margin = 100
 
     /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
     private mutating func checkIntent(of call: Call) {
