@@ -68,15 +68,15 @@ test: test-root test-traits test-consumers test-examples test-app ## Run all tes
 .PHONY: test-root
 test-root: setup-test ## Run the modules' tests without any trait
 	swift build --build-tests --explicit-target-dependency-import-check error
-	swift test --skip-build
+	.ci/test --skip-build
 
 .PHONY: test-traits
 test-traits: setup-test ## Run the modules' tests with all traits
-	swift test --enable-all-traits --scratch-path .build-traits --skip '^RepositoryTests\.'
+	.ci/test --enable-all-traits --scratch-path .build-traits --skip '^RepositoryTests\.'
 
 .PHONY: test-app
 test-app: setup-test ## Run the app's tests, end to end against the real server
-	swift test --package-path App
+	.ci/test --package-path App
 
 .PHONY: check-web
 check-web: articles ## Drive the screens in headless Chromium, and save pictures: make check-web PICTURES=folder
