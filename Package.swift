@@ -116,8 +116,8 @@ let systemLibraries: [Target] = [
 
 /// One test target for each module, and the programs that tests start as separate processes.
 let tests: [Target] = [
-    // Starts processes, reads their output and stops them; folders for their files.
-    .target(name: "ProcessTesting", path: "Tests/Support/ProcessTesting"),
+    // What the tests of several modules need: other processes, folders for their files, inputs for parsers, waiting.
+    .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
     // Another process, for the tests of several processes, and for what may end a process. No product.
     .executableTarget(
         name: "Peer",
@@ -136,21 +136,23 @@ let tests: [Target] = [
     .testTarget(
         name: "TokenRefreshTests",
         dependencies: [
-            "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "Storage", "ProcessTesting",
+            "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "Storage", "TestSupport",
             "Peer",
         ],
         path: "Tests/TokenRefreshTests"
     ),
     .testTarget(
         name: "NetworkCoreTests",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting"],
+        dependencies: [
+            "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting", "TestSupport",
+        ],
         path: "Tests/NetworkCoreTests"
     ),
     .testTarget(
         name: "NetworkAsyncHTTPClientTests",
         dependencies: [
             "NetworkAsyncHTTPClient", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
-            "NetworkTesting", "ProcessTesting", "Peer",
+            "NetworkTesting", "TestSupport", "Peer",
             .product(
                 name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
             .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
@@ -186,7 +188,7 @@ let tests: [Target] = [
     .testTarget(
         name: "StorageTests",
         dependencies: [
-            "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ProcessTesting", "Peer",
+            "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "TestSupport", "Peer",
         ],
         path: "Tests/StorageTests"
     ),
@@ -194,15 +196,16 @@ let tests: [Target] = [
         name: "PostgreSQLStorageTests",
         dependencies: [
             "PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
-            "ProcessTesting", "Peer",
+            "TestSupport", "Peer",
         ],
         path: "Tests/PostgreSQLStorageTests"
     ),
-    .testTarget(name: "ImagingTests", dependencies: ["Imaging"], path: "Tests/ImagingTests"),
+    .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"], path: "Tests/ImagingTests"),
     .testTarget(
         name: "NetworkCombineTests",
         dependencies: [
             "NetworkCombine", "NetworkCore", "AuthInterface", "TokenRefresh", "NetworkTesting", "AuthTesting",
+            "TestSupport",
         ],
         path: "Tests/NetworkCombineTests"
     ),
@@ -214,14 +217,14 @@ let tests: [Target] = [
     .testTarget(
         name: "NetworkTestingTests",
         dependencies: [
-            "NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "ProcessTesting", "Peer",
+            "NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "TestSupport", "Peer",
         ],
         path: "Tests/NetworkTestingTests"
     ),
     // Architecture, house rules, README. It reads the sources as text, and needs no module.
     .testTarget(
         name: "RepositoryTests",
-        dependencies: ["ProcessTesting"],
+        dependencies: ["TestSupport"],
         path: "Tests/RepositoryTests",
         exclude: ["Fixtures"]
     ),

@@ -1,5 +1,6 @@
 import Foundation
 import Imaging
+import TestSupport
 import Testing
 
 @Suite struct EXIFParsingTests {
@@ -69,7 +70,7 @@ import Testing
     }
 
     @Test func `random Exif never crashes the parser`() throws {
-        var generator = SeededGenerator(state: 42)
+        var generator = SeededGenerator(seed: 42)
         let good: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
         for _ in 0..<2000 {
             var tiff = good

@@ -1,6 +1,7 @@
 #if TurboJPEG && os(Linux)
 import Foundation
 import Imaging
+import TestSupport
 import Testing
 
 /// The CPU time of fitting a photo, as a ratio to the codec alone: `make bench-imaging`. Ratios of interleaved runs
@@ -22,7 +23,7 @@ struct FittingCostTests {
     /// 4000×3000 pixels, smooth with texture.
     private func photo() throws -> Data {
         let size = PixelSize(width: 4000, height: 3000)
-        var generator = SeededGenerator(state: 12)
+        var generator = SeededGenerator(seed: 12)
         let noise = (0..<4096).map { _ in Int.random(in: -20...20, using: &generator) }
         let pixels = (0..<size.pixelCount).flatMap { index -> [UInt8] in
             let (x, y) = (index % size.width, index / size.width)

@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 import NIOCore
 import NetworkCore
-import ProcessTesting
+import TestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient

@@ -1,7 +1,7 @@
 #if AsyncHTTPClient && os(Linux)
 import Foundation
 import NetworkCore
-import ProcessTesting
+import TestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient

@@ -5,6 +5,7 @@ import Foundation
 import NetworkCombine
 import NetworkCore
 import NetworkTesting
+import TestSupport
 import Testing
 import TokenRefresh
 
@@ -97,11 +98,11 @@ struct PublisherTests {
         network.on(call, return: 7)
         let model = NumberModel()
         model.load(from: network)
-        while model.number == nil { await Task.yield() }
+        try await until { model.number != nil }
         #expect(model.number == 7)
         network.on(call, throw: NetworkError(.timedOut))
         model.load(from: network)
-        while model.message == nil { await Task.yield() }
+        try await until { model.message != nil }
     }
 
     @Test func `a concurrent queue and another scheduler deliver where they were named`() async {

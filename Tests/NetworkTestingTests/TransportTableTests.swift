@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import NetworkTesting
-import ProcessTesting
+import TestSupport
 import Testing
 
 /// The table in the article *Transports* says what the rules of the contract show.

@@ -4,6 +4,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStorage
@@ -21,7 +22,7 @@ struct PostgreSQLChangesTests {
         )
         let stores = (0..<50).map { first.store(for: "\(name)/\($0)") }
         let streams = stores.map(\.changes)
-        while !first.session.database.changes.isListening { await Task.yield() }
+        try await until { first.session.database.changes.isListening }
         let listeners = try await server.run(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'",
             [.text(name)]
@@ -57,12 +58,12 @@ struct PostgreSQLChangesTests {
         let feed = store.session.database.changes
         var reports = store.changes.makeAsyncIterator()
         for number in 1...3 {
-            while !feed.isListening { await Task.yield() }
+            try await until { feed.isListening }
             try await server.cutConnections(of: name)
             try await server.store(name).save(.fleet(number))
             while try await store.load() != .fleet(number) { _ = await reports.next() }
         }
-        while !feed.isListening { await Task.yield() }
+        try await until { feed.isListening }
     }
 
     @Test(.needsPgBouncer) func `behind PgBouncer the store polls, and with a direct connection it listens`()
@@ -85,7 +86,7 @@ struct PostgreSQLChangesTests {
         limits.changePolling = .seconds(3_600)
         let listening = pooler.store("account", options: options, limits: limits)
         var direct = listening.changes.makeAsyncIterator()
-        while !listening.session.database.changes.isListening { await Task.yield() }
+        try await until { listening.session.database.changes.isListening }
         _ = await direct.next()
         try await server.store("account").save(.fleet(2))
         _ = await direct.next()

@@ -4,6 +4,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStorage
@@ -93,7 +94,7 @@ struct PostgreSQLIsolationTests {
         let update = Task { try await store.save(.fleet(1)) }
         await cipher.sealing.arrivals(atLeast: 1)
         let waiting = Task { try await store.load() }
-        while store.session.database.pool.waitingCalls == 0 { await Task.yield() }
+        try await until { store.session.database.pool.waitingCalls > 0 }
         let refusal = await storeFailure { _ = try await store.load() }
         #expect(refusal?.code == .busy)
         waiting.cancel()

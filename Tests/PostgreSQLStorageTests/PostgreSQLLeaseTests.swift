@@ -4,6 +4,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStorage
@@ -104,7 +105,7 @@ struct PostgreSQLLeaseTests {
         #expect(lease.isLost)
         await clock.sleepers(atLeast: 1)
         clock.advance(by: limits.heartbeat)
-        while lease.isLost { await Task.yield() }
+        try await until { !lease.isLost }
         await lease.release()
     }
 
@@ -120,7 +121,7 @@ struct PostgreSQLLeaseTests {
         #expect(!lease.isLost)
         await clock.sleepers(atLeast: 1)
         clock.advance(by: limits.heartbeat)
-        while !lease.isLost { await Task.yield() }
+        try await until { lease.isLost }
         await lease.release()
         await next.release()
     }
@@ -142,8 +143,8 @@ struct PostgreSQLLeaseTests {
         let before = try await server.heartbeat(of: mine.account)
         await clock.sleepers(atLeast: 1)
         clock.advance(by: limits.heartbeat)
-        while try await server.heartbeat(of: mine.account) == before {}
-        while lease.isLost { await Task.yield() }
+        try await until { try await server.heartbeat(of: mine.account) != before }
+        try await until { !lease.isLost }
         await lease.release()
         let next = try await server.store(mine.account).lease(waitingAtMost: .zero)
         #expect(!next.mayStillCall(other), "it was released, however late it was renewed")
@@ -195,7 +196,7 @@ struct PostgreSQLLeaseTests {
         let lease = try await holder.lease(waitingAtMost: .zero)
         let theirs = server.store(holder.account, limits: limits)
         let changes = theirs.changes
-        while !theirs.session.database.changes.isListening { await Task.yield() }
+        try await until { theirs.session.database.changes.isListening }
         let waiter = Task { try await theirs.lease(waitingAtMost: .seconds(7_200)) }
         await Task.detached { for _ in 0..<100 { await Task.yield() } }.value
         await lease.release()
@@ -216,7 +217,7 @@ struct PostgreSQLLeaseTests {
         let waiter = server.store(holder.account, options: options, limits: limits, clock: clock)
         let start = clock.uptime
         let waiting = Task { try await waiter.lease(waitingAtMost: .seconds(3_600)) }
-        while clock.pauses < 10 { await Task.yield() }
+        try await until { clock.pauses >= 10 }
         let (pauses, elapsed) = (clock.pauses, clock.uptime - start)
         await lease.release()
         await (try await waiting.value).release()

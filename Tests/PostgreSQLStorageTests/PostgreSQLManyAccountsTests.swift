@@ -1,7 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import Foundation
-import ProcessTesting
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStorage

@@ -2,6 +2,7 @@
 import AuthInterface
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import PostgreSQLStorage
@@ -78,7 +79,7 @@ struct TransportSecurityTests {
             #expect(error?.code == .unavailable)
             #expect(error?.reason.contains("TLS") == true, "\(mode): \(error?.reason ?? "none")")
         }
-        while server.received.count < 3 { await Task.yield() }
+        try await until { server.received.count >= 3 }
         // The length of the message, 8, and the code of SSLRequest, 80877103.
         #expect(server.received == Array(repeating: [0, 0, 0, 8, 4, 210, 22, 47], count: 3))
     }

@@ -49,7 +49,7 @@ enum AllowTable {
     /// The targets of ours that a test target may import: its module, the contracts and values of the module's interface,
     /// and test doubles in place of the module's neighbours. The manifest lists the same ones.
     static let tests: [String: Set<String>] = [
-        "ProcessTesting": [],
+        "TestSupport": [],
         "HandlerTesting": ["NetworkCore", "NetworkTesting"],
         "Peer": [
             "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "Storage", "PostgreSQLStorage", "AuthTesting",
@@ -59,15 +59,16 @@ enum AllowTable {
         "AuthInterfaceTests": ["ConcurrencyPrimitives", "AuthInterface"],
         // Storage: several processes with a real store.
         "TokenRefreshTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "AuthTesting", "Storage", "ProcessTesting",
+            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "AuthTesting", "Storage", "TestSupport",
             "Peer",
         ],
         "NetworkCoreTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "AuthTesting", "NetworkTesting",
+            "TestSupport",
         ],
         "NetworkAsyncHTTPClientTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkAsyncHTTPClient", "AuthTesting",
-            "NetworkTesting", "ProcessTesting", "Peer",
+            "NetworkTesting", "TestSupport", "Peer",
         ],
         "DataAPITests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "DataAPI", "AuthTesting", "NetworkTesting",
@@ -78,22 +79,23 @@ enum AllowTable {
             "HandlerTesting",
         ],
         "StorageTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "Storage", "AuthTesting", "ProcessTesting", "Peer",
+            "ConcurrencyPrimitives", "AuthInterface", "Storage", "AuthTesting", "TestSupport", "Peer",
         ],
         // TokenRefresh: a fleet of engines over one database.
         "PostgreSQLStorageTests": [
             "ConcurrencyPrimitives", "AuthInterface", "Storage", "PostgreSQLStorage", "TokenRefresh", "AuthTesting",
-            "ProcessTesting", "Peer",
+            "TestSupport", "Peer",
         ],
-        "ImagingTests": ["Imaging"],
+        "ImagingTests": ["Imaging", "TestSupport"],
         "NetworkCombineTests": [
             "AuthInterface", "NetworkCore", "NetworkCombine", "TokenRefresh", "AuthTesting", "NetworkTesting",
+            "TestSupport",
         ],
         "AuthTestingTests": ["ConcurrencyPrimitives", "AuthInterface", "AuthTesting"],
         "NetworkTestingTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTesting", "ProcessTesting", "Peer",
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTesting", "TestSupport", "Peer",
         ],
-        "RepositoryTests": ["ProcessTesting"],
+        "RepositoryTests": ["TestSupport"],
         "ProgramTesting": [],
         "BackendProcess": ["DevBackend"],
         "Endurance": [

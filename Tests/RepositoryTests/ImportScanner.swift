@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTesting
+import TestSupport
 
 /// One `import` in a source file.
 struct ImportStatement: Hashable {

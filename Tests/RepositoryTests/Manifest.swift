@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTesting
+import TestSupport
 
 /// What `Package.swift` says, as `swift package dump-package` prints it.
 struct Manifest: Decodable, Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTesting
+import TestSupport
 import Testing
 
 /// Who imports whom is what the picture of the architecture says, in the code and in the manifests.
@@ -34,7 +34,7 @@ import Testing
         let test = SourceFile(
             target: "NetworkCoreTests", path: "Tests/NetworkCoreTests/T.swift", source: "import Storage")
         #expect(violations(in: test).first?.contains("Rule: NetworkCoreTests may import only AuthInterface, ") == true)
-        let shipped = SourceFile(target: "Storage", path: "Modules/Storage/S.swift", source: "import ProcessTesting")
+        let shipped = SourceFile(target: "Storage", path: "Modules/Storage/S.swift", source: "import TestSupport")
         #expect(violations(in: shipped).first?.contains("Rule: Storage may import only AuthInterface, ") == true)
     }
 

@@ -2,7 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
-import ProcessTesting
+import TestSupport
 import Testing
 
 @testable import Peer

@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTesting
+import TestSupport
 
 /// A process that uses a store and is sent one command after another.
 final class StorageDialogue: Sendable {

@@ -1,8 +1,8 @@
 import AuthInterface
 import AuthTesting
 import Foundation
-import ProcessTesting
 import Storage
+import TestSupport
 import Testing
 
 @Suite("Every store keeps the contract")

@@ -1,5 +1,6 @@
 public import AuthInterface
 import NetworkCore
+
 import struct Foundation.Date
 
 /// The response to a login: the user, and the tokens of the session.

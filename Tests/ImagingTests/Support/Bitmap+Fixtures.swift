@@ -1,5 +1,6 @@
 import Foundation
 import Imaging
+import TestSupport
 import Testing
 
 extension Bitmap {
@@ -32,7 +33,7 @@ extension Bitmap {
 
     /// Random pixels, which compress worst.
     static func noise(_ size: PixelSize, seed: UInt64) -> Bitmap {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         return painted(size) { _, _ in (0..<3).map { _ in UInt8.random(in: 0...255, using: &generator) } }
     }
 
@@ -83,18 +84,5 @@ struct ScriptedCodec: ImageCodec {
         guard let count = bytes[quality] else { throw Self.unscripted }
         let (start, end) = (Data([0xFF, 0xD8]), Data([0xFF, 0xDA, 0, 2]))
         return start + addedSegments + end + Data(count: count - 8) + Data([0xFF, 0xD9])
-    }
-}
-
-/// A random number generator with a seed, so that a failing run can be repeated (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+
 @testable import NetworkCore
 
 @Suite("HTTPBody", .timeLimit(.minutes(10)))

@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import TestSupport
 import Testing
 
 /// The session in a request's context.
@@ -229,7 +230,7 @@ struct CachingTransportTests {
             for _ in 0..<5 { #expect(try await get().body == Data("1".utf8)) }
             gate.signal()
             // Each of these waits for the server too, until the new response is stored.
-            while try await get().body != Data("2".utf8) { await Task.yield() }
+            try await until { try await get().body == Data("2".utf8) }
             #expect(server.requests.count == 2)
         }
     }

@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import TestSupport
 import Testing
 
 /// Responds at once, with a body that waits at a gate.
@@ -125,7 +126,7 @@ struct CoalescingTransportTests {
         await gate.arrivals(atLeast: 2)
         last.cancel()
         await #expect(throws: CancellationError.self) { try await last.value }
-        while counting.cancellations.values.isEmpty { await Task.yield() }
+        try await until { !counting.cancellations.values.isEmpty }
         #expect(counting.cancellations.values == [true])
     }
 

@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkTesting
+import TestSupport
 import Testing
 
 @testable import NetworkCore
@@ -180,7 +181,7 @@ import Testing
 }
 
 @Suite struct DeadlineQueueTests {
-    @Test func `closures are called in the order of their deadlines, and none that was removed`() async {
+    @Test func `closures are called in the order of their deadlines, and none that was removed`() async throws {
         let clock = ManualTimeSource(uptime: .zero)
         let queue = DeadlineQueue(clock: clock)
         let called = Recorder<Int>()
@@ -189,12 +190,12 @@ import Testing
         for number in stride(from: 1, through: 200, by: 2) { queue.remove(ids[number] ?? 0) }
         let ticking = DeadlineTests.tick(clock)
         defer { ticking.cancel() }
-        while called.values.count < 100 { await Task.yield() }
+        try await until { called.values.count >= 100 }
         #expect(called.values == stride(from: 2, through: 200, by: 2).map { $0 })
         withExtendedLifetime(queue) {}
     }
 
-    @Test func `one task sleeps, and an earlier deadline wakes it earlier`() async {
+    @Test func `one task sleeps, and an earlier deadline wakes it earlier`() async throws {
         let clock = ManualTimeSource(uptime: .zero)
         let queue = DeadlineQueue(clock: clock)
         let called = Recorder<Int>()
@@ -203,7 +204,7 @@ import Testing
         _ = queue.add(at: .seconds(1)) { called.record(1) }
         // The sleeper of the first deadline is cancelled; the other takes its place.
         clock.advance(by: .seconds(1))
-        while called.values.isEmpty { await Task.yield() }
+        try await until { !called.values.isEmpty }
         #expect(called.values == [1])
         withExtendedLifetime(queue) {}
     }

@@ -2,6 +2,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import TestSupport
 import Testing
 
 /// G25: streams, calls and refreshes do not wait for each other's connections. Over URLSession, against a real server.
@@ -72,7 +73,7 @@ import Testing
         }
         defer { for call in calls { call.cancel() } }
         // 2 warm connections, 32 cold ones.
-        while server.requests.count(where: { $0.target == "/held" }) < 34 { await Task.yield() }
+        try await until { server.requests.count { $0.target == "/held" } >= 34 }
         let refreshes = [
             Endpoint<Data>.post("token", json: ["refresh_token": "old-refresh-token"]), Endpoint<Data>.get("token"),
         ]

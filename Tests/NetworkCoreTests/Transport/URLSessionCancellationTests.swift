@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import Foundation
 import Testing
+
 @testable import NetworkCore
 
 @Suite("URLSessionTransport and cancellation", .timeLimit(.minutes(10)))

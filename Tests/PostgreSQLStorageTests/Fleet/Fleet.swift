@@ -2,7 +2,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
-import ProcessTesting
+import TestSupport
 
 /// Processes that share one session in a database. Their output is in one journal, each line with the process's number.
 final class Fleet: Sendable {

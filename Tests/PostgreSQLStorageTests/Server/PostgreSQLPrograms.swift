@@ -1,6 +1,6 @@
 #if PostgreSQL
 import Foundation
-import ProcessTesting
+import TestSupport
 import Testing
 
 /// The programs of a PostgreSQL server on this machine, and the user that runs them.

@@ -1,6 +1,6 @@
 import AuthInterface
 import Foundation
-import ProcessTesting
+import TestSupport
 import Testing
 
 @testable import Storage

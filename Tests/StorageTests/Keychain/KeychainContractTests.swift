@@ -1,7 +1,7 @@
 import AuthInterface
 import AuthTesting
 import Foundation
-import ProcessTesting
+import TestSupport
 import Testing
 
 @testable import Storage

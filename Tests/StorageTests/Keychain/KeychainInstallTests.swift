@@ -1,7 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
-import ProcessTesting
+import TestSupport
 import Testing
 
 @testable import Storage

@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTesting
 import Storage
+import TestSupport
 import Testing
 
 @Suite("A file shows whether protected data is available")

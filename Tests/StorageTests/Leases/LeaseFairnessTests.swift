@@ -1,6 +1,6 @@
 import AuthInterface
 import Foundation
-import ProcessTesting
+import TestSupport
 import Testing
 
 @testable import Storage
@@ -43,7 +43,7 @@ struct LeaseFairnessTests {
         let process = try SpawnedProcess(peer: "wait", folder)
         var lines = process.lines.makeAsyncIterator()
         #expect(await lines.next() == "waiting")
-        while try isQueueEmpty() { await Task.yield() }
+        try await until { try !isQueueEmpty() }
         process.stop()
         await lease.release()
         await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
@@ -54,13 +54,13 @@ struct LeaseFairnessTests {
     @Test func `a waiter that dies, times out or is cancelled leaves the queue`() async throws {
         let lease = try await store.lease(waitingAtMost: .zero)
         let process = try SpawnedProcess(peer: "wait", folder)
-        while try isQueueEmpty() { await Task.yield() }
+        try await until { try !isQueueEmpty() }
         process.kill()
         _ = await process.end()
         #expect(try isQueueEmpty())
 
         let cancelled = Task { try await store.lease(waitingAtMost: .seconds(3_600)) }
-        while try isQueueEmpty() { await Task.yield() }
+        try await until { try !isQueueEmpty() }
         cancelled.cancel()
         _ = await cancelled.result
         #expect(await storeError { _ = try await store.lease(waitingAtMost: .milliseconds(5)) }?.code == .busy)

@@ -3,7 +3,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import Testing
-import ProcessTesting
+import TestSupport
 
 /// A session bus of its own with a real keyring on it, for one test.
 final class PrivateKeyring: Sendable {

@@ -2,7 +2,7 @@
 import AuthInterface
 import Foundation
 import Testing
-import ProcessTesting
+import TestSupport
 
 @Suite(
     "The keyring store over a real keyring on a private bus",

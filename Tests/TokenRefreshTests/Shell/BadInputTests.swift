@@ -12,7 +12,7 @@ import Testing
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let unusable = TokenRefreshResult(accessToken: value, refreshToken: "refresh-ada1-1")
-        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, response: .tokens(unusable))
+        let (gate, requests) = try await bench.startRefresh(of: token, requests: 100, response: .tokens(unusable))
         gate.open()
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         #expect(bench.handler.calls.count == 1)

@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import TestSupport
 
 @testable import TokenRefresh
 
@@ -60,7 +61,7 @@ final class Bench: Sendable {
     ) async throws -> (bench: Bench, gate: Gate, requests: [Request], token: SessionToken) {
         let bench = Bench(kind)
         let token = try await bench.signIn()
-        let (gate, requests) = await bench.startRefresh(of: token, response: response)
+        let (gate, requests) = try await bench.startRefresh(of: token, response: response)
         return (bench, gate, requests, token)
     }
 
@@ -74,23 +75,24 @@ final class Bench: Sendable {
         of token: SessionToken,
         requests count: Int = 10,
         response: ScriptedRefreshHandler.Response = .rotate
-    ) async -> (gate: Gate, requests: [Request]) {
+    ) async throws -> (gate: Gate, requests: [Request]) {
         let gate = Gate()
         handler.enqueue(.held(at: gate, then: response))
         let calls = handler.calls.count
         let requests = refuse(token, times: count)
         await handler.calls(atLeast: calls + 1)
-        await waiters(atLeast: count)
+        try await waiters(atLeast: count)
         return (gate, requests)
     }
 
     /// Starts requests whose token was refused, and a refresh whose response waits at a gate: the server has rotated.
-    func startLateRefresh(of token: SessionToken, requests count: Int) async -> (gate: Gate, requests: [Request]) {
+    func startLateRefresh(of token: SessionToken, requests count: Int) async throws -> (gate: Gate, requests: [Request])
+    {
         let gate = Gate()
         handler.enqueue(.rotateThenHold(at: gate))
         let requests = refuse(token, times: count)
         await gate.arrivals(atLeast: 1)
-        await waiters(atLeast: count)
+        try await waiters(atLeast: count)
         return (gate, requests)
     }
 
@@ -114,14 +116,9 @@ final class Bench: Sendable {
     }
 
     /// Waits until this many requests wait for the refresh under way, so that none comes late.
-    func waiters(atLeast count: Int) async {
-        await until { engine.core.withLock { $0.waiters.count } >= count }
+    func waiters(atLeast count: Int) async throws {
+        try await until { engine.core.withLock { $0.waiters.count } >= count }
     }
-}
-
-/// Waits for a condition of which there is no notification.
-func until(_ condition: () async -> Bool) async {
-    while !(await condition()) { await Task.yield() }
 }
 
 /// Lets everything that can run do so for a while.

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -12,9 +13,9 @@ import Testing
     {
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
-        let (gate, starter) = await bench.startLateRefresh(of: token, requests: 1)
+        let (gate, starter) = try await bench.startLateRefresh(of: token, requests: 1)
         let others = bench.refuse(token, times: 100)
-        await bench.waiters(atLeast: 101)
+        try await bench.waiters(atLeast: 101)
         for request in starter { request.cancel() }
         #expect(await starter.outcomes() == ["cancelled"])
         gate.open()
@@ -26,7 +27,7 @@ import Testing
     func `G7: when all waiters are cancelled, the tokens are stored and used`(kind: Bench.StoreKind) async throws {
         let bench = try await Bench.signedIn(kind)
         let token = try await bench.engine.token()
-        let (gate, requests) = await bench.startLateRefresh(of: token, requests: 100)
+        let (gate, requests) = try await bench.startLateRefresh(of: token, requests: 100)
         for request in requests { request.cancel() }
         #expect(await requests.outcomes() == Array(repeating: "cancelled", count: 100))
         gate.open()
@@ -55,13 +56,13 @@ import Testing
         let bench = try await Bench.signedIn()
         for round in 1...20 {
             let token = try await bench.engine.token()
-            let (gate, requests) = await bench.startRefresh(of: token, requests: 200)
+            let (gate, requests) = try await bench.startRefresh(of: token, requests: 200)
             let canceller = Task { for request in requests { request.cancel() } }
             gate.open()
             let outcomes = Set(await requests.outcomes())
             await canceller.value
             #expect(outcomes.isSubset(of: ["cancelled", "ada1 g\(round)"]))
-            await until { bench.store.base.bundle?.generation == round }
+            try await until { bench.store.base.bundle?.generation == round }
             bench.clock.advance(by: .seconds(60))
         }
         #expect(bench.engine.core.withLock { $0.waiters.isEmpty })
@@ -103,7 +104,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await logout.value }
         #expect(bench.engine.state == .signedOut(.byUser))
         held.open()
-        await until { bench.store.base.bundle == nil }
+        try await until { bench.store.base.bundle == nil }
     }
 
     @Test func `G7: a cancelled sign-out does not wait for a revocation that hangs`() async throws {
@@ -112,7 +113,7 @@ import Testing
         bench.revocation.hold(at: gate)
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         await bench.revocation.calls(atLeast: 1)
-        await until { bench.store.base.bundle == nil }
+        try await until { bench.store.base.bundle == nil }
         logout.cancel()
         await #expect(throws: CancellationError.self) { try await logout.value }
         #expect(bench.engine.state == .signedOut(.byUser))

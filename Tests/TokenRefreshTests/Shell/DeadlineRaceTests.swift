@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -13,7 +14,7 @@ import Testing
     ) async throws {
         let bench = try await Bench.signedIn(kind)
         let token = try await bench.engine.token()
-        let (gate, requests) = await bench.startLateRefresh(of: token, requests: 100)
+        let (gate, requests) = try await bench.startLateRefresh(of: token, requests: 100)
         bench.clock.advance(by: .seconds(30))
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         #expect(bench.engine.state == .signedIn(token.session))
@@ -34,7 +35,7 @@ import Testing
         bench.store.hold(.lease, at: gate)
         let requests = bench.refuse(token, times: 10)
         await gate.arrivals(atLeast: 1)
-        await bench.waiters(atLeast: 10)
+        try await bench.waiters(atLeast: 10)
         bench.clock.advance(by: .seconds(30))
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         gate.open()
@@ -59,9 +60,9 @@ import Testing
         #expect(await first.outcome() == "refreshUnavailable")
         // At its last limit the call is cancelled. There was no second one meanwhile.
         clock.advance(by: .seconds(90))
-        await until { handler.responses.withLock { $0 } == [.signedIn(token.session)] }
+        try await until { handler.responses.withLock { $0 } == [.signedIn(token.session)] }
         gate.open()
-        await until { !engine.status.isRefreshing }
+        try await until { !engine.status.isRefreshing }
         clock.advance(by: .seconds(60))
         #expect(await Task { try await engine.replacement(for: token) }.outcome() == "ada1 g1")
         #expect(gate.arrivals == 2)
@@ -77,7 +78,7 @@ import Testing
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         await bench.revocation.calls(atLeast: 1)
         #expect(bench.engine.state == .signedOut(.byUser))
-        await until { bench.store.base.bundle == nil }
+        try await until { bench.store.base.bundle == nil }
         bench.clock.advance(by: .seconds(30))
         try await logout.value
         #expect(bench.events.count("revocationFailed") == 1)
@@ -104,16 +105,16 @@ import Testing
         #expect(Set(await requests.outcomes()) == ["ada1 g1"])
         let tokens = bench.server.signIn("bob")
         let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
-        await until { bench.engine.core.withLock { $0.machine.current?.bundle.accessToken == tokens.accessToken } }
+        try await until { bench.engine.core.withLock { $0.machine.current?.bundle.accessToken == tokens.accessToken } }
         bench.clock.advance(by: .seconds(10))
         try await login.value
         #expect(await bench.ask().outcomes() == ["bob1 g0"])
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
-        await until { bench.engine.state == .signedOut(.byUser) }
+        try await until { bench.engine.state == .signedOut(.byUser) }
         bench.clock.advance(by: .seconds(10))
         #expect(await code { try await logout.value } == "storeUnavailable")
         gate.open()
-        await until { bench.store.base.events.last == .delete }
+        try await until { bench.store.base.events.last == .delete }
         #expect(bench.store.base.bundle == nil)
     }
 }

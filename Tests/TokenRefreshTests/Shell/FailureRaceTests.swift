@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -11,7 +12,7 @@ import Testing
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let trouble = TokenRefreshError(.unavailable, retryAfter: .seconds(20))
-        let (gate, requests) = await bench.startRefresh(of: token, requests: 1_000, response: .failure(trouble))
+        let (gate, requests) = try await bench.startRefresh(of: token, requests: 1_000, response: .failure(trouble))
         gate.open()
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         #expect(Set(await bench.refuse(token, times: 1_000).outcomes()) == ["refreshUnavailable"])
@@ -28,7 +29,7 @@ import Testing
         bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
         #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
         let requests = bench.refuse(try await bench.engine.token(), times: 100)
-        await until { bench.engine.core.withLock { $0.waiters.count } == 100 }
+        try await until { bench.engine.core.withLock { $0.waiters.count } == 100 }
         #expect(bench.handler.calls.count == 1)
         bench.clock.advance(by: .seconds(1))
         #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
@@ -45,7 +46,7 @@ import Testing
             let states = bench.engine.states
             return Task { await states.prefix(3).reduce(into: []) { $0.append($1) } }
         }
-        let (gate, requests) = await bench.startRefresh(
+        let (gate, requests) = try await bench.startRefresh(
             of: ada, requests: 1_000, response: .failure(TokenRefreshError.rejected)
         )
         gate.open()
@@ -117,7 +118,7 @@ import Testing
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         let lost = ScriptedRefreshHandler.Response.rotateThenFail(TokenRefreshError.unavailable)
-        let (gate, requests) = await bench.startRefresh(of: token, requests: 100, response: lost)
+        let (gate, requests) = try await bench.startRefresh(of: token, requests: 100, response: lost)
         gate.open()
         #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
         bench.clock.advance(by: .seconds(60))
@@ -125,6 +126,6 @@ import Testing
         #expect(Set(await bench.ask(times: 100).outcomes()) == ["notSignedIn"])
         #expect(bench.handler.calls.map(\.ordinal) == [0, 0])
         #expect(bench.events.count("signedOut") == 1)
-        await until { bench.store.base.bundle == nil }
+        try await until { bench.store.base.bundle == nil }
     }
 }

@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -58,7 +59,7 @@ import Testing
 
     @Test func `Rule 2: a lease is released when its refresh has ended`() async throws {
         let store = store(.fixture())
-        let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler())
+        let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
         try await engine.refresh()
         await store.held.released.pass()
         #expect(store.base.base.bundle?.generation == 1)
@@ -84,7 +85,7 @@ import Testing
         let recording = Gate()
         store.base.hold(.record, at: recording, .after)
         let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(store: store, handler: handler)
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, clock: ManualTimeSource())
         let refresh = Task { await code { try await engine.refresh() } }
         await recording.arrivals(atLeast: 1)
         store.held.lost.withLock { $0 = true }
@@ -206,7 +207,7 @@ import Testing
         await next.held.released.pass()
         gate.open()
         #expect(await refresh.value == nil)
-        await until { store.base.base.bundle?.generation == 1 }
+        try await until { store.base.base.bundle?.generation == 1 }
         let later = TokenRefreshCoordinator(store: next, handler: others)
         #expect(try await later.token().generation == 1)
         #expect(others.calls.isEmpty)

@@ -68,7 +68,7 @@ import Testing
 
     @Test func `G18: the hung refresh of one account, or its hung store, delays no other account`() async throws {
         let ada = try await Bench.signedIn(.shared)
-        let (gate, waiting) = await ada.startRefresh(of: try await ada.engine.token(), requests: 1_000)
+        let (gate, waiting) = try await ada.startRefresh(of: try await ada.engine.token(), requests: 1_000)
         let eve = try await Bench.signedIn(.shared)
         let disk = Gate()
         eve.store.hold(.save, at: disk)

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -34,11 +35,11 @@ import Testing
         }
 
         /// Releases the engine and waits until it is deallocated.
-        func letGo(while action: () -> Void = {}) async {
+        func letGo(while action: () -> Void = {}) async throws {
             weak let engine = engine.withLock { $0 }
             self.engine.withLock { $0 = nil }
             action()
-            await until { engine == nil }
+            try await until { engine == nil }
         }
     }
 
@@ -54,8 +55,8 @@ import Testing
         await gate.arrivals(atLeast: 1)
         request.cancel()
         #expect(await request.outcome() == "cancelled")
-        await loose.letGo { gate.open() }
-        await until { loose.store.base.bundle?.generation == 1 }
+        try await loose.letGo { gate.open() }
+        try await until { loose.store.base.bundle?.generation == 1 }
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
@@ -72,10 +73,10 @@ import Testing
         await gate.arrivals(atLeast: 1)
         request.cancel()
         #expect(await request.outcome() == "cancelled")
-        await loose.letGo()
+        try await loose.letGo()
         #expect(loose.store.base.bundle?.generation == 0)
         gate.open()
-        await until { loose.store.base.bundle?.generation == 1 }
+        try await until { loose.store.base.bundle?.generation == 1 }
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
@@ -87,7 +88,7 @@ import Testing
             for request in requests { _ = await request.outcome() }
             return states
         }
-        await loose.letGo()
+        try await loose.letGo()
         var last: SessionState?
         for await state in states { last = state }
         #expect(last == .signedOut(.byUser), "and its streams have ended")
@@ -100,7 +101,7 @@ import Testing
         _ = try? await engine.replacement(for: first)
         let again = try await engine.token()
         let waiting = Task { try await engine.replacement(for: again) }
-        await until { engine.core.withLock { $0.waiters.count } == 1 }
+        try await until { engine.core.withLock { $0.waiters.count } == 1 }
         waiting.cancel()
         loose.clock.advance(by: .seconds(60))
         loose.store.fail(.save, times: 1)
@@ -112,9 +113,9 @@ import Testing
         return [waiting, refused]
     }
 
-    @Test func `An unused engine reads nothing and is deallocated when it is released`() async {
+    @Test func `An unused engine reads nothing and is deallocated when it is released`() async throws {
         let loose = Loose(.shared)
-        await loose.letGo()
+        try await loose.letGo()
         #expect(loose.store.base.events == [])
     }
 }

@@ -2,8 +2,8 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
-import ProcessTesting
 import Storage
+import TestSupport
 
 /// A rotating server in this process, and the processes that share a stored session and refresh with it.
 final class PeerHost: Sendable {

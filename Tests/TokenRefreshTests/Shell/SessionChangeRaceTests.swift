@@ -67,7 +67,7 @@ import Testing
     ) async throws {
         let bench = try await Bench.signedIn(kind)
         let (gate, requests) = try await bench.startSave(moment)
-        await bench.waiters(atLeast: 10)
+        try await bench.waiters(atLeast: 10)
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         #expect(Set(await requests.outcomes()) == ["sessionEnded"])
         #expect(bench.engine.state == .signedOut(.byUser))

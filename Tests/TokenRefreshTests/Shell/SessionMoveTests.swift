@@ -2,8 +2,8 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
-import ProcessTesting
 import Storage
+import TestSupport
 import Testing
 
 @testable import TokenRefresh

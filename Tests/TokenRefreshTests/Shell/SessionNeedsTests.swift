@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -103,7 +104,7 @@ import Testing
         bench.handler.enqueue(.held(at: gate, then: .rotate))
         let refreshes = (0..<100).map { _ in Task { try await bench.engine.refresh() } }
         await gate.arrivals(atLeast: 1)
-        await bench.waiters(atLeast: 100)
+        try await bench.waiters(atLeast: 100)
         gate.open()
         for refresh in refreshes { #expect(try await refresh.value == bench.engine.state) }
         #expect(bench.handler.calls.count == 1)
@@ -134,7 +135,7 @@ import Testing
         #expect(try await bench.engine.token().name == "ada1 g0", "it is refreshed ahead")
         await gate.arrivals(atLeast: 1)
         let settled = Task { await bench.engine.settle() }
-        await until { bench.engine.core.withLock { $0.waiters.count } == 1 }
+        try await until { bench.engine.core.withLock { $0.waiters.count } == 1 }
         gate.open()
         #expect(await settled.value)
         #expect(bench.store.base.bundle?.generation == 1)
@@ -143,7 +144,7 @@ import Testing
     @Test func `G12: settle returns at its limit, and when its task is cancelled`() async throws {
         let (bench, gate, requests, _) = try await Bench.refreshing()
         let settled = Task { await bench.engine.settle(within: .seconds(5)) }
-        await until { bench.engine.core.withLock { $0.waiters.count } == requests.count + 1 }
+        try await until { bench.engine.core.withLock { $0.waiters.count } == requests.count + 1 }
         bench.clock.advance(by: .seconds(5))
         #expect(await settled.value == false)
         let cancelled = Task { await bench.engine.settle() }
@@ -172,7 +173,7 @@ import Testing
             guard kind == .shared else { continue }
             // Another process finds the note in the store, and says the same.
             let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
-            await until { if case .tombstone = bench.store.base.content { true } else { false } }
+            try await until { if case .tombstone = bench.store.base.content { true } else { false } }
             guard case .signedOut(.expired(let seen)) = try await other.restore() else { return }
             #expect(seen == ending)
         }
@@ -184,7 +185,7 @@ import Testing
         #expect(try await other.restore() == bench.engine.state)
         try await bench.engine.signOut(reason: .application("account disabled"))
         #expect(bench.engine.state == .signedOut(.application("account disabled")))
-        await until { other.state == .signedOut(.application("account disabled")) }
+        try await until { other.state == .signedOut(.application("account disabled")) }
     }
 
     @Test func `A sign-in, a switch and a sign-out of another process are noticed without a request`() async throws {
@@ -192,11 +193,11 @@ import Testing
         let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
         #expect(try await other.restore() == bench.engine.state)
         _ = try await bench.signIn("bob")
-        await until { other.state == bench.engine.state }
+        try await until { other.state == bench.engine.state }
         try await bench.engine.signOut()
-        await until { other.state == .signedOut(.byUser) }
+        try await until { other.state == .signedOut(.byUser) }
         _ = try await bench.signIn("cleo")
-        await until { other.state == bench.engine.state }
+        try await until { other.state == bench.engine.state }
         #expect(try await other.token().name == "cleo1 g0")
     }
 }
@@ -232,12 +233,12 @@ import Testing
         try await engine.restore()
         let other = TokenRefreshCoordinator(store: store.base, handler: ScriptedRefreshHandler())
         try await other.signIn(.fixture("bob"))
-        await until {
+        try await until {
             clock.advance(by: .seconds(1))
             return engine.state == other.state
         }
         try await other.signOut()
-        await until {
+        try await until {
             clock.advance(by: .seconds(1))
             return engine.state == .signedOut(.byUser)
         }

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -23,7 +24,9 @@ import Testing
         func registry(limit: Int, handler: ScriptedRefreshHandler = ScriptedRefreshHandler()) -> SessionRegistry<Int> {
             SessionRegistry(limit: limit) { [self] account in
                 made.withLock { $0 += 1 }
-                return TokenRefreshCoordinator(store: store(of: account), handler: handler)
+                // Its clock stands still, so that a slow machine reaches no deadline.
+                return TokenRefreshCoordinator(
+                    store: store(of: account), handler: handler, clock: ManualTimeSource())
             }
         }
     }
@@ -67,7 +70,7 @@ import Testing
             try await registry[0].replacement(
                 for: .init(value: "access-user0-0", session: .init(rawValue: "user0"), generation: 0))
         }
-        await until { registry[0].core.withLock { $0.waiters.count } == 2 }
+        try await until { registry[0].core.withLock { $0.waiters.count } == 2 }
         gate.open()
         #expect(try await request.value.name == "user0 g1")
         #expect(try await other.value.name == "user0 g1")

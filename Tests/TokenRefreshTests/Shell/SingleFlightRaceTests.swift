@@ -12,7 +12,7 @@ import Testing
     {
         let bench = Bench(kind)
         let token = try await bench.signIn()
-        let (gate, requests) = await bench.startRefresh(of: token, requests: 10_000)
+        let (gate, requests) = try await bench.startRefresh(of: token, requests: 10_000)
         gate.open()
         #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
         #expect(bench.handler.calls.map(\.ordinal) == [0])
@@ -41,7 +41,7 @@ import Testing
         let gate = Gate()
         bench.handler.enqueue(.held(at: gate, then: .rotate))
         let requests = zip(bench.ask(times: 1_000), bench.refuse(token, times: 1_000)).flatMap { [$0, $1] }
-        await bench.waiters(atLeast: 2_000)
+        try await bench.waiters(atLeast: 2_000)
         gate.open()
         #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
         #expect(bench.handler.calls.count == 1)
@@ -65,7 +65,7 @@ import Testing
         let first = bench.refuse(token)
         await gate.arrivals(atLeast: 1)
         let second = bench.refuse(token, times: 100)
-        await bench.waiters(atLeast: 101)
+        try await bench.waiters(atLeast: 101)
         gate.open()
         #expect(try await (first + second).tokens().allSatisfy { $0.name == "ada1 g1" })
         #expect(bench.handler.calls.count == 1)

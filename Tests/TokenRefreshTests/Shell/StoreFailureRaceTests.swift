@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -22,11 +23,11 @@ import Testing
         for failures in 2...3 {
             await bench.clock.sleepers(atLeast: 1)
             bench.clock.advance(by: .seconds(60))
-            await until { bench.events.count("storeFailed") == failures }
+            try await until { bench.events.count("storeFailed") == failures }
         }
         await bench.clock.sleepers(atLeast: 1)
         bench.clock.advance(by: .seconds(60))
-        await until { bench.store.base.bundle?.generation == 1 }
+        try await until { bench.store.base.bundle?.generation == 1 }
         #expect(bench.handler.calls.count == 1)
         #expect(bench.engine.state != .signedOut(.expired()))
     }
@@ -42,7 +43,7 @@ import Testing
             bench.clock.advance(by: .seconds(60))
         }
         bench.store.recover(.save)
-        await until {
+        try await until {
             bench.clock.advance(by: .seconds(1))
             return bench.store.base.bundle?.generation == 3
         }
@@ -57,7 +58,7 @@ import Testing
         #expect(bench.store.base.bundle == nil)
         await bench.clock.sleepers(atLeast: 1)
         bench.clock.advance(by: .seconds(60))
-        await until { bench.store.base.bundle?.token.name == "ada1 g0" }
+        try await until { bench.store.base.bundle?.token.name == "ada1 g0" }
     }
 
     @Test func `G14: a store that cannot be read signs no user out, and is read again without a request`() async throws
@@ -69,7 +70,7 @@ import Testing
         #expect(bench.engine.state == .unknown)
         bench.store.recover(.load)
         let observed = Task { await states.prefix(2).reduce(into: []) { $0.append($1) } }
-        await until {
+        try await until {
             bench.clock.advance(by: .seconds(60))
             return bench.engine.state != .unknown
         }
@@ -101,7 +102,7 @@ import Testing
         bench.store.hold(.load, at: gate)
         let requests = bench.ask(times: 10)
         await gate.arrivals(atLeast: 1)
-        await until { bench.engine.core.withLock { $0.waiters.count } == 10 }
+        try await until { bench.engine.core.withLock { $0.waiters.count } == 10 }
         bench.clock.advance(by: .seconds(10))
         #expect(Set(await requests.outcomes()) == ["storeUnavailable"])
         gate.open()
@@ -117,7 +118,7 @@ import Testing
         bench.store.hold(.load, at: gate)
         bench.store.fail(.load)
         let requests = bench.refuse(token, times: 100)
-        await bench.waiters(atLeast: 100)
+        try await bench.waiters(atLeast: 100)
         gate.open()
         #expect(Set(await requests.outcomes()) == ["storeUnavailable"])
         #expect(bench.handler.calls.isEmpty)
@@ -137,7 +138,7 @@ import Testing
         #expect(await bench.ask().outcomes() == ["notSignedIn"])
         await bench.clock.sleepers(atLeast: 1)
         bench.clock.advance(by: .seconds(60))
-        await until { bench.store.base.bundle == nil }
+        try await until { bench.store.base.bundle == nil }
     }
 }
 

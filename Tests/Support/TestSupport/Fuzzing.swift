@@ -1,17 +1,24 @@
-import Foundation
-import Testing
+package import Foundation
 
 /// Inputs for a parser: random bytes, and mutations of valid inputs. They are the same in each run.
-struct Fuzzing {
+package struct Fuzzing: Sendable {
     /// The numbers of random and of mutated inputs.
-    static let rounds = 1_000
+    private static let rounds = 1_000
 
-    let seeds: [String]
-    /// Words of the format.
-    let words: [String]
+    private let seeds: [String]
+    private let words: [String]
+
+    /// Inputs for one format.
+    ///
+    /// - Parameters:
+    ///   - seeds: Valid inputs.
+    ///   - words: Words of the format.
+    package init(seeds: [String], words: [String]) {
+        (self.seeds, self.words) = (seeds, words)
+    }
 
     /// Gives each input to a parser, which must neither crash nor hang.
-    func run(_ parse: (Data) throws -> Void) {
+    package func run(_ parse: (Data) throws -> Void) {
         var random = SeededGenerator(seed: 20_261_122)
         for _ in 0..<Self.rounds {
             let length = Int.random(in: 0...200, using: &random)
@@ -38,14 +45,23 @@ struct Fuzzing {
 
     /// Whether the processor time of a parser grows no faster than its input: an input 16 times as long takes less than
     /// 100 times as long, where a quadratic one would take 256 times. The best of several runs counts.
-    static func isLinear(
-        _ unit: String, prefix: String = "", suffix: String = "", _ parse: (Data) throws -> Void
+    ///
+    /// - Parameters:
+    ///   - unit: The text that is repeated.
+    ///   - prefix: The text before it.
+    ///   - suffix: The text after it.
+    ///   - size: The bytes of the shorter input.
+    ///   - parse: The parser.
+    /// - Returns: Whether it does.
+    package static func isLinear(
+        _ unit: String, prefix: String = "", suffix: String = "", size: Int = 1_024,
+        _ parse: (Data) throws -> Void
     ) -> Bool {
         func best(_ count: Int) -> Int {
             let input = Data((prefix + String(repeating: unit, count: count) + suffix).utf8)
             return (0..<3).map { _ in processorTime { try? parse(input) } }.min() ?? 0
         }
-        let count = max(1, 1_024 / max(1, unit.utf8.count))
+        let count = max(1, size / max(1, unit.utf8.count))
         // A tick of the clock is not a measurement.
         return best(count * 16) < max(best(count), 20_000) * 100
     }
