@@ -52,6 +52,7 @@ final class AsyncHTTPClientExchange: Sendable {
     let request: HTTPTransportRequest
     /// Kept, so that its connections are not closed before the exchange has ended.
     let client: PooledHTTPClient
+    private let eventLoops: FreeEventLoops
     let clock: any TimeSource
     let unreadLimit: Int
     let startedAt: Duration
@@ -61,12 +62,14 @@ final class AsyncHTTPClientExchange: Sendable {
     init(
         _ request: HTTPTransportRequest,
         over client: PooledHTTPClient,
+        on eventLoops: FreeEventLoops,
         deadlines: DeadlineQueue,
         clock: any TimeSource,
         unreadLimit: Int
     ) {
         self.request = request
         self.client = client
+        self.eventLoops = eventLoops
         self.deadlines = deadlines
         self.clock = clock
         self.unreadLimit = unreadLimit
@@ -106,23 +109,29 @@ final class AsyncHTTPClientExchange: Sendable {
         }
         guard !isOver else { return gate.leave() }
         startWatch()
-        execute(prepared)
+        let eventLoop = eventLoops.take() ?? client.client.eventLoopGroup.any()
+        eventLoop.execute { self.execute(prepared, on: eventLoop) }
     }
 
     /// Hands the request to AsyncHTTPClient, and again where the connection that its pool has chosen was closed before
     /// a byte was sent: the pool is notified later than the connection itself. Nothing is sent twice.
-    private func execute(_ prepared: HTTPClient.Request) {
-        let attempt = state.withLock { state in
+    ///
+    /// It is called on the event loop on which AsyncHTTPClient then calls this delegate. Where that is the connection's
+    /// too, no thread has to wake another one.
+    private func execute(_ prepared: HTTPClient.Request, on eventLoop: any EventLoop) {
+        let attempt = state.withLock { state -> Int? in
+            guard state.end == nil else { return nil }
             state.attempts += 1
             return state.attempts
         }
-        let task = client.client.execute(request: prepared, delegate: self)
+        guard let attempt else { return }
+        let task = client.client.execute(request: prepared, delegate: self, eventLoop: .delegate(on: eventLoop))
         task.futureResult.whenFailure { error in
             let isUnsent = self.state.withLock { state in
                 !state.isSent && state.end == nil && state.attempts == attempt && attempt < Self.mostAttempts
             }
             if isUnsent, self.client.mayHaveClosedConnection, HTTPTransportError.isClosedConnection(error) {
-                return self.execute(prepared)
+                return self.execute(prepared, on: eventLoop)
             }
             let (isSent, hasHead) = self.state.withLock { ($0.isSent, $0.hasHead) }
             let progress = HTTPTransportError.Progress(isSent: isSent, hasHead: hasHead, proxy: self.client.proxy)
@@ -219,6 +228,7 @@ final class AsyncHTTPClientExchange: Sendable {
         guard let before else { return }
         if before.turnAt == nil { before.gate?.withdraw(self) } else { before.gate?.leave() }
         if let deadline = before.deadline { deadlines.remove(deadline) }
+        if let entry = before.entry { eventLoops.add(entry.eventLoop) }
         before.upload?.task.cancel()
         if let number = before.trailerNumber { client.log?.requestTrailers.remove(number) }
         request.onEvent?(HTTPTransportEvent(.metrics, metrics: before.metrics))

@@ -43,11 +43,17 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private let limits: Limits
     private let deadlines: DeadlineQueue
     private let clock: any TimeSource
-    private let gates = Locked<[GateKey: ConnectionGate]>([:])
+    private let entrances = Locked<[Purpose: Entrance]>([:])
 
-    private struct GateKey: Hashable {
+    private struct Purpose: Hashable {
         let origin: Origin
         let use: ConnectionUse
+    }
+
+    /// What an exchange enters by.
+    private struct Entrance {
+        let gate: ConnectionGate
+        let eventLoops = FreeEventLoops()
     }
 
     /// Creates a transport with connections of its own, on the threads that all clients of the process share.
@@ -106,9 +112,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         guard let origin = Origin(request.head.url), let client = clients.client(for: request.head.url, use: use) else {
             throw HTTPTransportError(.transportFailed, reason: "the transport was shut down, or the URL has no host")
         }
+        let entrance = entrance(to: origin, use: use)
         let exchange = AsyncHTTPClientExchange(
-            request, over: client, deadlines: deadlines, clock: clock, unreadLimit: limits.unreadBytes)
-        let head = try await exchange.start(through: gate(for: origin, use: use))
+            request, over: client, on: entrance.eventLoops, deadlines: deadlines, clock: clock,
+            unreadLimit: limits.unreadBytes)
+        let head = try await exchange.start(through: entrance.gate)
         let reader = AsyncHTTPClientBodyReader(exchange)
         return HTTPTransportResponse(
             head: head, body: HTTPBody(pull: reader.next), completion: { try await exchange.completion() })
@@ -123,13 +131,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         try await clients.shutdown()
     }
 
-    private func gate(for origin: Origin, use: ConnectionUse) -> ConnectionGate {
-        gates.withLock { gates in
-            let key = GateKey(origin: origin, use: use)
-            if let gate = gates[key] { return gate }
-            let gate = ConnectionGate(limit: limits.requests(to: origin, use: use))
-            gates[key] = gate
-            return gate
+    private func entrance(to origin: Origin, use: ConnectionUse) -> Entrance {
+        entrances.withLock { entrances in
+            let key = Purpose(origin: origin, use: use)
+            if let entrance = entrances[key] { return entrance }
+            let entrance = Entrance(gate: ConnectionGate(limit: limits.requests(to: origin, use: use)))
+            entrances[key] = entrance
+            return entrance
         }
     }
 }

@@ -14,10 +14,12 @@ final class ResponseLog: Sendable {
     /// What is seen of one response.
     final class Entry: Sendable {
         let isConnectionReused: Bool
+        /// The event loop of the connection.
+        let eventLoop: any EventLoop
         let trailers = Locked<NIOHTTP1.HTTPHeaders?>(nil)
 
-        init(isConnectionReused: Bool) {
-            self.isConnectionReused = isConnectionReused
+        init(isConnectionReused: Bool, eventLoop: any EventLoop) {
+            (self.isConnectionReused, self.eventLoop) = (isConnectionReused, eventLoop)
         }
     }
 
@@ -53,8 +55,7 @@ final class ResponseLog: Sendable {
         return remove(number)
     }
 
-    fileprivate func begin(_ headers: inout NIOHTTP1.HTTPHeaders, isConnectionReused: Bool) -> (Int, Entry) {
-        let entry = Entry(isConnectionReused: isConnectionReused)
+    fileprivate func begin(_ headers: inout NIOHTTP1.HTTPHeaders, of entry: Entry) -> (Int, Entry) {
         let number = state.withLock { state in
             state.last += 1
             state.entries[state.last] = entry
@@ -128,7 +129,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
                 head.headers.remove(name: "Content-Encoding")
             }
             forget(in: context)
-            current = log.begin(&head.headers, isConnectionReused: hasResponded)
+            let entry = ResponseLog.Entry(isConnectionReused: hasResponded, eventLoop: context.eventLoop)
+            current = log.begin(&head.headers, of: entry)
             hasResponded = true
             bytesToCome = head.headers.first(name: "Content-Length").flatMap { Int($0) }
             context.fireChannelRead(wrapInboundOut(.head(head)))

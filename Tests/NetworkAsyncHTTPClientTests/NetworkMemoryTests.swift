@@ -111,7 +111,7 @@ final class BenchServer: Sendable {
 
 /// Responds at once with the article.
 struct NoOpTransport: HTTPTransport {
-    private static let body = Data("{\"id\":7,\"title\":\"An article\"}".utf8)
+    static let body = Data("{\"id\":7,\"title\":\"An article\"}".utf8)
     private static let headers = HTTPHeaders([("Content-Type", "application/json")])
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
