@@ -189,7 +189,7 @@ struct ProcessNotes {
     var knowsServerDate = false
     /// It was known when the last refresh started.
     var knewServerDate = false
-    /// When the machine last wrote an intent.
+    /// The date of the last intent that the machine wrote.
     var intentAt = 0
     /// The last write of the end of a session whose refresh token was rejected.
     var rejectedEnd: (version: Int, session: SessionID)?

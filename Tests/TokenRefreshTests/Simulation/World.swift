@@ -143,7 +143,11 @@ struct World {
             if let index = processes[process].leases.firstIndex(of: id) { processes[process].leases.remove(at: index) }
             add(.release(id), process)
         case .write(let version, let content):
-            if content.bundle?.refreshIntent != nil { processes[process].notes.intentAt = now }
+            // The date in the intent counts. The write may have waited for an earlier one.
+            if let intent = content.bundle?.refreshIntent {
+                let age = Int((instant.date.timeIntervalSince(intent.date) * 1_000).rounded())
+                processes[process].notes.intentAt = now - max(0, age)
+            }
             if case .tombstone(_, _, .rejected(let bundle, _)) = content {
                 processes[process].notes.rejectedEnd = (version, bundle.session)
             }
