@@ -96,6 +96,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
                 pieces = response.body.makeAsyncIterator()
                 return
             }
+            if let failure = splitter.failure { throw failure }
             if let piece = try await pieces?.next() {
                 lines = try splitter.read(piece)[...]
             } else {
@@ -133,16 +134,30 @@ struct LineSplitter {
     private var line = Data()
     private var isFirstLine = true
 
+    /// Why there are no more lines after those that the last piece completed: a line is over the limit.
+    private(set) var failure: NetworkError?
+
     init(limit: Int) {
         self.limit = limit
     }
 
     /// Reads a piece.
     ///
-    /// - Returns: The lines that the piece completes.
-    /// - Throws: ``NetworkError`` with code `responseTooLarge`.
+    /// - Returns: The lines that the piece completes before ``failure``.
+    /// - Throws: ``failure``, where there are none.
     mutating func read(_ piece: Data) throws -> [Data] {
         var lines: [Data] = []
+        do {
+            try read(piece, into: &lines)
+        } catch {
+            failure = error
+        }
+        if let failure, lines.isEmpty { throw failure }
+        return lines
+    }
+
+    private mutating func read(_ piece: Data, into lines: inout [Data]) throws(NetworkError) {
+        if let failure { throw failure }
         var rest = piece
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             try append(rest[..<end])
@@ -150,7 +165,6 @@ struct LineSplitter {
             rest = rest[(end + 1)...]
         }
         try append(rest)
-        return lines
     }
 
     /// Ends the line.
@@ -165,7 +179,7 @@ struct LineSplitter {
         return line.contains { $0 > 0x20 } ? [line] : []
     }
 
-    private mutating func append(_ bytes: Data) throws {
+    private mutating func append(_ bytes: Data) throws(NetworkError) {
         guard line.count + bytes.count <= limit else {
             throw NetworkError(.responseTooLarge, reason: "a line has more than \(limit) bytes")
         }

@@ -54,6 +54,9 @@ struct ServerSentEventParser {
     /// The pause before a reconnection that the server asked for.
     private(set) var retry: Duration?
 
+    /// Why there are no more events after those that the last piece completed: an event is over the limit.
+    private(set) var failure: NetworkError?
+
     private let limit: Int
     private var id: String
     private var type = ""
@@ -73,10 +76,21 @@ struct ServerSentEventParser {
 
     /// Reads a piece.
     ///
-    /// - Returns: The events that the piece completes.
-    /// - Throws: ``NetworkError`` with code `responseTooLarge`.
+    /// - Returns: The events that the piece completes before ``failure``.
+    /// - Throws: ``failure``, where there are none.
     mutating func read(_ piece: Data) throws -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
+        do {
+            try read(piece, into: &events)
+        } catch {
+            failure = failure ?? error as? NetworkError
+        }
+        if let failure, events.isEmpty { throw failure }
+        return events
+    }
+
+    private mutating func read(_ piece: Data, into events: inout [ServerSentEvent]) throws {
+        if let failure { throw failure }
         try piece.withUnsafeBytes { bytes in
             var rest = bytes[...]
             if endedWithCR, let first = rest.first {
@@ -93,7 +107,6 @@ struct ServerSentEventParser {
             }
             try append(rest)
         }
-        return events
     }
 
     private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) throws {

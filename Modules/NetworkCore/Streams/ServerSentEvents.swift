@@ -100,6 +100,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 pieces = response.body.makeAsyncIterator()
                 return
             }
+            if let failure = parser.failure { throw failure }
             guard let piece = try await pieces?.next() else {
                 guard source.reconnects else { return end() }
                 throw NetworkError(.connectionFailed, reason: "the event stream ended")

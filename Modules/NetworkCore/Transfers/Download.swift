@@ -22,23 +22,26 @@ struct Download {
     @concurrent
     func run(to target: URL) async throws -> DownloadedFile {
         try Self.refuseFolder(at: target)
-        return try await run(to: target, keepsFile: options.resumption.keepsFile) { _ in target }
+        return try await run(to: target, keepsFile: options.resumption.keepsFile) { file, _ in
+            try file.commit(to: target)
+            return target
+        }
     }
 
     /// Downloads into a folder, under the name that the server proposes.
     @concurrent
     func run(into folder: URL, named fallback: String) async throws -> DownloadedFile {
-        try await run(to: folder.appendingPathComponent("download"), keepsFile: false) { head in
+        try await run(to: folder.appendingPathComponent("download"), keepsFile: false) { file, head in
             let path = head.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.path } ?? ""
             let name = head.contentDisposition?.fileName ?? ContentDisposition.safeFileName(path) ?? fallback
-            return try ReplacementFile.reserve(name, in: folder)
+            return try file.commit(into: folder, as: name)
         }
     }
 
     private func run(
         to place: URL,
         keepsFile: Bool,
-        target: (HTTPResponseHead) throws -> URL
+        commit: (PartialFile, HTTPResponseHead) throws -> URL
     ) async throws -> DownloadedFile {
         var file = try PartialFile(of: place, key: key, keepsFile: keepsFile)
         do {
@@ -48,8 +51,7 @@ struct Download {
                 do {
                     let head = try await receive(into: &file)
                     try Task.checkCancellation()
-                    let url = try target(head)
-                    try file.commit(to: url)
+                    let url = try commit(file, head)
                     return DownloadedFile(url: url, size: file.length, head: head, resumptions: resumptions)
                 } catch let failure as NetworkError where failure.isInterruption {
                     failures += 1
@@ -104,6 +106,9 @@ struct Download {
                 range = nil
                 response = try await open(nil)
             } else if response.head.status == 206 {
+                guard response.head.isPlain else {
+                    throw NetworkError(.invalidResponse, reason: "the part is encoded", response: response.head)
+                }
                 try response.head.check(asked, total: file.record.total)
                 return response
             }
@@ -111,7 +116,7 @@ struct Download {
         guard response.head.status != 206 else {
             throw NetworkError(.invalidResponse, reason: "a part was not requested", response: response.head)
         }
-        let isPlain = response.head.headers["Content-Encoding"].map { $0.lowercased() == "identity" } ?? true
+        let isPlain = response.head.isPlain
         let length = response.head.headers.values(of: "Content-Length").first.flatMap { Int64($0) }
         try file.restart(
             validator: isPlain ? response.head.strongValidator : nil,
@@ -136,6 +141,11 @@ struct Download {
 }
 
 extension HTTPResponseHead {
+    /// Whether the bytes of the body are those of the file.
+    fileprivate var isPlain: Bool {
+        headers["Content-Encoding"].map { $0.lowercased() == "identity" } ?? true
+    }
+
     /// Checks that the response is the part that was requested, of the same resource.
     fileprivate func check(_ asked: Download.ByteRange, total: Int64?) throws {
         guard let range = headers["Content-Range"].flatMap({ ContentRange($0) }) else {

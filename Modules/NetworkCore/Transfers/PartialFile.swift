@@ -78,6 +78,18 @@ struct PartialFile {
         try? removeRecord()
     }
 
+    /// Puts the whole file into a folder, under a name that no other file has.
+    func commit(into folder: URL, as name: String) throws -> URL {
+        let url = try ReplacementFile.reserve(name, in: folder)
+        do {
+            try commit(to: url)
+        } catch {
+            try? FileManager.default.removeItem(at: url)
+            throw error
+        }
+        return url
+    }
+
     /// Ends without the whole file.
     ///
     /// - Parameter keeps: Whether a later call may continue, if the rules allow it.

@@ -28,6 +28,11 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
         descriptor = open(url.path, flags, 0o600)
         guard descriptor >= 0 else { throw NetworkError(.fileFailed, writing: "created") }
         guard keeping else { return }
+        var status = stat()
+        // A file with another name elsewhere, or another owner, was not made here.
+        guard fstat(descriptor, &status) == 0, status.st_nlink == 1, status.st_uid == geteuid() else {
+            throw NetworkError(.fileFailed, reason: "the partial file is not this program's own")
+        }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw NetworkError(.fileFailed, reason: "another download writes the file")
         }

@@ -1,7 +1,8 @@
 import AuthTesting
 import Foundation
-import NetworkCore
 import Testing
+
+@testable import NetworkCore
 
 @Suite("JSON lines", .timeLimit(.minutes(10)))
 struct JSONLinesTests {
@@ -34,10 +35,26 @@ struct JSONLinesTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func `a line over the limit is an error`() async throws {
+    @Test func `a line over the limit is an error, after the lines before it`() async throws {
         let line = "{\"id\":1,\"title\":\"\(String(repeating: "x", count: 2_000))\"}\n"
         let error = try await #require(throws: NetworkError.self) { try await read(line) }
         #expect(error.code == .responseTooLarge)
+        var splitter = LineSplitter(limit: 10)
+        #expect(try splitter.read(Data("1\n2\n\(line)3\n".utf8)) == [Data("1".utf8), Data("2".utf8)])
+        #expect(splitter.failure?.code == .responseTooLarge)
+        #expect(throws: NetworkError.self) { try splitter.read(Data("4\n".utf8)) }
+    }
+
+    @Test func `values before a line over the limit are delivered although one piece has both`() async throws {
+        let text = "{\"id\":1,\"title\":\"a\"}\n" + String(repeating: "x", count: 2_000) + "\n"
+        let server = try LoopbackServer { _ in .respond(200, body: Data(text.utf8)) }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var iterator = client.lines(export, maximumLineLength: 1_000).makeAsyncIterator()
+        #expect(try await iterator.next()?.id == 1)
+        let error = try await #require(throws: NetworkError.self) { try await iterator.next() }
+        #expect(error.code == .responseTooLarge && error.status == 200)
+        #expect(try await iterator.next() == nil)
     }
 
     @Test func `a page is refused`() async throws {

@@ -109,6 +109,17 @@ struct ServerSentEventsTests {
         #expect(server.requests.count == (status >= 500 ? 4 : 1))
     }
 
+    @Test func `events before one over the limit are delivered although one piece has both`() async throws {
+        let server = try server([Self.stream("data: a\n\ndata: \(String(repeating: "x", count: 2_000))\n\n")])
+        defer { server.stop() }
+        var events = client(server).events(feed, options: options { $0.maximumEventSize = 1_000 }).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+        let error = try await #require(throws: NetworkError.self) { try await events.next() }
+        #expect(error.code == .responseTooLarge)
+        #expect(try await events.next() == nil)
+        #expect(server.requests.count == 1)
+    }
+
     @Test func `a response of another media type is an error`() async throws {
         let server = try server([Self.stream("data: a\n\n", type: "text/html")])
         defer { server.stop() }

@@ -2,8 +2,9 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
-import NetworkCore
 import Testing
+
+@testable import NetworkCore
 
 @Suite("Downloads", .timeLimit(.minutes(10)))
 struct DownloadTests {
@@ -112,6 +113,7 @@ struct DownloadTests {
             ["Content-Range": "bytes 39999-99999/100000"], ["Content-Range": "bytes 40000-99999/100001"],
             ["Content-Range": "bytes */100000"], ["Content-Range": "nonsense"],
             ["Content-Type": "multipart/byteranges; boundary=x", "Content-Range": "none"], ["ETag": "\"v2\""],
+            ["Content-Encoding": "br"],
         ])
     func `a part that was not requested is an error`(fields: [String: String]) async throws {
         let server = try LoopbackServer { [content] request in
@@ -198,6 +200,20 @@ struct DownloadTests {
         #expect(try Data(contentsOf: target) == content)
     }
 
+    @Test func `a partial file that has another name too is not written`() async throws {
+        let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
+        defer { server.stop() }
+        let folder = target.deletingLastPathComponent()
+        let other = folder.appendingPathComponent("other.bin")
+        try Data("mine".utf8).write(to: other)
+        try FileManager.default.linkItem(at: other, to: folder.appendingPathComponent(".target.bin.partial"))
+        var options = options
+        options.resumption = .acrossCalls
+        try await client(server).download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(try Data(contentsOf: other) == Data("mine".utf8))
+    }
+
     @Test func `a file over the limit is an error, announced or not`() async throws {
         let server = try LoopbackServer { [content] request in
             request.target == "/file.bin"
@@ -251,6 +267,19 @@ struct DownloadTests {
         #expect(named.url.lastPathComponent == "target 2.bin" && unnamed.url.lastPathComponent == "report.pdf")
         #expect(try neighbours == ["report.pdf", "target 2.bin", "target.bin"])
         #expect(try Data(contentsOf: target) == Data("old".utf8))
+    }
+
+    @Test func `a file that cannot take its name leaves none in the folder`() throws {
+        let folder = target.deletingLastPathComponent()
+        var file = try PartialFile(of: folder.appendingPathComponent("download"), key: "k", keepsFile: false)
+        try file.append(Data("new".utf8))
+        // Its bytes are gone, as on a disk that was unmounted.
+        for name in try neighbours where name.hasSuffix(".partial") {
+            try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
+        let error = try #require(throws: NetworkError.self) { _ = try file.commit(into: folder, as: "report.pdf") }
+        #expect(error.code == .fileFailed)
+        #expect(try neighbours == ["target.bin"])
     }
 
     @Test func `a cancelled download leaves nothing`() async throws {
