@@ -32,7 +32,7 @@ struct PostgreSQLLapsedCallTests {
 
         let theirs = server.store(mine.account).owned(by: process)
         let others = ScriptedRefreshHandler()
-        let other = TokenRefreshCoordinator(store: theirs, handler: others)
+        let other = TokenRefreshCoordinator(store: theirs, handler: others, clock: ManualTimeSource())
         let failure = await #expect(throws: AuthenticationError.self) { try await other.refresh() }
         #expect(failure?.code == .refreshUnavailable)
         #expect(others.calls.isEmpty)
@@ -40,7 +40,7 @@ struct PostgreSQLLapsedCallTests {
         gate.open()
         try await refresh.value
         #expect(try await theirs.load()?.generation == 1)
-        let later = TokenRefreshCoordinator(store: theirs, handler: others)
+        let later = TokenRefreshCoordinator(store: theirs, handler: others, clock: ManualTimeSource())
         #expect(try await later.token().generation == 1)
         #expect(others.calls.isEmpty)
     }

@@ -156,7 +156,8 @@ import Testing
     {
         let (store, activity) = (store(.fixture()), ScriptedActivity(expiresAtOnce: true))
         let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(store: store, handler: handler, activity: activity)
+        let engine = TokenRefreshCoordinator(
+            store: store, handler: handler, clock: ManualTimeSource(), activity: activity)
         #expect(await code { try await engine.refresh() } == "refreshUnavailable")
         await store.held.released.pass()
         await activity.ended.pass()
@@ -201,14 +202,14 @@ import Testing
 
         let next = WatchedStore(base: store.base, held: WatchedLease(ownersMayCall: !isSuspended))
         let others = ScriptedRefreshHandler()
-        let other = TokenRefreshCoordinator(store: next, handler: others)
+        let other = TokenRefreshCoordinator(store: next, handler: others, clock: ManualTimeSource())
         #expect(await code { try await other.refresh() } == "refreshUnavailable")
         #expect(others.calls.isEmpty)
         await next.held.released.pass()
         gate.open()
         #expect(await refresh.value == nil)
         try await until { store.base.base.bundle?.generation == 1 }
-        let later = TokenRefreshCoordinator(store: next, handler: others)
+        let later = TokenRefreshCoordinator(store: next, handler: others, clock: ManualTimeSource())
         #expect(try await later.token().generation == 1)
         #expect(others.calls.isEmpty)
     }
@@ -221,7 +222,7 @@ import Testing
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: Date())
         let store = store(.fixture().with(refreshIntent: intent), ownersMayCall: mayCall)
         let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(store: store, handler: handler)
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, clock: ManualTimeSource())
         let code = await code { try await engine.refresh() }
         #expect(code == (mayCall ? "refreshUnavailable" : nil))
         #expect(handler.calls.count == (mayCall ? 0 : 1))

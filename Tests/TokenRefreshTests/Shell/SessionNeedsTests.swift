@@ -54,7 +54,8 @@ import Testing
     {
         let seen = Locked<[(priority: TaskPriority, mark: String)]>([])
         let handler = InheritingHandler(seen: seen)
-        let engine = TokenRefreshCoordinator(store: RecordingTokenStore(holding: .fixture()), handler: handler)
+        let engine = TokenRefreshCoordinator(
+            store: RecordingTokenStore(holding: .fixture()), handler: handler, clock: ManualTimeSource())
         for priority in [TaskPriority.background, .high] {
             _ = try await Task.detached(priority: priority) {
                 try await InheritingHandler.$mark.withValue("request") { try await engine.refresh() }
@@ -231,7 +232,8 @@ import Testing
         let (store, clock) = (SilentStore(base: RecordingTokenStore(holding: .fixture())), ManualTimeSource())
         let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: clock)
         try await engine.restore()
-        let other = TokenRefreshCoordinator(store: store.base, handler: ScriptedRefreshHandler())
+        let other = TokenRefreshCoordinator(
+            store: store.base, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
         try await other.signIn(.fixture("bob"))
         try await until {
             clock.advance(by: .seconds(1))
@@ -273,7 +275,7 @@ import Testing
             let other = RecordingRevocation()
             let store = RecordingTokenStore(holding: .fixture())
             let engine = TokenRefreshCoordinator(
-                store: store, handler: handler, revocation: isOtherGiven ? other : nil
+                store: store, handler: handler, revocation: isOtherGiven ? other : nil, clock: ManualTimeSource()
             )
             try await engine.restore()
             try await engine.signOut(reason: .byUser)
