@@ -34,16 +34,30 @@ final class PeerProcess: Sendable {
     private let state = NIOLockedValueBox(State())
     private let reading: Task<Void, Never>
 
-    /// Starts a peer.
+    /// Starts a peer, which sends requests.
     ///
     /// - Parameters:
-    ///   - arguments: Its arguments.
-    ///   - secret: The client's secret.
+    ///   - server: The base URL.
+    ///   - kind: What the server is.
+    ///   - folder: Where the session is.
+    ///   - rate: Requests per second.
+    ///   - client: The client's identifier and secret, and the server's grace window in seconds.
     /// - Throws: `POSIXError` when the program cannot be started.
-    init(_ arguments: [String], secret: String = "") throws {
+    init(
+        of server: URL,
+        kind: PeerCommand.ServerKind,
+        in folder: TemporaryFolder,
+        rate: Double,
+        client: (id: String, secret: String, grace: Int)? = nil
+    ) throws {
+        var arguments = [
+            "--folder", folder.tokens.path, "--server", server.absoluteString, "--kind", kind.rawValue,
+            "--rate", "\(rate)",
+        ]
+        if let client { arguments += ["--client", client.id, "--grace", "\(client.grace)"] }
         let executable = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
         var environment = ProcessInfo.processInfo.environment
-        environment[PeerCommand.secretVariable] = secret
+        environment[PeerCommand.secretVariable] = client?.secret ?? ""
         let program = try SpawnedProgram(executable, ["peer"] + arguments, environment: environment)
         self.program = program
         reading = Task { [state] in

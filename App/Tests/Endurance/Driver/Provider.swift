@@ -94,13 +94,7 @@ final class Provider: Sendable {
     /// Starts a process that sends requests.
     func peer(in folder: TemporaryFolder, rate: Double) throws -> PeerProcess {
         try PeerProcess(
-            [
-                "--folder", folder.tokens.path, "--server", start.issuer.absoluteString, "--kind", "provider",
-                "--client",
-                start.client, "--grace", "\(grace)", "--rate", "\(rate)",
-            ],
-            secret: secret
-        )
+            of: start.issuer, kind: .provider, in: folder, rate: rate, client: (start.client, secret, grace))
     }
 
     func statistics() async throws -> Statistics {

@@ -29,10 +29,7 @@ struct RateRun {
             let clock = SystemTimeSource()
             let start = clock.uptime
             let peers = try (0..<3).map { _ in
-                try PeerProcess([
-                    "--folder", folder.tokens.path, "--server", backend.baseURL.absoluteString, "--kind", "backend",
-                    "--rate", "\(rate / 3)",
-                ])
+                try PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: rate / 3)
             }
             defer { for peer in peers { peer.kill() } }
             try? await clock.sleep(until: start + duration)

@@ -17,11 +17,9 @@ struct SlowResponseRun {
         defer { folder.remove() }
         try await DevBackend.withServer { backend in
             try await PeerSession.signIn(to: backend, in: folder)
-            let arguments = [
-                "--folder", folder.tokens.path, "--server", backend.baseURL.absoluteString, "--kind", "backend",
-                "--rate", "4",
-            ]
-            let peers = [try PeerProcess(arguments), try PeerProcess(arguments)]
+            let peers = try (0..<2).map { _ in
+                try PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: 4)
+            }
             defer { for peer in peers { peer.kill() } }
             _ = await wait(atMost: .seconds(60)) { backend.statistics.count("GET", "/users/me", status: 200) >= 8 }
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .delayResponse(delay), times: 1)])
