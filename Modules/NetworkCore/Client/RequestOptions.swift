@@ -3,8 +3,9 @@ public struct RequestOptions: Sendable {
     /// Is called as the body is sent.
     public var progress: ProgressHandler?
 
-    /// The longest time to the head of the response: the waits for a token and for a connection, pauses and all
-    /// attempts included. `nil`: the endpoint's, or the client's.
+    /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to the
+    /// end of the response's body, or to its head where the body is read as it arrives. `nil`: the endpoint's, or the
+    /// client's, which is to the head.
     public var deadline: Duration?
 
     /// Interceptors of this call, after those of the client.
@@ -20,7 +21,7 @@ public struct RequestOptions: Sendable {
     ///
     /// - Parameters:
     ///   - progress: Is called as the body is sent.
-    ///   - deadline: The longest time to the head of the response. `nil`: the endpoint's, or the client's.
+    ///   - deadline: The longest time of the call. `nil`: the endpoint's, or the client's.
     ///   - interceptors: Interceptors of this call, after those of the client.
     ///   - tags: Words of the caller's own. They must hold no secret.
     ///   - continuity: The calls that stay with one session together. `nil`: this call alone.

@@ -134,7 +134,8 @@ extension Endpoint {
 
     /// The same call with a deadline of its own.
     ///
-    /// - Parameter duration: The longest time to the head of the response, with everything that is waited for.
+    /// - Parameter duration: The longest time of the call, with everything that is waited for: to the end of the
+    ///   response's body, or to its head where the body is read as it arrives.
     /// - Returns: The changed endpoint.
     public func deadline(_ duration: Duration) -> Self {
         with { $0.deadline = duration }
