@@ -47,8 +47,9 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// The idle timeout: how long nothing may be sent or received. `nil`: the configuration's.
     public var timeout: Duration?
 
-    /// The longest time to the head of the response: the waits for a token and for a connection, pauses and all
-    /// attempts included. `nil`: the configuration's.
+    /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to the
+    /// end of the response's body, or to its head where the body is read as it arrives. `nil`: the configuration's,
+    /// which is to the head.
     public var deadline: Duration?
 
     /// The statuses that count as success. `nil`: the configuration's.
