@@ -58,9 +58,10 @@ import Testing
         #expect(pauses == [5, 10, 10, 15])
     }
 
-    @Test func `a server that fails is polled ever more slowly`() async throws {
+    @Test(arguments: [[StubResponse.status(503), .status(502)], [.failure(.connectionFailed), .failure(.timedOut)]])
+    func `a server that fails, or is not reached, is polled ever more slowly`(failures: [StubResponse]) async throws {
         let pauses = try await signIn(
-            Self.code(), .status(503), .status(502), Self.error("authorization_pending"), Self.tokens)
+            Self.code(), failures[0], failures[1], Self.error("authorization_pending"), Self.tokens)
         #expect(pauses == [5, 10, 20, 5])
     }
 
