@@ -92,18 +92,32 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private var current: (number: Int, entry: ResponseLog.Entry)?
     private var hasResponded = false
     private var isHead = false
+    /// The last part of the body in an incomplete read. It becomes one part with the byte that follows.
+    private var heldBody: ByteBuffer?
     /// The end of a response that is held back until its connection has closed.
     private var heldEnd: HTTPClientResponsePart?
+    private var context: ChannelHandlerContext?
 
     /// Whether a request was sent whose response has not ended.
     private(set) var isResponseAwaited = false
     /// How many bytes of the body are to come. `nil`: not known.
     private(set) var bytesToCome: Int?
-    /// Whether the end of a response is held back.
-    var holdsEnds = false
+    /// Whether the last byte of what arrived is still to come. The end of a response is held back then.
+    var isReadIncomplete = false
 
     init(_ log: ResponseLog) {
         self.log = log
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    /// Passes on what is held back until a read is complete.
+    func endRead() {
+        guard let body = heldBody else { return }
+        heldBody = nil
+        context?.fireChannelRead(wrapInboundOut(.body(body)))
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -136,22 +150,34 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             context.fireChannelRead(wrapInboundOut(.head(head)))
         case .head:
             context.fireChannelRead(data)
-        case .body(let buffer):
+        case .body(var buffer):
             bytesToCome? -= buffer.readableBytes
-            context.fireChannelRead(data)
+            if isReadIncomplete {
+                endRead()
+                heldBody = buffer
+            } else if var whole = heldBody {
+                heldBody = nil
+                whole.writeBuffer(&buffer)
+                context.fireChannelRead(wrapInboundOut(.body(whole)))
+            } else {
+                context.fireChannelRead(data)
+            }
         case .end(let trailers):
+            endRead()
             if let trailers { current?.entry.trailers.withLock { $0 = trailers } }
             (isResponseAwaited, bytesToCome) = (false, nil)
-            if holdsEnds { heldEnd = part } else { context.fireChannelRead(data) }
+            if isReadIncomplete { heldEnd = part } else { context.fireChannelRead(data) }
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        endRead()
         // What follows a response that has ended is no error of that response.
         if heldEnd == nil { context.fireErrorCaught(error) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        endRead()
         if let end = heldEnd {
             heldEnd = nil
             context.fireChannelRead(wrapInboundOut(end))
@@ -161,6 +187,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
 
     func handlerRemoved(context: ChannelHandlerContext) {
         forget(in: context)
+        self.context = nil
     }
 
     private func forget(in context: ChannelHandlerContext) {

@@ -34,12 +34,13 @@ final class SurplusByteHandler: ChannelInboundHandler, RemovableChannelHandler {
         let count = bytes.readableBytes
         let mayEnd = responses.bytesToCome.map { $0 < count } ?? true
         if mayEnd, count > 1, let first = bytes.readSlice(length: count - 1) {
-            responses.holdsEnds = true
+            responses.isReadIncomplete = true
             context.fireChannelRead(wrapInboundOut(first))
             guard responses.isResponseAwaited else { return close(context) }
-            responses.holdsEnds = false
+            responses.isReadIncomplete = false
         }
         context.fireChannelRead(wrapInboundOut(bytes))
+        responses.endRead()
     }
 
     private func close(_ context: ChannelHandlerContext) {

@@ -88,6 +88,20 @@ import Testing
         #expect(peer.requests.count == senders * rounds)
     }
 
+    @Test(arguments: [
+        "Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "Connection: close\r\n\r\nhello",
+    ])
+    func `a body that arrives at once is one piece`(response: String) async throws {
+        let server = try LoopbackServer { _ in .raw(Data("HTTP/1.1 200 OK\r\n\(response)".utf8)) }
+        defer { server.stop() }
+        let transport = AsyncHTTPClientTransport()
+        let head = HTTPRequestHead(method: .get, url: server.url)
+        var pieces: [Data] = []
+        for try await piece in try await transport.perform(HTTPTransportRequest(head: head)).body { pieces.append(piece) }
+        #expect(pieces == [Data("hello".utf8)])
+    }
+
     @Test func `a sequence without a byte ends at once`() async throws {
         let peer = try TransportPeer { while $0.readRequest() != nil { $0.respond() } }
         defer { peer.stop() }
