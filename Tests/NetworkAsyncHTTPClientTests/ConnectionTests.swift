@@ -96,9 +96,9 @@ import Testing
         let server = try LoopbackServer { _ in .raw(Data("HTTP/1.1 200 OK\r\n\(response)".utf8)) }
         defer { server.stop() }
         let transport = AsyncHTTPClientTransport()
-        let head = HTTPRequestHead(method: .get, url: server.url)
+        let request = HTTPTransportRequest(head: HTTPRequestHead(method: .get, url: server.url))
         var pieces: [Data] = []
-        for try await piece in try await transport.perform(HTTPTransportRequest(head: head)).body { pieces.append(piece) }
+        for try await piece in try await transport.perform(request).body { pieces.append(piece) }
         #expect(pieces == [Data("hello".utf8)])
     }
 
