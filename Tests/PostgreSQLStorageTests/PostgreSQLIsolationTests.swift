@@ -11,6 +11,13 @@ import Testing
 
 @Suite("G18: one account's row, lock or key never delays another account", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLIsolationTests {
+    /// A call that waits for what does not come gives up soon. One that waits for nothing ends earlier on any machine.
+    private static let hasty = {
+        var limits = PostgreSQLLimits()
+        limits.call = .seconds(5)
+        return limits
+    }()
+
     @Test func `locked rows delay no other account's reads and updates`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
@@ -34,12 +41,11 @@ struct PostgreSQLIsolationTests {
 
     @Test func `an update of a locked row fails after its limit, and the error says why`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
-        limits.call = .milliseconds(300)
-        let store = server.store(limits: limits)
+        let store = server.store()
         try await store.save(.fleet(1))
         let lock = try await server.lockRows(store.account)
-        let error = await storeFailure { try await store.save(.fleet(2)) }
+        let hasty = server.store(store.account, limits: Self.hasty)
+        let error = await storeFailure { try await hasty.save(.fleet(2)) }
         #expect(error?.code == .busy)
         #expect(error?.reason.contains("row") == true)
         try await lock.release()
@@ -49,12 +55,10 @@ struct PostgreSQLIsolationTests {
     @Test func `an update of a locked table fails after its limit`() async throws {
         let server = try await PostgreSQLServer.shared
         let table = try #require(PostgreSQLTable("a table that is locked"))
-        var limits = PostgreSQLLimits()
-        limits.call = .milliseconds(300)
         let store = server.store(table: table)
         try await store.prepare()
         let lock = try await server.hold("LOCK TABLE \(table.quoted)")
-        let hasty = server.store(store.account, table: table, limits: limits)
+        let hasty = server.store(store.account, table: table, limits: Self.hasty)
         let error = await storeFailure { _ = try await hasty.load() }
         #expect(error?.code == .busy)
         try await lock.release()
@@ -66,9 +70,8 @@ struct PostgreSQLIsolationTests {
     {
         let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
-        var limits = PostgreSQLLimits()
+        var limits = Self.hasty
         limits.connections = 2
-        limits.call = .milliseconds(300)
         limits.cipher = .seconds(3_600)
         let store = server.store(cipher: cipher, limits: limits)
         let update = Task { try await store.save(.fleet(1)) }

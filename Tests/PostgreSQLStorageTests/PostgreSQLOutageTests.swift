@@ -66,7 +66,7 @@ struct PostgreSQLOutageTests {
     @Test func `a server process that hangs is abandoned, and another one used`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
-        limits.statement = .milliseconds(500)
+        limits.statement = .seconds(5)
         let name = UUID().uuidString
         let store = PostgreSQLTokenStore(
             connection: server.connection + " application_name=\(name)",
