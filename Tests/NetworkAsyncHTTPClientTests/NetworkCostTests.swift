@@ -35,7 +35,6 @@ struct NetworkCostTests {
         let server = try await BenchServer()
         let url = server.url.appendingPathComponent("json")
         let bare = HTTPClient()
-        let decoding = HTTPClient(configuration: .init(decompression: .enabled(limit: .ratio(200))))
         let session = URLSession(configuration: .ephemeral)
         let configuration = Self.configuration(server.url)
         let overOurs = NetworkClient(configuration: configuration, transport: AsyncHTTPClientTransport())
@@ -51,7 +50,7 @@ struct NetworkCostTests {
             Way(name: "client over AsyncHTTPClient") { try await overOurs.send(call) },
             // The interface that tells when a request was sent, has both directions at once and ends at any time.
             Way(name: "AsyncHTTPClient with a delegate") {
-                let response = try await decoding.execute(request: HTTPClient.Request(url: url)).get()
+                let response = try await bare.execute(request: HTTPClient.Request(url: url)).get()
                 return try JSONDecoder().decode(Article.self, from: Data(response.body?.readableBytesView ?? .init()))
             },
             Way(name: "URLSession") {
@@ -64,7 +63,6 @@ struct NetworkCostTests {
         ]
         let times = try await Self.times(of: ways)
         try await bare.shutdown()
-        try await decoding.shutdown()
         let report = zip(ways, times).map { "\($0.name) \(Int(Self.median($1))) µs" }.joined(separator: ", ")
         let ratios = [(1, 0), (1, 2), (4, 3)].map { Self.median(zip(times[$0], times[$1]).map(/)) }
         Self.print("CPU per request: \(report); load \(Self.load)")
