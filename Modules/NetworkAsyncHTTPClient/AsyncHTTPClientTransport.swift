@@ -43,9 +43,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private let limits: Limits
     private let deadlines: DeadlineQueue
     private let clock: any TimeSource
-    private let entrances = Locked<[Purpose: Entrance]>([:])
+    private let entrances = Locked<[EntranceKey: Entrance]>([:])
 
-    private struct Purpose: Hashable {
+    private struct EntranceKey: Hashable {
         let origin: Origin
         let use: ConnectionUse
     }
@@ -133,7 +133,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     private func entrance(to origin: Origin, use: ConnectionUse) -> Entrance {
         entrances.withLock { entrances in
-            let key = Purpose(origin: origin, use: use)
+            let key = EntranceKey(origin: origin, use: use)
             if let entrance = entrances[key] { return entrance }
             let entrance = Entrance(gate: ConnectionGate(limit: limits.requests(to: origin, use: use)))
             entrances[key] = entrance

@@ -55,14 +55,14 @@ final class ResponseLog: Sendable {
         return remove(number)
     }
 
-    fileprivate func begin(_ headers: inout NIOHTTP1.HTTPHeaders, of entry: Entry) -> (Int, Entry) {
+    fileprivate func begin(_ headers: inout NIOHTTP1.HTTPHeaders, of entry: Entry) -> Int {
         let number = state.withLock { state in
             state.last += 1
             state.entries[state.last] = entry
             return state.last
         }
         headers.replaceOrAdd(name: Self.field, value: "\(number)")
-        return (number, entry)
+        return number
     }
 
     @discardableResult
@@ -144,7 +144,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             }
             forget(in: context)
             let entry = ResponseLog.Entry(isConnectionReused: hasResponded, eventLoop: context.eventLoop)
-            current = log.begin(&head.headers, of: entry)
+            current = (log.begin(&head.headers, of: entry), entry)
             hasResponded = true
             bytesToCome = head.headers.first(name: "Content-Length").flatMap { Int($0) }
             context.fireChannelRead(wrapInboundOut(.head(head)))

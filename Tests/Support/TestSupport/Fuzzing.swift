@@ -2,25 +2,24 @@ package import Foundation
 
 /// Inputs for a parser: random bytes, and mutations of valid inputs. They are the same in each run.
 package struct Fuzzing: Sendable {
-    /// The numbers of random and of mutated inputs.
-    private static let rounds = 1_000
-
     private let seeds: [String]
     private let words: [String]
+    private let rounds: Int
 
     /// Inputs for one format.
     ///
     /// - Parameters:
     ///   - seeds: Valid inputs.
     ///   - words: Words of the format.
-    package init(seeds: [String], words: [String]) {
-        (self.seeds, self.words) = (seeds, words)
+    ///   - rounds: The numbers of random and of mutated inputs.
+    package init(seeds: [String], words: [String], rounds: Int = 1_000) {
+        (self.seeds, self.words, self.rounds) = (seeds, words, rounds)
     }
 
     /// Gives each input to a parser, which must neither crash nor hang.
     package func run(_ parse: (Data) throws -> Void) {
         var random = SeededGenerator(seed: 20_261_122)
-        for _ in 0..<Self.rounds {
+        for _ in 0..<rounds {
             let length = Int.random(in: 0...200, using: &random)
             try? parse(Data((0..<length).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
             try? parse(mutation(using: &random))
@@ -51,19 +50,28 @@ package struct Fuzzing: Sendable {
     ///   - prefix: The text before it.
     ///   - suffix: The text after it.
     ///   - size: The bytes of the shorter input.
+    ///   - prepare: Makes of the bytes what the parser reads. Its time does not count.
     ///   - parse: The parser.
     /// - Returns: Whether it does.
-    package static func isLinear(
+    package static func isLinear<Input>(
         _ unit: String, prefix: String = "", suffix: String = "", size: Int = 1_024,
-        _ parse: (Data) throws -> Void
+        preparing prepare: (Data) -> Input,
+        _ parse: (Input) throws -> Void
     ) -> Bool {
         func best(_ count: Int) -> Int {
-            let input = Data((prefix + String(repeating: unit, count: count) + suffix).utf8)
+            let input = prepare(Data((prefix + String(repeating: unit, count: count) + suffix).utf8))
             return (0..<3).map { _ in processorTime { try? parse(input) } }.min() ?? 0
         }
         let count = max(1, size / max(1, unit.utf8.count))
         // A tick of the clock is not a measurement.
         return best(count * 16) < max(best(count), 20_000) * 100
+    }
+
+    /// Whether the processor time of a parser of bytes grows no faster than its input.
+    package static func isLinear(
+        _ unit: String, prefix: String = "", suffix: String = "", _ parse: (Data) throws -> Void
+    ) -> Bool {
+        isLinear(unit, prefix: prefix, suffix: suffix, preparing: { $0 }, parse)
     }
 
     /// The nanoseconds that this thread uses, so that other work of the machine does not count.
