@@ -35,6 +35,9 @@ public import NetworkCore
 /// another way, closes or does not respond with `connectionFailed` or `timedOut`. AsyncHTTPClient does not show the status
 /// of such a refusal.
 ///
+/// **Tracing.** AsyncHTTPClient would write whole URLs, with the secrets in their queries, to the spans of the application's
+/// tracer. So its tracing is off, and an observer of the client traces calls. `configure` can turn it on.
+///
 /// **End.** A transport that is released closes its connections when its last exchange has ended. ``shutdown()`` does
 /// it at once. A program that ends lets the token engine settle first and shuts the transport down then: a refresh
 /// that is under way needs it.
@@ -71,6 +74,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) {
         var configuration = HTTPClient.Configuration()
+        configuration.tracing.tracer = nil
         configure(&configuration)
         self.init(HTTPClientSet(configuration, limits: limits, pins: pins), limits: limits, clock: clock)
     }

@@ -1,4 +1,5 @@
 #if AsyncHTTPClient
+import AsyncHTTPClient
 import Crypto
 import Foundation
 import NetworkCore
@@ -20,6 +21,12 @@ import Testing
             try await transport.perform(HTTPTransportRequest(head: HTTPRequestHead(url: url)))
         }
         #expect(error?.code == .transportFailed)
+    }
+
+    @Test func `the URLs of requests are not written to the spans of the application`() {
+        var hasTracer = true
+        _ = AsyncHTTPClientTransport { hasTracer = $0.tracing.tracer != nil }
+        #expect(!hasTracer)
     }
 
     @Test func `a pin that is no digest is refused`() {
