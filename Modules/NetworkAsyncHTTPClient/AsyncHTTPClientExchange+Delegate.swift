@@ -30,7 +30,7 @@ extension AsyncHTTPClientExchange: HTTPClientResponseDelegate {
     func didVisitURL(task: HTTPClient.Task<Void>, _: HTTPClient.Request, _ head: NIOHTTP1.HTTPResponseHead) {
         guard client.log == nil, (300..<400).contains(head.status.code), head.status != .notModified else { return }
         // The application's client may follow redirects, with all fields of the request. The head is the response.
-        receive(head)
+        receive(head, on: task.eventLoop)
         finish(nil, keepsPieces: true)
         task.cancel()
     }
@@ -38,31 +38,42 @@ extension AsyncHTTPClientExchange: HTTPClientResponseDelegate {
     func didReceiveHead(
         task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPResponseHead
     ) -> EventLoopFuture<Void> {
-        receive(head)
+        receive(head, on: task.eventLoop)
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
-    private func receive(_ head: NIOHTTP1.HTTPResponseHead) {
+    /// The head is delivered when all that has arrived with it is there, so that its reader is resumed once for a short
+    /// response, and not for each part.
+    private func receive(_ head: NIOHTTP1.HTTPResponseHead, on eventLoop: any EventLoop) {
         let now = clock.uptime
         var fields = head.headers
         let entry = client.log?.take(from: &fields)
-        let waiter = state.withLock { state in
+        let response = NetworkCore.HTTPResponseHead(
+            status: Int(head.status.code),
+            headers: NetworkCore.HTTPHeaders(fields.map { ($0.name, $0.value) }),
+            url: request.head.url
+        )
+        let isFirst = state.withLock { state in
             state.lastActivity = now
             state.metrics.toHead = now - startedAt
             state.metrics.protocolName = head.version.major == 2 ? "h2" : "http/1.\(head.version.minor)"
             state.metrics.isConnectionReused = entry?.isConnectionReused
             (state.hasHead, state.entry) = (true, entry)
-            defer { state.headWaiter = nil }
-            return state.headWaiter
+            guard state.headWaiter != nil else { return false }
+            state.head = response
+            return true
         }
-        guard let waiter else { return }
+        guard isFirst else { return }
         request.onEvent?(HTTPTransportEvent(.received, progress: TransferProgress(completed: 0, total: nil)))
-        waiter.resume(
-            returning: NetworkCore.HTTPResponseHead(
-                status: Int(head.status.code),
-                headers: NetworkCore.HTTPHeaders(fields.map { ($0.name, $0.value) }),
-                url: request.head.url
-            ))
+        eventLoop.execute { self.deliverHead() }
+    }
+
+    private func deliverHead() {
+        let (waiter, head) = state.withLock { state in
+            defer { (state.headWaiter, state.head) = (nil, nil) }
+            return (state.headWaiter, state.head)
+        }
+        if let waiter, let head { waiter.resume(returning: head) }
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {

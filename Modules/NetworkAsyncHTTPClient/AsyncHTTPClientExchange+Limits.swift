@@ -4,20 +4,17 @@ import NetworkCore
 
 // The idle timeout, and the time to the head of the response.
 extension AsyncHTTPClientExchange {
-    /// The first limit to be reached, and the error of it. `nil`: nothing has a limit now.
-    private var limit: (at: Duration, error: HTTPTransportError)? {
-        state.withLock { state in
-            guard state.end == nil else { return nil }
-            var limits: [(at: Duration, error: HTTPTransportError)] = []
-            if state.turnAt != nil, state.demand == nil {
-                let error = HTTPTransportError.idle(for: request.idleTimeout, hasHead: state.hasHead)
-                limits.append((state.lastActivity + request.idleTimeout, error))
-            }
-            if !state.hasHead, let timeToHead = request.timeToHead {
-                let wait = state.isSent ? NetworkError.Wait.responseHead : .connection
-                limits.append((startedAt + timeToHead, .waited(for: wait, atMost: timeToHead)))
-            }
-            return limits.min { $0.at < $1.at }
+    /// The first limit to be reached, and what makes its error. `nil`: nothing has a limit now.
+    private var limit: (at: Duration, error: @Sendable () -> HTTPTransportError)? {
+        let (isWatched, lastActivity, hasHead, isSent) = state.withLock { state in
+            (state.turnAt != nil && state.demand == nil, state.lastActivity, state.hasHead, state.isSent)
+        }
+        let idleAt = isWatched ? lastActivity + request.idleTimeout : nil
+        if !hasHead, let timeToHead = request.timeToHead, idleAt.map({ startedAt + timeToHead < $0 }) ?? true {
+            return (startedAt + timeToHead, { .waited(for: isSent ? .responseHead : .connection, atMost: timeToHead) })
+        }
+        return idleAt.map { [idleTimeout = request.idleTimeout] at in
+            (at, { .idle(for: idleTimeout, hasHead: hasHead) })
         }
     }
 
@@ -35,7 +32,7 @@ extension AsyncHTTPClientExchange {
 
     private func checkLimit() {
         guard let limit else { return }
-        if clock.uptime < limit.at { startWatch() } else { fail(limit.error) }
+        if clock.uptime < limit.at { startWatch() } else { fail(limit.error()) }
     }
 }
 #endif

@@ -27,6 +27,8 @@ final class AsyncHTTPClientExchange: Sendable {
 
         var headWaiter: CheckedContinuation<NetworkCore.HTTPResponseHead, any Error>?
         var hasHead = false
+        /// The head, until it is delivered.
+        var head: NetworkCore.HTTPResponseHead?
         var entry: ResponseLog.Entry?
         var pieces = CircularBuffer<Data>()
         var unreadBytes = 0
@@ -221,7 +223,7 @@ final class AsyncHTTPClientExchange: Sendable {
             let before = state
             state.end = .some(error)
             (state.headWaiter, state.pieceWaiter, state.task, state.gate, state.demand) = (nil, nil, nil, nil, nil)
-            (state.upload, state.endWaiters, state.deadline) = (nil, [:], nil)
+            (state.upload, state.endWaiters, state.deadline, state.head) = (nil, [:], nil, nil)
             if !keepsPieces { state.pieces.removeAll() }
             return before
         }
@@ -233,7 +235,11 @@ final class AsyncHTTPClientExchange: Sendable {
         if let number = before.trailerNumber { client.log?.requestTrailers.remove(number) }
         request.onEvent?(HTTPTransportEvent(.metrics, metrics: before.metrics))
         let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
-        before.headWaiter?.resume(throwing: error ?? noResponse)
+        if keepsPieces, let head = before.head {
+            before.headWaiter?.resume(returning: head)
+        } else {
+            before.headWaiter?.resume(throwing: error ?? noResponse)
+        }
         before.pieceWaiter?.resume(with: error.map { .failure($0) } ?? .success(nil))
         for waiter in before.endWaiters.values {
             waiter.resume(with: error.map { .failure($0) } ?? .success(before.completion))
