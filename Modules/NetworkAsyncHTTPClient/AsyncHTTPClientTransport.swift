@@ -126,6 +126,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             head: head, body: HTTPBody(pull: reader.next), completion: { try await exchange.completion() })
     }
 
+    /// Every wait of an exchange has a limit and can be cancelled.
+    public var endsInTime: Bool { true }
+
     /// Closes all connections. Exchanges under way fail, and so does every later one.
     ///
     /// A client that the application shares stays as it is.

@@ -114,6 +114,8 @@ struct NoOpTransport: HTTPTransport {
     static let body = Data("{\"id\":7,\"title\":\"An article\"}".utf8)
     private static let headers = HTTPHeaders([("Content-Type", "application/json")])
 
+    var endsInTime: Bool { true }
+
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let head = HTTPResponseHead(status: 200, headers: Self.headers, url: request.head.url)
         return HTTPTransportResponse(head: head, body: HTTPBody(Self.body))

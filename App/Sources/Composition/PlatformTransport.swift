@@ -35,6 +35,9 @@ public struct PlatformTransport: HTTPTransport {
         try await transport.perform(request)
     }
 
+    /// Whether the transport of the platform does.
+    public var endsInTime: Bool { transport.endsInTime }
+
     /// Closes the connections. Exchanges under way fail: wait for them first, as ``AppGraph/shutdown(within:)`` does.
     ///
     /// URLSession closes its own connections when the transport is released.

@@ -61,6 +61,9 @@ public struct CachingTransport: HTTPTransport {
         return try await revalidate(kept, request, key, epoch: epoch, servesOnError: servesOnError)
     }
 
+    /// Whether the transport underneath does.
+    public var endsInTime: Bool { next.endsInTime }
+
     private func performUnstored(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let response = try await next.perform(request)
         if !request.head.method.isSafe, (200..<400).contains(response.head.status) {

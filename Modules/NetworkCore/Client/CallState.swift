@@ -17,8 +17,8 @@ struct CallState: Sendable {
     let idleTimeout: Duration
     /// When the head of the response must be there, on the clock's uptime.
     let deadline: Duration?
-    /// Whether the body must be there by the deadline too: the caller set it for this call.
-    let deadlineIncludesBody: Bool
+    /// When the body must be there, where the caller has set a deadline for this call.
+    let deadlineOfBody: Duration?
     let options: RequestOptions
     /// The client's, then those of the options.
     let interceptors: [any RequestInterceptor]
@@ -27,7 +27,6 @@ struct CallState: Sendable {
     let clock: any TimeSource
     let startedAt: Duration
     let maximumAttempts: Int
-    let progress: CallProgress
 
     /// The tokens of the call; `nil` in a client without authentication.
     var authentication: CallAuthentication?
@@ -65,11 +64,6 @@ struct CallState: Sendable {
     /// The time left until the deadline, from an instant of the clock's uptime.
     func timeLeft(at uptime: Duration) -> Duration? { deadline.map { $0 - uptime } }
 
-    /// Notes where the call is.
-    func wait(for wait: NetworkError.Wait) {
-        progress.note(wait, attempt: attempt, head: head)
-    }
-
     /// What may be shown of the last request to observers.
     var summary: RequestSummary {
         RequestSummary(head, redactionOfPath)
@@ -104,58 +98,6 @@ struct CallState: Sendable {
         secrets += Redaction.secrets(in: body.data, contentType: endpoint.headers["Content-Type"])
         secrets.removeAll { $0.utf8.count < Redaction.minimumSecretLength }
         return Redaction(secrets: secrets + secretsOfPath, minimumLength: 1)
-    }
-}
-
-/// Where a call is, for its deadline, which another thread looks at.
-final class CallProgress: Sendable {
-    struct State {
-        var wait = NetworkError.Wait.interceptor
-        var attempt = 0
-        var head: HTTPRequestHead
-        var isLimited = true
-        var hadGrace = false
-        var isOver = false
-    }
-
-    /// How much later than a transport, which knows more of the reason, the call notices that the deadline has passed.
-    static let graceOfTransport: Duration = .seconds(1)
-
-    private let state: Locked<State>
-
-    init(_ head: HTTPRequestHead) {
-        state = Locked(State(head: head))
-    }
-
-    var current: State { state.withLock { $0 } }
-
-    func note(_ wait: NetworkError.Wait, attempt: Int, head: HTTPRequestHead) {
-        state.withLock { ($0.wait, $0.attempt, $0.head) = (wait, attempt, head) }
-    }
-
-    /// The head of the response is there in time.
-    func endLimit() {
-        state.withLock { $0.isLimited = false }
-    }
-
-    /// What happens to the call now counts no more.
-    func end() {
-        state.withLock { $0.isOver = true }
-    }
-
-    /// Whether the deadline, which has been reached, holds now.
-    ///
-    /// - Returns: The state, where the call has failed; a time of grace, where the transport must notice first.
-    func expire() -> (State?, grace: Duration?) {
-        state.withLock { state in
-            guard state.isLimited, !state.isOver else { return (nil, nil) }
-            let isOfTransport = state.wait == .responseHead || state.wait == .responseBody
-            if isOfTransport, !state.hadGrace {
-                state.hadGrace = true
-                return (nil, Self.graceOfTransport)
-            }
-            return (state, nil)
-        }
     }
 }
 

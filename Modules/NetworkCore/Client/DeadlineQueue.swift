@@ -18,7 +18,7 @@ package final class DeadlineQueue: Sendable {
         var sleeper: Task<Void, Never>?
     }
 
-    private let clock: any TimeSource
+    let clock: any TimeSource
     private let state = Locked(State())
 
     /// Creates an empty queue.
@@ -114,82 +114,48 @@ package final class DeadlineQueue: Sendable {
 }
 
 extension DeadlineQueue {
-    /// Runs work, and stops waiting for it at a deadline or when the caller is cancelled. The work is cancelled then, and
-    /// what becomes of it is dropped.
+    /// Runs work in a task of its own, and stops waiting for it at a deadline or when the caller is cancelled. The work is
+    /// cancelled then, and what becomes of it is dropped.
     ///
-    /// Work that ends without a suspension costs a task, and no timer.
+    /// Work that ends without a suspension costs a task, and no timer. Other work costs a switch between threads too, so
+    /// only what may ignore its cancellation is run in this way.
     ///
     /// - Parameters:
-    ///   - deadline: When to stop waiting, on the uptime of the clock.
-    ///   - expire: Is called at the deadline: the error to throw, or a later deadline; `nil`: there is none any more.
+    ///   - deadline: When to stop waiting, on the uptime of the clock. `nil`: only when the caller is cancelled.
+    ///   - expired: The error to throw at the deadline.
+    ///   - dropped: Is called with a value for which no one waits any more.
     ///   - work: The work.
     /// - Returns: What the work returns.
-    /// - Throws: What the work throws; the error of `expire`; `CancellationError` at once when the task is cancelled.
+    /// - Throws: What the work throws; the error of `expired`; `CancellationError` at once when the task is cancelled.
     func limit<Value: Sendable>(
-        _ deadline: Duration,
-        expire: @escaping @Sendable () -> Expiry,
+        _ deadline: Duration?,
+        expired: @escaping @Sendable () -> any Error,
+        dropped: @escaping @Sendable (Value) -> Void = { _ in },
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let limited = LimitedWork<Value>()
         let task = LimitedWork<Value>.start {
             do {
-                limited.end(.success(try await work()))
+                let value = try await work()
+                if !limited.end(.success(value)) { dropped(value) }
             } catch {
                 limited.end(.failure(error))
             }
         }
         if let result = limited.result { return try result.get() }
-        let watch = DeadlineWatch(queue: self, expire: expire) { error in
-            limited.end(.failure(error))
-            task.cancel()
+        let timer = deadline.map { deadline in
+            add(at: deadline) {
+                limited.end(.failure(expired()))
+                task.cancel()
+            }
         }
-        watch.start(at: deadline)
-        defer { watch.stop() }
+        defer { if let timer { remove(timer) } }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { limited.wait($0) }
         } onCancel: {
             limited.end(.failure(CancellationError()))
             task.cancel()
         }
-    }
-
-    /// What follows when a deadline is reached.
-    enum Expiry {
-        case fail(any Error)
-        case wait(until: Duration)
-        case ignore
-    }
-}
-
-/// The watch over one piece of work, whose deadline may move.
-private final class DeadlineWatch: Sendable {
-    private let queue: DeadlineQueue
-    private let expire: @Sendable () -> DeadlineQueue.Expiry
-    private let fail: @Sendable (any Error) -> Void
-    private let id = Locked<UInt64?>(nil)
-
-    init(
-        queue: DeadlineQueue,
-        expire: @escaping @Sendable () -> DeadlineQueue.Expiry,
-        fail: @escaping @Sendable (any Error) -> Void
-    ) {
-        (self.queue, self.expire, self.fail) = (queue, expire, fail)
-    }
-
-    func start(at deadline: Duration) {
-        let added = queue.add(at: deadline) { [weak self] in
-            guard let self else { return }
-            switch expire() {
-            case .fail(let error): fail(error)
-            case .wait(let later): start(at: later)
-            case .ignore: break
-            }
-        }
-        id.withLock { $0 = added }
-    }
-
-    func stop() {
-        if let id = id.withLock({ $0 }) { queue.remove(id) }
     }
 }
 
@@ -214,19 +180,21 @@ private final class LimitedWork<Value: Sendable>: Sendable {
     }
 
     /// The first end counts.
-    func end(_ result: Result<Value, any Error>) {
-        let waiter = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-            switch state {
-            case .running:
-                state = .ended(result)
-                return nil
-            case .waiting(let continuation):
-                state = .ended(result)
-                return continuation
-            case .ended: return nil
-            }
+    ///
+    /// - Returns: Whether it was the first.
+    @discardableResult
+    func end(_ result: Result<Value, any Error>) -> Bool {
+        let before = state.withLock { state in
+            defer { if case .ended = state {} else { state = .ended(result) } }
+            return state
         }
-        waiter?.resume(with: result)
+        switch before {
+        case .running: return true
+        case .waiting(let continuation):
+            continuation.resume(with: result)
+            return true
+        case .ended: return false
+        }
     }
 
     func wait(_ continuation: CheckedContinuation<Value, any Error>) {

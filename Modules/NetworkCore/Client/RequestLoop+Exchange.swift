@@ -7,6 +7,9 @@ extension RequestLoop {
     /// A redirect's body is read to its end if it is no longer than this, so that the connection can be used again.
     private static let longestDrainedBody = 16 * 1_024
 
+    /// How much longer than its time limit a call waits for a transport that may not look at it.
+    private static let graceOfTransport: Duration = .seconds(1)
+
     func attempt(_ call: inout CallState) async throws -> HTTPTransportResponse {
         try await adapt(&call)
         let policy = RedirectPolicy(cleartextExceptions: configuration.cleartextExceptions)
@@ -48,28 +51,37 @@ extension RequestLoop {
         (call.head, call.keepsBody) = (call.endpoint, true)
         // No token travels in what interceptors see, so none is named to them.
         call.authentication?.startAttempt()
-        call.wait(for: .interceptor)
-        let context = call.context
         for interceptor in call.interceptors {
-            do {
-                call.head = try await interceptor.adapt(call.head, context: context)
-            } catch {
-                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
+            call.head = try await asking(call) { [head = call.head, context = call.context] in
+                try await interceptor.adapt(head, context: context)
             }
         }
         try call.head.validate()
         try configuration.refuseCleartext(call.head)
-        guard call.requiresAuthentication, var authentication = call.authentication else { return }
-        call.wait(for: .token)
+        guard call.requiresAuthentication, let authentication = call.authentication else { return }
         let startedAt = clock.uptime
-        var head = call.head
-        try await authentication.placeToken(in: &head)
+        (call.authentication, call.head) = try await limited(call, to: .token, until: call.deadline) {
+            [head = call.head] in
+            var (authentication, head) = (authentication, head)
+            try await authentication.placeToken(in: &head)
+            return (authentication, head)
+        }
         call.phases?.noteToken(clock.uptime - startedAt)
-        (call.authentication, call.head) = (authentication, head)
+    }
+
+    /// Asks an interceptor.
+    private func asking<Decision: Sendable>(
+        _ call: CallState,
+        _ question: @escaping @Sendable () async throws -> Decision
+    ) async throws -> Decision {
+        do {
+            return try await limited(call, to: .interceptor, until: call.deadline, question)
+        } catch {
+            throw try NetworkError(describing: error, otherwise: .interceptorFailed)
+        }
     }
 
     private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
-        call.wait(for: .responseHead)
         call.phases?.noteSent()
         notify(.sent, of: call)
         let timeToHead = call.timeLeft(at: clock.uptime)
@@ -88,7 +100,15 @@ extension RequestLoop {
         )
         let response: HTTPTransportResponse
         do {
-            response = try await transport.perform(request)
+            if transport.endsInTime {
+                response = try await transport.perform(request)
+            } else {
+                // The transport knows more of the reason, so it may notice first.
+                let end = call.deadline.map { $0 + Self.graceOfTransport }
+                response = try await limited(call, to: .responseHead, until: end) {
+                    try await transport.perform(request)
+                }
+            }
         } catch {
             // A transport of any make may report cancellation as an error of its own.
             try Task.checkCancellation()
@@ -115,7 +135,7 @@ extension RequestLoop {
     private func drain(_ response: HTTPTransportResponse, of call: CallState) async throws {
         guard let length = response.head.bodyLength(to: call.head), length <= Self.longestDrainedBody else { return }
         do {
-            _ = try await collect(response, of: call, limit: Self.longestDrainedBody)
+            _ = try await collect(response, of: call, limit: Self.longestDrainedBody, until: call.deadline)
         } catch {
             try Task.checkCancellation()
         }
@@ -127,19 +147,19 @@ extension RequestLoop {
     /// - Throws: The failure, when it is not sent again, its body cannot be, or the pause would outlast the deadline.
     func pauseBeforeRetry(after failure: NetworkError, of call: inout CallState) async throws -> Duration {
         guard call.attempt < call.maximumAttempts else { throw failure }
-        let context = call.context
+        if let left = call.timeLeft(at: clock.uptime), left <= .zero { throw failure }
         var decision = RetryDecision.doNotRetry
-        if var authentication = call.authentication {
-            call.wait(for: .token)
-            decision = try await authentication.retry(failure, isReplayable: call.isReplayable)
-            call.authentication = authentication
+        if let authentication = call.authentication {
+            (call.authentication, decision) = try await limited(call, to: .token, until: call.deadline) {
+                [isReplayable = call.isReplayable] in
+                var authentication = authentication
+                let decision = try await authentication.retry(failure, isReplayable: isReplayable)
+                return (authentication, decision)
+            }
         }
-        call.wait(for: .interceptor)
         for interceptor in call.interceptors where decision == .doNotRetry {
-            do {
-                decision = try await interceptor.retry(failure, context: context)
-            } catch {
-                throw try NetworkError(describing: error, otherwise: .interceptorFailed)
+            decision = try await asking(call) { [context = call.context] in
+                try await interceptor.retry(failure, context: context)
             }
         }
         guard case .retry(let pause) = decision else { throw failure }

@@ -4,12 +4,20 @@ import Foundation
 // What becomes of a response.
 extension RequestLoop {
     /// Reads a body into memory.
-    func collect(_ response: HTTPTransportResponse, of call: CallState, limit: Int) async throws -> Data {
+    func collect(
+        _ response: HTTPTransportResponse,
+        of call: CallState,
+        limit: Int,
+        until deadline: Duration?
+    ) async throws -> Data {
         do {
             if let length = response.head.bodyLength(to: call.head), length > limit {
                 throw HTTPBodyError.tooLong(limit)
             }
-            return try await response.body.collect(upTo: limit)
+            if transport.endsInTime, deadline == nil { return try await response.body.collect(upTo: limit) }
+            return try await limited(call, to: .responseBody, until: deadline) {
+                try await response.body.collect(upTo: limit)
+            }
         } catch let error as HTTPBodyError where error.code == .tooLong {
             let reason = "the response has more than \(limit) bytes"
             throw NetworkError(.responseTooLarge, reason: reason, response: response.head)
@@ -30,7 +38,8 @@ extension RequestLoop {
         // An error page that is too long to keep, or breaks off, must not hide the status.
         var body = Data()
         do {
-            body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
+            let limit = configuration.maximumResponseSize
+            body = try await collect(response, of: call, limit: limit, until: call.deadline)
         } catch {
             try Task.checkCancellation()
         }

@@ -29,7 +29,8 @@ struct RequestLoop: Sendable {
         authentication: CallAuthentication? = nil
     ) async throws -> Response {
         try await run(endpoint, options, authentication, purpose: .call) { response, call in
-            let body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
+            let limit = configuration.maximumResponseSize
+            let body = try await collect(response, of: call, limit: limit, until: call.deadlineOfBody)
             let whole = HTTPResponse(head: response.head, body: body)
             return (try read(whole, as: endpoint), bytes: body.count)
         }
@@ -48,35 +49,26 @@ struct RequestLoop: Sendable {
         }
     }
 
-    /// Performs a call: until its deadline, if it has one.
+    /// Performs a call.
     private func run<Response, Value: Sendable>(
         _ endpoint: Endpoint<Response>,
         _ options: RequestOptions,
         _ authentication: CallAuthentication?,
         purpose: HTTPTransportRequest.Purpose,
-        reading: @escaping @Sendable (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
+        reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
     ) async throws -> Value {
-        let call = try start(endpoint, options, authentication, purpose)
+        var call = try start(endpoint, options, authentication, purpose)
         do {
             try Task.checkCancellation()
             notify(.started, of: call)
-            let success: Success<Value>
-            if let deadline = call.deadline {
-                success = try await deadlines.limit(deadline) {
-                    expiry(of: call)
-                } _: {
-                    try await attempts(of: call, to: endpoint, reading)
-                }
-            } else {
-                success = try await attempts(of: call, to: endpoint, reading)
-            }
-            notifyEnd(.succeeded(status: success.status, bytes: success.bytes), of: call)
+            let success = try await attempts(of: &call, to: endpoint, reading)
+            notify(.succeeded(status: success.status, bytes: success.bytes), of: call)
             return success.value
         } catch let failure as NetworkError {
-            notifyEnd(.failed(failure.code, status: failure.status), of: call)
+            notify(.failed(failure.code, status: failure.status), of: call)
             throw failure
         } catch {
-            notifyEnd(.cancelled, of: call)
+            notify(.cancelled, of: call)
             throw error
         }
     }
@@ -91,21 +83,18 @@ struct RequestLoop: Sendable {
     ///
     /// - Throws: ``NetworkError``; `CancellationError`.
     private func attempts<Response, Value: Sendable>(
-        of call: CallState,
+        of call: inout CallState,
         to endpoint: Endpoint<Response>,
         _ reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
     ) async throws -> Success<Value> {
-        var call = call
         while true {
             call.attempt += 1
             let failure: NetworkError
             do {
                 let response = try await attempt(&call)
-                call.wait(for: .responseBody)
                 guard call.acceptedStatuses.contains(response.head.status) else {
                     throw try await refusal(response, of: call, to: endpoint)
                 }
-                if !call.deadlineIncludesBody { call.progress.endLimit() }
                 let (value, bytes) = try await reading(response, call)
                 call.phases?.noteEnd()
                 return Success(value: value, status: response.head.status, bytes: bytes)
@@ -115,7 +104,6 @@ struct RequestLoop: Sendable {
             do {
                 let pause = try await pauseBeforeRetry(after: failure, of: &call)
                 notify(.retrying(after: pause, because: failure.code, status: failure.status), of: call)
-                call.wait(for: .pause)
                 if pause > .zero { try await clock.sleep(until: clock.uptime + pause) }
             } catch {
                 throw try call.failure(error)
@@ -123,17 +111,28 @@ struct RequestLoop: Sendable {
         }
     }
 
-    /// The failure of a call whose deadline has been reached.
-    private func expiry(of call: CallState) -> DeadlineQueue.Expiry {
-        let (state, grace) = call.progress.expire()
-        if let grace { return .wait(until: clock.uptime + grace) }
-        guard let state else { return .ignore }
-        var last = call
-        (last.attempt, last.head) = (state.attempt, state.head)
-        let limit = (call.deadline ?? clock.uptime) - call.startedAt
-        let error = NetworkError(
-            .timedOut, reason: "waited for \(state.wait) until the deadline of \(limit.inWords)", waitedFor: state.wait)
-        return .fail((try? last.failure(error)) ?? error)
+    /// Performs a step of a call that other code takes part in, which may ignore its cancellation.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - wait: What the call waits for in this step.
+    ///   - deadline: When to leave the step behind. `nil`: only when the call is cancelled.
+    ///   - step: The step.
+    /// - Returns: What the step returns.
+    /// - Throws: What the step throws; ``NetworkError`` with code `timedOut`; `CancellationError`.
+    func limited<Value: Sendable>(
+        _ call: CallState,
+        to wait: NetworkError.Wait,
+        until deadline: Duration?,
+        _ step: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let limit = call.deadline.map { $0 - call.startedAt }
+        return try await deadlines.limit(deadline) {
+            let reason = "waited for \(wait) until the deadline of \(limit?.inWords ?? "the call")"
+            return NetworkError(.timedOut, reason: reason, waitedFor: wait)
+        } _: {
+            try await step()
+        }
     }
 
     private func start<Response>(
@@ -160,7 +159,7 @@ struct RequestLoop: Sendable {
                 acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
                 idleTimeout: idleTimeout,
                 deadline: (ownDeadline ?? standard).map { startedAt + $0 },
-                deadlineIncludesBody: ownDeadline != nil,
+                deadlineOfBody: ownDeadline.map { startedAt + $0 },
                 options: options,
                 interceptors: options.interceptors.isEmpty ? interceptors : interceptors + options.interceptors,
                 secretsOfPath: endpoint.path.secrets,
@@ -168,7 +167,6 @@ struct RequestLoop: Sendable {
                 startedAt: startedAt,
                 // The attempt with a replaced token does not count as a retry.
                 maximumAttempts: configuration.maximumAttempts + (authentication == nil ? 0 : 1),
-                progress: CallProgress(head),
                 authentication: authentication,
                 head: head,
                 phases: observers.isEmpty ? nil : CallPhases(clock: clock)
@@ -195,22 +193,12 @@ struct RequestLoop: Sendable {
         return failure
     }
 
-    /// Notifies the observers. Nothing is made where there is none, and nothing follows the end of a call.
+    /// Notifies the observers. Nothing is made where there is none.
     func notify(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
-        guard !observers.isEmpty, !call.progress.current.isOver else { return }
+        guard !observers.isEmpty else { return }
         notify(
             kind(), id: call.id, attempt: call.attempt, call.summary, tags: call.options.tags,
             timings: call.phases?.timings)
-    }
-
-    /// Notifies the observers of the last event of a call.
-    private func notifyEnd(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
-        defer { call.progress.end() }
-        guard !observers.isEmpty else { return }
-        var last = call
-        let state = call.progress.current
-        (last.attempt, last.head) = (state.attempt, state.head)
-        notify(kind(), of: last)
     }
 
     private func notify(

@@ -79,6 +79,9 @@ public final class HARRecorder: HTTPTransport {
         }
     }
 
+    /// Whether the transport underneath does.
+    public var endsInTime: Bool { next.endsInTime }
+
     private func add(_ entry: HTTPArchive.Entry, _ number: Int) {
         state.withLock { state in
             state.entries[number] = entry

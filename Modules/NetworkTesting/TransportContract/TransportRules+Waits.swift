@@ -56,6 +56,22 @@ extension TransportRules {
                     subject.request(.get, peer.url, timeToHead: TransportSubject.shortTimeout))
             }
         },
+        ContractRule("a sequence that does not come is timedOut after the time to the head") { subject in
+            let peer = try TransportPeer { _ = $0.readRequest() }
+            defer { peer.stop() }
+            let never = Gate()
+            let body = HTTPBody {
+                AsyncStream<Data> {
+                    await never.pass()
+                    return nil
+                }
+            }
+            try await subject.expectError([.timedOut]) {
+                try await subject.whole(
+                    subject.request(.post, peer.url, body: body, timeToHead: TransportSubject.shortTimeout))
+            }
+            never.open()
+        },
     ]
 
     private static let cancellations: [ContractRule<TransportSubject>] = [

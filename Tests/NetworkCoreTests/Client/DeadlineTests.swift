@@ -114,10 +114,10 @@ import Testing
     }
 
     /// A server that sends the head and then a byte from time to time, indefinitely.
-    static func drip(_ clock: ManualTimeSource) -> StubResponse {
+    static func drip(_ clock: ManualTimeSource, status: Int = 200) -> StubResponse {
         StubResponse { _ in
             HTTPTransportResponse(
-                head: HTTPResponseHead(status: 200),
+                head: HTTPResponseHead(status: status),
                 body: HTTPBody {
                     try await clock.sleep(until: clock.uptime + .seconds(1))
                     return Data("x".utf8)
@@ -143,24 +143,106 @@ import Testing
         }
     }
 
-    @Test func `a call that is cancelled ends at once, also while its token does not come`() async throws {
-        let arrived = Gate(isOpen: true)
-        struct Provider: TokenProvider {
-            let arrived: Gate
-            func token() async throws -> SessionToken {
-                await arrived.pass()
-                await DeadlineTests.hang()
-                return .first
-            }
-            func replacement(after refusal: TokenRefusal) async throws -> SessionToken { .first }
-            func noteServerDate(_ date: Date) {}
+    @Test func `an error page that drips does not hide its status`() async throws {
+        let clock = ManualTimeSource()
+        let asked = Recorder<String>()
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL),
+            transport: StubTransport(.any ~> Self.drip(clock, status: 503)),
+            interceptors: [AskedInterceptor(asked: asked)], clock: clock)
+        let ticking = Self.tick(clock)
+        defer { ticking.cancel() }
+        let error = try await #require(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
+        #expect(error.status == 503 && error.body == nil)
+        // The deadline has passed, so nothing can follow.
+        #expect(asked.values == ["adapt"])
+    }
+
+    struct AskedInterceptor: RequestInterceptor {
+        let asked: Recorder<String>
+
+        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+            asked.record("adapt")
+            return request
         }
-        let client = NetworkClient(baseURL: baseURL, transport: StubTransport())
-            .authenticated(by: Provider(arrived: arrived))
-        let call = Task { try await client.send(.article(7)) }
-        await arrived.arrivals(atLeast: 1)
+
+        func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
+            asked.record("retry")
+            return .retry(after: .zero)
+        }
+    }
+
+    /// Where a call hangs in code of others.
+    enum Place: CaseIterable {
+        case interceptor, retry, token, replacement, transport, body, errorPage
+    }
+
+    @Test(arguments: Place.allCases, [Duration.seconds(60), nil])
+    func `a call that is cancelled ends at once wherever it hangs, with a deadline or without`(
+        _ place: Place, deadline: Duration?
+    ) async throws {
+        let arrived = Gate()
+        let hang: @Sendable () async -> Void = {
+            arrived.open()
+            await Self.hang()
+        }
+        let slow = HTTPBody {
+            await hang()
+            return nil
+        }
+        let stub = StubResponse { _ in
+            if place == .transport { await hang() }
+            let status = [.retry: 503, .replacement: 401, .errorPage: 503][place] ?? 200
+            return HTTPTransportResponse(
+                head: HTTPResponseHead(status: status), body: [.body, .errorPage].contains(place) ? slow : .none)
+        }
+        var configuration = NetworkConfiguration(baseURL: baseURL)
+        configuration.deadline = deadline
+        let transport = StubTransport((.any ~> stub).repeated())
+        let client = NetworkClient(
+            configuration: configuration, transport: transport, interceptors: [Guest(place: place, hang: hang)]
+        ).authenticated(by: Guest(place: place, hang: hang))
+        let call = Task { try await client.send(Endpoint<Data>.get("x")) }
+        await arrived.pass()
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
+    /// An interceptor and a source of tokens that hang in one place.
+    struct Guest: RequestInterceptor, TokenProvider {
+        let place: Place
+        let hang: @Sendable () async -> Void
+
+        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+            if place == .interceptor { await hang() }
+            return request
+        }
+
+        func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
+            if place == .retry { await hang() }
+            return .doNotRetry
+        }
+
+        func token() async throws -> SessionToken {
+            if place == .token { await hang() }
+            return .first
+        }
+
+        func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
+            await hang()
+            return .first
+        }
+
+        func noteServerDate(_ date: Date) {}
+    }
+
+    @Test func `a transport around another one ends in time where that one does`() {
+        for transport: any HTTPTransport in [URLSessionTransport(), StubTransport()] {
+            #expect(CachingTransport(transport).endsInTime == transport.endsInTime)
+            #expect(HARRecorder(transport).endsInTime == transport.endsInTime)
+        }
+        #expect(URLSessionTransport().endsInTime)
+        #expect(!StubTransport().endsInTime)
     }
 
     @Test func `a drip over URLSession ends at the deadline of the call`() async throws {

@@ -10,7 +10,7 @@ struct URLSessionUploadTests {
     @Test func `a sequence is in a file that only this user can read, until it is discarded`() async throws {
         let content = Data("sequence".utf8)
         let body = HTTPBody { content.pieces }
-        let upload = try await URLSessionUpload(body, within: nil, clock: ManualTimeSource())
+        let upload = try await URLSessionUpload(body, within: nil, DeadlineQueue(clock: ManualTimeSource()))
         guard case .file(let url, _, 8, isTemporary: true) = upload else {
             Issue.record("the sequence is in no temporary file: \(upload)")
             return
@@ -24,7 +24,8 @@ struct URLSessionUploadTests {
 
     @Test func `a file of the caller's is not discarded`() async throws {
         let file = try TemporaryFile(Data("kept".utf8))
-        let upload = try await URLSessionUpload(HTTPBody(file: file.url), within: nil, clock: ManualTimeSource())
+        let deadlines = DeadlineQueue(clock: ManualTimeSource())
+        let upload = try await URLSessionUpload(HTTPBody(file: file.url), within: nil, deadlines)
         upload.discard()
         #expect(FileManager.default.fileExists(atPath: file.url.path))
     }
@@ -32,7 +33,8 @@ struct URLSessionUploadTests {
     @Test func `a sequence that does not end is waited for until the time limit`() async throws {
         let clock = ManualTimeSource()
         let body = HTTPBody { AsyncStream<Data> { _ in } }
-        let upload = Task { try await URLSessionUpload(body, within: .seconds(5), clock: clock) }
+        let deadlines = DeadlineQueue(clock: clock)
+        let upload = Task { try await URLSessionUpload(body, within: .seconds(5), deadlines) }
         await clock.sleepers(atLeast: 1)
         clock.advance(by: .seconds(5))
         let error = await #expect(throws: HTTPTransportError.self) { _ = try await upload.value }

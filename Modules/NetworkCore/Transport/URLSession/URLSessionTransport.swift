@@ -115,7 +115,7 @@ public final class URLSessionTransport: HTTPTransport {
             throw HTTPTransportError(.invalidRequest, reason: "URLSession cannot send trailers")
         }
         let startedAt = clock.uptime
-        let upload = try await URLSessionUpload(request.body, within: request.timeToHead, clock: clock)
+        let upload = try await URLSessionUpload(request.body, within: request.timeToHead, deadlines)
         let exchange = URLSessionExchange(
             request, upload: upload, clock: clock, deadlines: deadlines, startedAt: startedAt, unreadLimit: unreadLimit)
         let head: HTTPResponseHead
@@ -130,6 +130,9 @@ public final class URLSessionTransport: HTTPTransport {
         return HTTPTransportResponse(
             head: head, body: HTTPBody(pull: reader.next), completion: { try await exchange.completion() })
     }
+
+    /// Every wait of an exchange has a limit and can be cancelled.
+    public var endsInTime: Bool { true }
 
     private func pool(for purpose: HTTPTransportRequest.Purpose) -> URLSessionPool {
         switch purpose {

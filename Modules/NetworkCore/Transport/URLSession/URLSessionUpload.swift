@@ -16,9 +16,9 @@ enum URLSessionUpload: Sendable {
     /// - Parameters:
     ///   - body: The body.
     ///   - timeLimit: The longest time to read a sequence. `nil`: no limit.
-    ///   - clock: The clock of the limit.
+    ///   - deadlines: The deadlines of the transport.
     /// - Throws: ``HTTPTransportError`` with code `encodingFailed` or `timedOut`; `CancellationError`.
-    init(_ body: HTTPBody, within timeLimit: Duration?, clock: any TimeSource) async throws {
+    init(_ body: HTTPBody, within timeLimit: Duration?, _ deadlines: DeadlineQueue) async throws {
         if body.isEmpty {
             self = .none
         } else if let data = body.data {
@@ -27,50 +27,17 @@ enum URLSessionUpload: Sendable {
             self = .file(file, try? FileState(file), size: body.length ?? 0, isTemporary: false)
         } else {
             #if canImport(FoundationNetworking)
-            self = try await Self.temporaryFile(of: body, within: timeLimit, clock: clock)
+            // A sequence may not notice that it is cancelled.
+            self = try await deadlines.limit(timeLimit.map { deadlines.clock.uptime + $0 }) {
+                HTTPTransportError.waited(for: .requestBody, atMost: timeLimit ?? .zero)
+            } dropped: {
+                $0.discard()
+            } _: {
+                try await Self.temporaryFile(of: body)
+            }
             #else
             self = .stream(body)
             #endif
-        }
-    }
-
-    private static func temporaryFile(
-        of body: HTTPBody,
-        within timeLimit: Duration?,
-        clock: any TimeSource
-    ) async throws -> URLSessionUpload {
-        let writing = Task { try await temporaryFile(of: body) }
-        let waiter = Locked<CheckedContinuation<URLSessionUpload, any Error>?>(nil)
-        // Whether it was the first end. A sequence may not notice that it was cancelled, so the caller does not wait for
-        // it.
-        @Sendable func end(_ result: Result<URLSessionUpload, any Error>) -> Bool {
-            let waiter = waiter.withLock { waiter in
-                defer { waiter = nil }
-                return waiter
-            }
-            waiter?.resume(with: result)
-            return waiter != nil
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                waiter.withLock { $0 = continuation }
-                if Task.isCancelled { _ = end(.failure(CancellationError())) }
-                let timer = timeLimit.map { limit in
-                    Task {
-                        try await clock.sleep(until: clock.uptime + limit)
-                        writing.cancel()
-                        _ = end(.failure(HTTPTransportError.waited(for: .requestBody, atMost: limit)))
-                    }
-                }
-                Task {
-                    let result = await writing.result
-                    timer?.cancel()
-                    if !end(result), case .success(let upload) = result { upload.discard() }
-                }
-            }
-        } onCancel: {
-            writing.cancel()
-            _ = end(.failure(CancellationError()))
         }
     }
 
