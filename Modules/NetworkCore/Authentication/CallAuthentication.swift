@@ -17,7 +17,7 @@ struct CallAuthentication: Sendable {
     private let continuity: SessionContinuity?
 
     /// The session in which the call started and stays (G23).
-    private var session: SessionID?
+    private(set) var session: SessionID?
 
     /// The token of the current attempt. `nil`: it carries none, or a redirect has left the origin.
     private(set) var carried: SessionToken?
@@ -27,7 +27,7 @@ struct CallAuthentication: Sendable {
 
     /// The token for the next attempt, after a refusal.
     private var replacement: SessionToken?
-    private var replacements = 0
+    private(set) var replacements = 0
 
     init(
         provider: any TokenProvider,

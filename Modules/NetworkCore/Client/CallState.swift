@@ -26,7 +26,6 @@ struct CallState: Sendable {
     let secretsOfPath: [String]
     let clock: any TimeSource
     let startedAt: Duration
-    let maximumAttempts: Int
 
     /// The tokens of the call; `nil` in a client without authentication.
     var authentication: CallAuthentication?
@@ -36,6 +35,9 @@ struct CallState: Sendable {
 
     /// The last request: the endpoint's, then as interceptors adapted it, then where redirects led.
     var head: HTTPRequestHead
+
+    /// Whether a redirect has led to the last request.
+    var isRedirected = false
 
     /// What the phases of the last attempt took; `nil` where there is no observer.
     let phases: CallPhases?
@@ -57,7 +59,17 @@ struct CallState: Sendable {
             clock: clock,
             startedAt: startedAt
         )
-        context.secretsOfPath = secretsOfPath
+        context.secrets = secretsOfPath
+        return context
+    }
+
+    /// What the transport is told. The session is that of the call also where a redirect has left the origin of its token,
+    /// because what such a response shows is for this session.
+    var exchangeContext: RequestContext {
+        var context = context
+        guard let authentication, requiresAuthentication else { return context }
+        context.session = authentication.session
+        context.secrets += authentication.secrets.filter { $0.utf8.count >= Redaction.minimumSecretLength }
         return context
     }
 
@@ -65,13 +77,12 @@ struct CallState: Sendable {
     func timeLeft(at uptime: Duration) -> Duration? { deadline.map { $0 - uptime } }
 
     /// What may be shown of the last request to observers.
-    var summary: RequestSummary {
-        RequestSummary(head, redactionOfPath)
-    }
+    var summary: RequestSummary { RequestSummary(head, redactionOfURL) }
 
-    /// What may be shown of a URL to observers.
-    var redactionOfPath: Redaction {
-        secretsOfPath.isEmpty ? .standard : Redaction(secrets: secretsOfPath, minimumLength: 1)
+    /// What may be shown of a URL to observers. The target of a redirect may quote any secret of the call.
+    private var redactionOfURL: Redaction {
+        if isRedirected { return redaction }
+        return secretsOfPath.isEmpty ? .standard : Redaction(secrets: secretsOfPath, minimumLength: 1)
     }
 
     /// Converts any error of an attempt to an error of the call, with the last request, the attempt and the elapsed
@@ -97,7 +108,7 @@ struct CallState: Sendable {
         if head != endpoint { secrets += Redaction.secrets(in: head) }
         secrets += Redaction.secrets(in: body.data, contentType: endpoint.headers["Content-Type"])
         secrets.removeAll { $0.utf8.count < Redaction.minimumSecretLength }
-        return Redaction(secrets: secrets + secretsOfPath, minimumLength: 1)
+        return Redaction(secrets: secretsOfPath + secrets, minimumLength: 1)
     }
 }
 

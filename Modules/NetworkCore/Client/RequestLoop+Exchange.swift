@@ -30,10 +30,11 @@ extension RequestLoop {
                 throw NetworkError(code, reason: "the redirect was not followed: \(reason)", response: response.head)
             case .follow(let next):
                 try await drain(response, of: call)
-                let target = RequestSummary(next.request, call.redactionOfPath)
-                notify(.redirected(status: response.head.status, to: target), of: call)
+                var redirected = call
+                (redirected.head, redirected.isRedirected) = (next.request, true)
+                notify(.redirected(status: response.head.status, to: redirected.summary), of: call)
                 visited.append(call.head)
-                (call.head, call.keepsBody) = (next.request, next.keepsBody)
+                (call.head, call.keepsBody, call.isRedirected) = (next.request, next.keepsBody, true)
                 if next.leavesOrigin { call.authentication?.leaveOrigin() }
                 guard !visited.contains(where: { $0.method == call.head.method && $0.url == call.head.url }) else {
                     throw NetworkError(.tooManyRedirects, reason: "the redirects form a loop")
@@ -48,7 +49,7 @@ extension RequestLoop {
 
     private func adapt(_ call: inout CallState) async throws {
         call.phases?.startAttempt()
-        (call.head, call.keepsBody) = (call.endpoint, true)
+        (call.head, call.keepsBody, call.isRedirected) = (call.endpoint, true, false)
         // No token travels in what interceptors see, so none is named to them.
         call.authentication?.startAttempt()
         for interceptor in call.interceptors {
@@ -82,12 +83,12 @@ extension RequestLoop {
     }
 
     private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
-        call.phases?.noteSent()
-        notify(.sent, of: call)
         let timeToHead = call.timeLeft(at: clock.uptime)
         if let timeToHead, timeToHead <= .zero {
             throw NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .responseHead)
         }
+        call.phases?.noteSent()
+        notify(.sent, of: call)
         let request = HTTPTransportRequest(
             head: call.head,
             body: call.keepsBody ? call.body : .none,
@@ -95,7 +96,7 @@ extension RequestLoop {
             timeToHead: timeToHead,
             isIdempotent: call.isIdempotent,
             purpose: call.purpose,
-            context: call.context,
+            context: call.exchangeContext,
             onEvent: Self.events(call.options.progress, call.phases)
         )
         let response: HTTPTransportResponse
@@ -146,7 +147,6 @@ extension RequestLoop {
     /// - Returns: The pause before the next attempt.
     /// - Throws: The failure, when it is not sent again, its body cannot be, or the pause would outlast the deadline.
     func pauseBeforeRetry(after failure: NetworkError, of call: inout CallState) async throws -> Duration {
-        guard call.attempt < call.maximumAttempts else { throw failure }
         if let left = call.timeLeft(at: clock.uptime), left <= .zero { throw failure }
         var decision = RetryDecision.doNotRetry
         if let authentication = call.authentication {
@@ -157,7 +157,10 @@ extension RequestLoop {
                 return (authentication, decision)
             }
         }
-        for interceptor in call.interceptors where decision == .doNotRetry {
+        // An attempt with a token in place of one that was refused is no retry, and has a limit of its own.
+        let retries = call.attempt - (call.authentication?.replacements ?? 0)
+        for interceptor in call.interceptors
+        where decision == .doNotRetry && retries < configuration.maximumAttempts {
             decision = try await asking(call) { [context = call.context] in
                 try await interceptor.retry(failure, context: context)
             }

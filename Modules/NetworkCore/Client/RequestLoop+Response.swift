@@ -24,6 +24,9 @@ extension RequestLoop {
         } catch let error as HTTPTransportError {
             try Task.checkCancellation()
             throw NetworkError(error, reading: response.head)
+        } catch var error as NetworkError {
+            error.response = response.head
+            throw error
         }
     }
 

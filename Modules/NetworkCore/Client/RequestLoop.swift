@@ -165,8 +165,6 @@ struct RequestLoop: Sendable {
                 secretsOfPath: endpoint.path.secrets,
                 clock: clock,
                 startedAt: startedAt,
-                // The attempt with a replaced token does not count as a retry.
-                maximumAttempts: configuration.maximumAttempts + (authentication == nil ? 0 : 1),
                 authentication: authentication,
                 head: head,
                 phases: observers.isEmpty ? nil : CallPhases(clock: clock)

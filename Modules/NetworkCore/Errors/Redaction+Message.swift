@@ -5,8 +5,8 @@ extension Redaction {
     /// The largest body that is searched for secrets: 64 KiB.
     private static let maximumSearchedBody = 64 * 1_024
 
-    /// Creates a redaction with the secrets of one request: in its header fields, its URL and its body, and those that
-    /// the endpoint marks as such in its path.
+    /// Creates a redaction with the secrets of one request: its token wherever it was placed, what the endpoint marks as a
+    /// secret in its path, and what its header fields, its URL and its body have.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -16,7 +16,7 @@ extension Redaction {
         let found = (Self.secrets(in: request.head) + body + others).compactMap(\.self)
         let long = found.filter { $0.utf8.count >= Self.minimumSecretLength }
         // What the endpoint marks as a secret may be short.
-        self.init(secrets: long + request.context.secretsOfPath, minimumLength: 1)
+        self.init(secrets: request.context.secrets + long, minimumLength: 1)
     }
 
     /// The values of fields and query items whose names denote a secret; of `Authorization` also the part after the
@@ -119,7 +119,7 @@ extension Redaction {
         }
         let isText = ["json", "text/", "xml", "javascript", "x-www-form-urlencoded"].contains { type.contains($0) }
         guard isText, let text = String(data: data, encoding: .utf8) else { return nil }
-        guard type.contains("x-www-form-urlencoded") else { return self.text(text) }
+        guard type.contains("x-www-form-urlencoded") else { return self.text(Self.withoutSecretMembers(text)) }
         return text.split(separator: "&", omittingEmptySubsequences: false).map { item in
             guard let equals = item.firstIndex(of: "=") else { return self.text(String(item)) }
             let name = item[..<equals].removingPercentEncoding ?? ""
@@ -143,11 +143,66 @@ extension Redaction {
         }
     }
 
+    /// A text without the texts and numbers of JSON members whose names denote a secret: of JSON that was cut short, of lines
+    /// and events of JSON, of a page with a script. A text that has no end is one.
+    ///
+    /// - Complexity: O(*n*) in the length of the text.
+    static func withoutSecretMembers(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var (copied, position) = (0, 0)
+        while position < bytes.count {
+            guard bytes[position] == UInt8(ascii: "\"") else {
+                position += 1
+                continue
+            }
+            let name = bytes.range(ofStringAt: position)
+            // The mark that ends it may begin the next one: in a text that is not all JSON, the marks may not be pairs.
+            position = name.upperBound
+            let colon = bytes.skippingSpace(from: name.upperBound + 1)
+            guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { continue }
+            let secret = bytes.scalar(at: bytes.skippingSpace(from: colon + 1))
+            let isText = bytes[secret.lowerBound - 1] == UInt8(ascii: "\"")
+            let value: Any = isText ? String(decoding: bytes[secret], as: UTF8.self) : 0
+            guard !secret.isEmpty, isSensitiveMember(String(decoding: bytes[name], as: UTF8.self), value) else {
+                continue
+            }
+            result += bytes[copied..<secret.lowerBound] + placeholder.utf8
+            (copied, position) = (secret.upperBound, secret.upperBound + 1)
+        }
+        guard copied > 0 else { return text }
+        return String(decoding: result + bytes[min(copied, bytes.count)...], as: UTF8.self)
+    }
+
     /// Whether a member holds a secret. Words such as `NOT_FOUND` under `code` and `done` under `state` are none.
     private static func isSensitiveMember(_ name: String, _ value: Any) -> Bool {
         guard isSensitive(name) else { return false }
         guard ["code", "state"].contains(name.lowercased()) else { return true }
         guard let text = value as? String else { return false }
         return !text.utf8.allSatisfy { $0 == 0x5F || ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) }
+    }
+}
+
+extension [UInt8] {
+    /// The content of the JSON string whose quotation mark is at a position, to its end or that of the text.
+    fileprivate func range(ofStringAt start: Int) -> Range<Int> {
+        var end = start + 1
+        while end < count, self[end] != UInt8(ascii: "\"") { end += self[end] == UInt8(ascii: "\\") ? 2 : 1 }
+        return start + 1..<Swift.min(end, count)
+    }
+
+    /// The content of the JSON string, or the number, at a position; empty for other values.
+    fileprivate func scalar(at start: Int) -> Range<Int> {
+        guard start < count else { return start..<start }
+        if self[start] == UInt8(ascii: "\"") { return range(ofStringAt: start) }
+        var end = start
+        while end < count, (0x2B...0x39).contains(self[end]) || self[end] | 0x20 == 0x65, self[end] != 0x2C { end += 1 }
+        return start..<end
+    }
+
+    fileprivate func skippingSpace(from start: Int) -> Int {
+        var position = start
+        while position < count, [0x20, 0x09, 0x0A, 0x0D].contains(self[position]) { position += 1 }
+        return position
     }
 }

@@ -11,7 +11,7 @@ package struct Redaction: Sendable {
     /// The shortest text, in bytes, that counts as a secret of a call. A shorter one would be found by accident.
     package static let minimumSecretLength = 8
 
-    /// The most secrets of one call, longest first.
+    /// The most secrets of one call. The first ones count.
     static let maximumSecrets = 64
 
     /// A redaction by name and shape only.
@@ -24,12 +24,17 @@ package struct Redaction: Sendable {
     /// Creates a redaction.
     ///
     /// - Parameters:
-    ///   - secrets: The secrets of a call. `nil`, and those that are too short, are skipped.
+    ///   - secrets: The secrets of a call, the most important first. `nil`, and those that are too short, are skipped.
     ///   - minimumLength: The shortest secret, in bytes.
     package init(secrets: [String?], minimumLength: Int = minimumSecretLength) {
-        let texts = Set(secrets.compactMap(\.self).filter { !$0.isEmpty && $0.utf8.count >= minimumLength })
+        var texts: Set<String> = []
+        for case let text? in secrets where !text.isEmpty && text.utf8.count >= minimumLength {
+            guard texts.count < Self.maximumSecrets else { break }
+            texts.insert(text)
+        }
+        // The longest is found first where one is a part of another.
         let sorted = texts.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
-        self.secrets = sorted.prefix(Self.maximumSecrets).flatMap(QuotedSecret.forms)
+        self.secrets = sorted.flatMap(QuotedSecret.forms)
         var firstBytes = [Bool](repeating: false, count: self.secrets.isEmpty ? 0 : 256)
         for byte in self.secrets.flatMap(\.firstBytes) { firstBytes[Int(byte)] = true }
         self.firstBytes = firstBytes
@@ -66,27 +71,32 @@ package struct Redaction: Sendable {
     /// - Parameter url: The URL.
     /// - Returns: The URL as text.
     package func url(_ url: URL) -> String {
-        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "(unreadable URL)" }
-        parts.user = nil
-        parts.password = nil
-        parts.fragment = nil
-        parts.percentEncodedPath = path(parts.percentEncodedPath)
-        if let query = parts.percentEncodedQuery { parts.percentEncodedQuery = self.query(query) }
-        return parts.string ?? "(unreadable URL)"
+        // `URLComponents` must not take the parts back: it ends the process where one is no valid percent-encoding.
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "(unreadable URL)" }
+        let authority = parts.encodedHost.map { "//" + text($0) + (parts.port.map { ":\($0)" } ?? "") } ?? ""
+        let query = parts.percentEncodedQuery.map { "?" + self.query($0) } ?? ""
+        return (parts.scheme.map { text($0) + ":" } ?? "") + authority + path(parts.percentEncodedPath) + query
+    }
+
+    /// A part of a URL without secrets. Of a percent-encoded byte in which a secret begins, nothing is left.
+    private func encoded(_ text: String) -> String {
+        let shown = self.text(text)
+        guard shown != text, shown.contains("%") else { return shown }
+        return shown.replacing(/%[0-9A-Fa-f]?redacted/) { _ in Self.placeholder }
     }
 
     /// A percent-encoded query without the values of items that are not harmless.
     private func query(_ query: String) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             guard let equals = item.firstIndex(of: "=") else {
-                // A query without names may be a secret as a whole.
-                let name = String(item)
-                return name.isEmpty || Self.isHarmless(name) ? name : text(name)
+                // An item without a name may be a secret as a whole. A flag is a word.
+                let isWord = item.utf8.count < Self.minimumSecretLength || item.allSatisfy { $0.isLetter || $0 == "-" }
+                return isWord || Self.isHarmless(String(item)) ? encoded(String(item)) : Self.placeholder
             }
             let name = item[..<equals].removingPercentEncoding ?? ""
             let value = String(item[item.index(after: equals)...])
-            let shown = Self.isHarmless(name) || value.isEmpty ? text(value) : Self.placeholder
-            return "\(text(String(item[..<equals])))=\(shown)"
+            let shown = Self.isHarmless(name) || value.isEmpty ? encoded(value) : Self.placeholder
+            return "\(encoded(String(item[..<equals])))=\(shown)"
         }
         .joined(separator: "&")
     }
@@ -108,7 +118,7 @@ package struct Redaction: Sendable {
             }
             .joined(separator: ";")
         }
-        return segments.map { text($0) }.joined(separator: "/")
+        return segments.map { encoded($0) }.joined(separator: "/")
     }
 }
 

@@ -23,9 +23,9 @@ public struct RequestContext: Sendable {
     /// Whether the body can be sent more than once (G21).
     public let isReplayable: Bool
 
-    /// The session whose token the request carries. `nil`: it carries none, or not yet. A transport that keeps
-    /// responses must not show one session's responses to another.
-    public let session: SessionID?
+    /// The session whose token the request carries, or carried before a redirect led to another origin. `nil`: none, or not
+    /// yet. A transport that keeps responses must not show one session's responses to another.
+    public internal(set) var session: SessionID?
 
     /// The caller's tags, for interceptors, transports and observers.
     public let tags: [String: String]
@@ -36,8 +36,8 @@ public struct RequestContext: Sendable {
     /// When the call started, on the uptime of the clock.
     public let startedAt: Duration
 
-    /// The secrets in the path of the endpoint, so that no recording of the request shows them.
-    var secretsOfPath: [String] = []
+    /// The secrets in the path of the endpoint and the tokens of the call, so that no recording of the request shows them.
+    var secrets: [String] = []
 
     /// Creates a context, for tests of interceptors.
     ///

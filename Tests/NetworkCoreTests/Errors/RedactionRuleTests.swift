@@ -71,6 +71,42 @@ import Testing
         #expect("\(QueryItems(dictionaryLiteral: (name, "canary"), ("limit", 20)))" == "\(name)=redacted&limit=20")
     }
 
+    @Test(arguments: [
+        ("/files/photos%2F\(opaque)", "/files/photosredacted"), ("/%4\(webToken)", "/redacted"),
+        ("/a?cursor=ab%2B\(opaque)", "/a?cursor=abredacted"),
+        ("/a?q=a%20\(opaque)&x%2F\(opaque)", "/a?q=aredacted&redacted"),
+        ("/%41very-secret/%4eecret-0123", "/%41redacted/redacted"), ("/a?3q9Zk1mPw7xy", "/a?redacted"),
+        ("/a?wsdl&no-cache", "/a?wsdl&no-cache"),
+    ])
+    func `a URL whose secret begins in a percent-encoded byte can be shown`(path: String, shown: String) throws {
+        let link = try #require(URL(string: "https://x.net\(path)"))
+        let redaction = Redaction(secrets: ["very-secret", "eecret-0123"])
+        #expect(redaction.url(link) == "https://x.net\(shown)")
+        #expect(redaction.url(url("https://user:pw@[::1]:8080/a#b")) == "https://[::1]:8080/a")
+        #expect(redaction.url(url("file:///tmp/a")) == "file:///tmp/a")
+    }
+
+    @Test func `the first secrets count where there are many`() {
+        let others = (0..<200).map { String(repeating: "other secret \($0) ", count: 5) }
+        #expect(Redaction(secrets: ["very-secret"] + others).text("very-secret") == "redacted")
+    }
+
+    @Test(arguments: [
+        (#"{"data":{"refreshToken":"0123456789abcdef","a":"#, #"{"data":{"refreshToken":"redacted","a":"#),
+        (#"{"token":"cut sh"#, #"{"token":"redacted"#), (#"{"otp" : 123456, "n": 1"#, #"{"otp" : redacted, "n": 1"#),
+        ("{\"a\":1}\n{\"access_token\":\"abc\\\"d\"}", "{\"a\":1}\n{\"access_token\":\"redacted\"}"),
+        (#"data: {"token":"abc"}"#, #"data: {"token":"redacted"}"#),
+        (#"5" of {"pin":"1234"}"#, #"5" of {"pin":"redacted"}"#),
+        (#"{"code":"NOT_FOUND","code":404,"author":"x","#, #"{"code":"NOT_FOUND","code":404,"author":"x","#),
+        (#"""#, #"""#),
+        (#"{"token":null,"token":["a"],"token":"#, #"{"token":null,"token":["a"],"token":"#),
+    ])
+    func `JSON that is not whole shows no text under the name of a secret`(text: String, shown: String) {
+        for type in ["application/json", "application/x-ndjson", "text/event-stream", "text/html"] {
+            #expect(Redaction.standard.body(Data(text.utf8), contentType: type) == shown)
+        }
+    }
+
     @Test func `an author is no secret, and an authorization is one`() {
         for name in ["author", "author_id", "authors", "coAuthor"] { #expect(!Redaction.isSensitive(name), "\(name)") }
         for name in ["Authorization", "authorisation", "auth", "authorToken"] {

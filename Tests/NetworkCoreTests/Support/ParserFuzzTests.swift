@@ -131,6 +131,24 @@ struct ParserFuzzTests {
             form.append(text, "value")
         },
         Parser(
+            "shown URL",
+            seeds: ["https://u:p@x.net:80/a%20b/very-secret?cursor=a%2Bb&c#d", "/%4very-secret?%2Fvery-secret"],
+            words: [
+                "very-secret", "%", "%2", "eyJhbGciOiJub25lIn0.eyJleHAiOjE4MDAwMDAwMDB9.", "/", "?", "&", "=", ";",
+            ],
+            units: ["%2F", "%very-secret", "/", "&", ";token="]
+        ) { text in
+            guard let url = URL(string: text) else { return }
+            #expect(!Redaction(secrets: ["very-secret"]).url(url).contains("very-secret"))
+        },
+        Parser(
+            "members", seeds: [#"{"token":"very-secret","a":[1,"b"]}"#],
+            words: ["\"", "\\", ":", "\"token\":", " ", "1"],
+            units: ["\"", "\\", "\"a\":", "\"token\":1,"]
+        ) { text in
+            _ = Redaction.standard.body(Data(text.utf8), contentType: "text/plain")
+        },
+        Parser(
             "redaction", seeds: ["token eyJhbGciOiJub25lIn0.eyJleHAiOjE4MDAwMDAwMDB9.c2ln very-secret"],
             words: ["very-secret", "%76", "&#43;", "\\u002b", "eyJ", "."],
             units: ["eyJ", "very-secre", "aA0", ".", "%", "&#", "\\u00"]
