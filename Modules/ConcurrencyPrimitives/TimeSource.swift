@@ -19,6 +19,9 @@ public protocol TimeSource: Sendable {
 public struct SystemTimeSource: TimeSource {
     private static let origin = ContinuousClock.now
 
+    /// A year. A longer time is waited for in parts.
+    private static let longestSleep: Duration = .seconds(365 * 24 * 60 * 60)
+
     /// Creates a view of the system's clocks. All views share one origin.
     public init() {}
 
@@ -33,6 +36,10 @@ public struct SystemTimeSource: TimeSource {
     /// - Parameter deadline: The instant. One that has passed returns at once.
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func sleep(until deadline: Duration) async throws {
+        // The system ends the process where the instant is too far away for its clock.
+        while case let left = deadline - uptime, left > Self.longestSleep {
+            try await Task.sleep(for: Self.longestSleep)
+        }
         try await Task.sleep(until: Self.origin + deadline, clock: .continuous)
     }
 }

@@ -133,6 +133,8 @@ extension DeadlineQueue {
         dropped: @escaping @Sendable (Value) -> Void = { _ in },
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        // The task of the work does not know that the caller is cancelled.
+        try Task.checkCancellation()
         let limited = LimitedWork<Value>()
         let task = LimitedWork<Value>.start {
             do {

@@ -38,6 +38,15 @@ public struct DecodingFailure: Error, Sendable, Hashable {
         }
     }
 
+    private init(_ kind: Kind, path: String, expected: String?) {
+        (self.kind, self.path, self.expected) = (kind, path, expected)
+    }
+
+    /// The failure without secrets in its path: the keys of a dictionary are the server's.
+    func redacted(by redaction: Redaction) -> DecodingFailure {
+        DecodingFailure(kind, path: path.redacted(by: redaction), expected: expected)
+    }
+
     private init(_ kind: Kind, path: [any CodingKey], expected: String?) {
         self.kind = kind
         self.expected = expected

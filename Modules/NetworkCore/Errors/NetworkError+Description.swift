@@ -19,7 +19,7 @@ extension NetworkError: RedactedDescription {
         if words.isEmpty || code != .unacceptableStatus { words.append(code.rawValue) }
         if let message = envelope?.message { words.append("\"\(message.shown)\"") }
         let line = words.joined(separator: " ")
-        return explanation.map { "\(line): \(Redaction.standard.text($0))" } ?? line
+        return explanation.map { "\(line): \($0.shown)" } ?? line
     }
 
     private var explanation: String? {

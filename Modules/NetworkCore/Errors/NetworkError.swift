@@ -194,6 +194,7 @@ extension NetworkError {
                 ErrorDetail(field: clean(detail.field), code: clean(detail.code), message: clean(detail.message))
             }
         }
+        if let cause = cause as? DecodingFailure { copy.cause = cause.redacted(by: redaction) }
         if let cause = cause as? HTTPTransportError {
             let reason = cause.reason.redacted(by: redaction)
             copy.cause = HTTPTransportError(cause.code, reason: reason, waitedFor: cause.waitedFor)

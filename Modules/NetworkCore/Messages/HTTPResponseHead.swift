@@ -37,10 +37,10 @@ extension HTTPResponseHead {
     /// The longest pause that a server can ask for. A longer one counts as this.
     static let maximumRetryAfter: Duration = .seconds(24 * 60 * 60)
 
-    /// The length of the body according to `Content-Length` (RFC 9110 §8.6). It is 0 for the response to a `HEAD`,
-    /// whose field is the length that a `GET` would return.
+    /// The length of the body according to `Content-Length` (RFC 9110 §8.6). It is 0 for the response to a `HEAD` and for
+    /// 304, whose field is the length that a `GET` would return, and for 204.
     func bodyLength(to request: HTTPRequestHead) -> Int? {
-        guard request.method != .head else { return 0 }
+        guard request.method != .head, status != 204, status != 304 else { return 0 }
         // Equal lengths may be repeated; see `validate()`.
         return headers.values(of: "Content-Length").first.flatMap { Int($0.prefix { $0 != "," }) }
     }
@@ -52,7 +52,9 @@ extension HTTPResponseHead {
     /// - Parameter now: The date on the device's clock, for a response without a `Date`.
     /// - Returns: The pause, at least zero. `nil`: the field is missing or invalid.
     func retryAfter(now: Date) -> Duration? {
-        guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
+        guard let text = headers.values(of: "Retry-After").first?.trimmingCharacters(in: .whitespaces) else {
+            return nil
+        }
         if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             // A number that is too large to read is longer than the longest pause too.
             return min(.seconds(Int64(text) ?? .max), Self.maximumRetryAfter)
@@ -63,7 +65,8 @@ extension HTTPResponseHead {
     }
 
     /// Refuses a head whose fields contradict each other: two lengths (RFC 9112 §6.3) or two targets of a redirect. A
-    /// platform that joins repeated fields leaves a comma and a space, which neither a length nor a URL contains.
+    /// platform that joins repeated fields leaves a comma and a space, which neither a length nor a URL contains. The
+    /// `Location` of a response that is no redirect is information, and says nothing of where a request goes.
     ///
     /// - Throws: ``NetworkError`` with code `invalidResponse`.
     func validate() throws {
@@ -72,6 +75,7 @@ extension HTTPResponseHead {
         guard Set(lengths).count <= 1 else {
             throw NetworkError(.invalidResponse, reason: "it has two Content-Length values", response: self)
         }
+        guard RedirectPolicy.statuses.contains(status) else { return }
         let locations = headers.values(of: "Location")
         guard locations.count <= 1, locations.first?.contains(", ") != true else {
             throw NetworkError(.invalidResponse, reason: "it has two Location fields", response: self)

@@ -23,6 +23,9 @@ struct RedirectPolicy: Sendable {
         var leavesOrigin: Bool
     }
 
+    /// The statuses of redirects that name their target (RFC 9110 §15.4).
+    static let statuses: Set = [301, 302, 303, 307, 308]
+
     /// The fields that may be sent to any origin, in lower case: they describe the client program, not its user.
     static let fieldsForAnyOrigin: Set = ["accept", "accept-language", "accept-encoding", "user-agent"]
 
@@ -48,7 +51,7 @@ struct RedirectPolicy: Sendable {
         hasBody: Bool,
         isReplayable: Bool
     ) -> Decision {
-        guard [301, 302, 303, 307, 308].contains(response.status),
+        guard Self.statuses.contains(response.status),
             let location = response.headers["Location"], let origin = Origin(request.url)
         else { return .none }
         guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,

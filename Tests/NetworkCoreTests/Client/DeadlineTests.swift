@@ -140,6 +140,7 @@ import Testing
             }
             #expect(error.code == (deadline == nil ? .responseTooLarge : .timedOut))
             #expect(error.waitedFor == (deadline == nil ? nil : .responseBody))
+            #expect(error.status == 200)
         }
     }
 
@@ -234,6 +235,34 @@ import Testing
         }
 
         func noteServerDate(_ date: Date) {}
+    }
+
+    @Test func `a call that is cancelled in a step of the client sends nothing`() async throws {
+        let transport = StubTransport()
+        let client = NetworkClient(baseURL: baseURL, transport: transport, observers: [CancellingObserver()])
+        let call = Task { try await client.send(.article(7)) }
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(transport.requests.isEmpty)
+    }
+
+    /// Cancels the task that notifies it.
+    struct CancellingObserver: NetworkObserver {
+        func receive(_ event: NetworkEvent) {
+            if event.kind == .sent { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+    }
+
+    @Test func `a deadline may be as far away as a caller likes`() async throws {
+        let gate = Gate()
+        let stub = StubResponse { _ in
+            await gate.pass()
+            return HTTPTransportResponse(head: HTTPResponseHead(status: 200))
+        }
+        let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> stub))
+        let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: .seconds(Int64.max)) }
+        await gate.arrivals(atLeast: 1)
+        gate.open()
+        #expect(try await call.value.isEmpty)
     }
 
     @Test func `a transport around another one ends in time where that one does`() {

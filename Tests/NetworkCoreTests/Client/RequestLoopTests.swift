@@ -122,6 +122,29 @@ struct RequestLoopTests {
         #expect(transport.requests.count == 4)
     }
 
+    @Test func `a replaced token is no retry, and gives an interceptor none`() async throws {
+        let again = AlwaysRetry(name: "a", decision: .retry(after: .zero), log: Recorder())
+        for (statuses, sent) in [([500], 1), ([401, 500], 2), ([401, 401, 401], 3)] {
+            let transport = StubTransport(statuses.map { .any ~> .status($0) })
+            let client = client(transport, interceptors: [again]) { $0.maximumAttempts = 1 }
+                .authenticated(by: ScriptedTokenProvider())
+            let error = await #expect(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
+            #expect(transport.requests.count == sent)
+            #expect(error?.code == (sent == 3 ? .unauthorized : .unacceptableStatus))
+        }
+    }
+
+    @Test func `a target of a response that is no redirect is not read`() async throws {
+        let transport = StubTransport(.any ~> .status(201, headers: ["Location": "/docs/Smith, John"]))
+        try await client(transport).send(Endpoint<Void>.post("docs"))
+    }
+
+    @Test func `304 has no body, whatever length it names`() async throws {
+        let transport = StubTransport(.any ~> .status(304, headers: ["Content-Length": "20000000"]))
+        let client = client(transport) { $0.maximumResponseSize = 1_000 }
+        #expect(try await client.send(Endpoint<Data>.get("x").accepting(.success, .notModified)).isEmpty)
+    }
+
     @Test func `a one-shot body is not sent again even if an interceptor retries`() async throws {
         let transport = StubTransport(.any ~> .status(500))
         let call = Endpoint<Void>.put("x", body: .oneShot(Data("once".utf8).pieces))

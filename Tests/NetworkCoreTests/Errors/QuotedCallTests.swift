@@ -19,6 +19,25 @@ import Testing
 
     static let basic = "Basic \(Data("client-1:canary-of-basic".utf8).base64EncodedString())"
 
+    @Test func `a target of a redirect and a key of a response that quote the token are not shown`() async throws {
+        let observer = Recorder<NetworkEvent>()
+        let body = #"{"success":true,"data":{"access-token-canary\nline":"x"}}"#
+        let transport = StubTransport(
+            .any ~> .status(302, headers: ["Location": "/x/access-token-canary?q=access-token-canary"]),
+            .any ~> .status(200, body: Data(body.utf8)))
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, observers: [observer]
+        ).authenticated(by: ScriptedTokenProvider(Self.token))
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await client.send(Endpoint<[String: Int]>.get("x"))
+        }
+        #expect(error.code == .decodingFailed && observer.values.count == 7)
+        for text in RedactionTests.texts(of: error) + observer.values.flatMap({ RedactionTests.texts(of: $0) }) {
+            #expect(!text.contains("canary"))
+        }
+        #expect("\(error)".contains("typeMismatch at data.redacted line"))
+    }
+
     @Test(arguments: [
         ("access-token-canary", Endpoint<Article>.article(7)),
         ("refresh-token-canary", .article(7)),

@@ -1,3 +1,4 @@
+import AuthInterface
 import AuthTesting
 import Foundation
 import NetworkCore
@@ -81,6 +82,20 @@ struct HARRecorderTests {
         _ = try await client.send(.request(.get, "links/\(secret: "k7")/use"))
         #expect(commands.values.count == 1)
         #expect(commands.values.first?.contains("links/redacted/use") == true)
+    }
+
+    @Test func `a token in a field whose name says nothing is in no recording`() async throws {
+        let token = String(repeating: "0123456789abcdef", count: 4)
+        let commands = Recorder<String>()
+        let recorder = HARRecorder(CommandTransport(commands: commands))
+        let policy = AuthenticationPolicy(placement: .fields(accessToken: "X-User-Key"))
+        let provider = ScriptedTokenProvider(
+            SessionToken(value: token, session: SessionID(rawValue: "session-a"), generation: 0))
+        let client = NetworkClient(baseURL: baseURL, transport: recorder).authenticated(by: provider, policy: policy)
+        try await client.send(Endpoint<Void>.get("x"))
+        let text = String(decoding: try recorder.archive.encoded(), as: UTF8.self)
+        #expect(text.contains("X-User-Key") && !text.contains(token))
+        #expect(commands.values.allSatisfy { $0.contains("X-User-Key: redacted") } && commands.values.count == 1)
     }
 
     @Test func `what failed is recorded with its reason, and what is no text without a body`() async throws {

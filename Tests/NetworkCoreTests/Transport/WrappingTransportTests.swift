@@ -20,6 +20,23 @@ struct WrappingTransportTests {
         }
     }
 
+    @Test func `it sees the session of the call also where a redirect has left the origin of the token`() async throws {
+        let target = "https://cdn.example.com/photo"
+        let stubs = StubTransport(
+            .any ~> .status(302, headers: ["Location": target]), .any ~> .status(302, headers: ["Location": "/other"]),
+            .any ~> .status(204), .any ~> .status(204))
+        let seen = Recorder<String>()
+        let client = NetworkClient(baseURL: baseURL, transport: Signing(next: stubs, seen: seen))
+            .authenticated(by: ScriptedTokenProvider())
+        try await client.send(Endpoint<Void>.get("photo"))
+        try await client.send(Endpoint<Void>.get("public").withoutAuthentication())
+        #expect(
+            seen.values == [
+                "302 for session-a", "302 for session-a", "204 for session-a", "204 for no session",
+            ])
+        #expect(stubs.requests.map { $0.headers["Authorization"] != nil } == [true, false, false, false])
+    }
+
     @Test func `it sees the call, its session and each attempt`() async throws {
         let stubs = StubTransport(.any ~> .status(401), .any ~> .status(204))
         let seen = Recorder<String>()
