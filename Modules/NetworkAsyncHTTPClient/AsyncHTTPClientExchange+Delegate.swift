@@ -64,8 +64,23 @@ extension AsyncHTTPClientExchange: HTTPClientResponseDelegate {
             return true
         }
         guard isFirst else { return }
+        entry?.whenEndedEarly { [weak self] in
+            guard let self else { return }
+            eventLoop.execute { self.endEarly(on: eventLoop) }
+        }
         request.onEvent?(HTTPTransportEvent(.received, progress: TransferProgress(completed: 0, total: nil)))
         eventLoop.execute { self.deliverHead() }
+    }
+
+    /// Ends an exchange whose response is there, and whose server does not want the rest of the request. What has arrived
+    /// is delivered first: some of it in this turn of the event loop, so the exchange ends when one has brought nothing.
+    private func endEarly(on eventLoop: any EventLoop, received: Int64? = nil) {
+        let now = state.withLock { state in
+            state.end == nil && state.upload != nil && state.demand == nil ? state.metrics.bytesReceived : nil
+        }
+        guard let now else { return }
+        guard now == received else { return eventLoop.execute { self.endEarly(on: eventLoop, received: now) } }
+        finish(nil, keepsPieces: true)
     }
 
     private func deliverHead() {

@@ -21,6 +21,7 @@ extension AsyncHTTPClientExchange {
             return try HTTPClient.Request(
                 url: head.url, method: NIOHTTP1.HTTPMethod(rawValue: head.method.rawValue), headers: fields, body: body)
         } catch {
+            removeTrailers()
             throw HTTPTransportError(.invalidRequest, reason: "the URL cannot be used")
         }
     }
@@ -55,10 +56,41 @@ extension AsyncHTTPClientExchange {
         state.withLock { $0.trailerNumber = number }
     }
 
+    func removeTrailers() {
+        if let number = state.withLock({ $0.trailerNumber }) { client.log?.requestTrailers.remove(number) }
+    }
+
     private func makeTrailers() async throws {
         guard let make = request.body.trailers, let number = state.withLock({ $0.trailerNumber }) else { return }
-        let fields = try await make()
+        let fields = try HTTPRequestHead.validTrailers(try await make())
         client.log?.requestTrailers.set(NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }), for: number)
+    }
+
+    /// Waits until more may be written.
+    ///
+    /// - Returns: `false`: the exchange has ended. AsyncHTTPClient may then never fulfil the future.
+    private func isWritten(_ written: EventLoopFuture<Void>) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                guard state.end == nil else { return true }
+                state.writer = continuation
+                return false
+            }
+            if isOver { continuation.resume(returning: false) }
+            #if DEBUG
+            // NIO ends the process for a future that is released before it is fulfilled.
+            let kept = Unmanaged.passRetained(written)
+            written.whenComplete { _ in kept.release() }
+            #endif
+            guard !isOver else { return }
+            written.whenComplete { [weak self] result in
+                let writer = self?.state.withLock { state in
+                    defer { state.writer = nil }
+                    return state.writer
+                }
+                writer?.resume(returning: (try? result.get()) != nil)
+            }
+        }
     }
 
     private func send(through writer: HTTPClient.Body.StreamWriter, end: EventLoopPromise<Void>) async {
@@ -70,7 +102,7 @@ extension AsyncHTTPClientExchange {
                     rest = rest.dropFirst(Self.pieceSize)
                     // It fails when the exchange has ended, or the server has responded before the end of the body and
                     // does not read on. The response, or the error, is reported elsewhere.
-                    guard (try? await writer.write(.byteBuffer(part)).get()) != nil else { return }
+                    guard await isWritten(writer.write(.byteBuffer(part))) else { return }
                 }
             }
             try await makeTrailers()

@@ -18,6 +18,8 @@ final class AsyncHTTPClientExchange: Sendable {
         /// Whether a byte of the request may have been sent.
         var isSent = false
         var upload: Upload?
+        /// The sender of the body, while AsyncHTTPClient holds it back.
+        var writer: CheckedContinuation<Bool, Never>?
         /// The number of the request's trailers.
         var trailerNumber: Int?
         var lastActivity: Duration
@@ -93,6 +95,8 @@ final class AsyncHTTPClientExchange: Sendable {
                 let isQueued = !gate.enter(self) { self.takeTurn(prepared, at: gate) }
                 if isQueued {
                     startWatch()
+                    // The turn may have come meanwhile, with a limit that is earlier.
+                    if state.withLock({ $0.turnAt != nil }) { startWatch() }
                     request.onEvent?(HTTPTransportEvent(.queued))
                 }
             }
@@ -135,7 +139,11 @@ final class AsyncHTTPClientExchange: Sendable {
             if isUnsent, self.client.mayHaveClosedConnection, HTTPTransportError.isClosedConnection(error) {
                 return self.execute(prepared, on: eventLoop)
             }
-            let (isSent, hasHead) = self.state.withLock { ($0.isSent, $0.hasHead) }
+            let (isSent, hasHead, entry) = self.state.withLock { ($0.isSent, $0.hasHead, $0.entry) }
+            // The whole response was there before the request was sent, and the connection has closed since.
+            if HTTPTransportError.isClosedConnection(error), entry?.end.withLock({ $0.isReached }) == true {
+                return self.finish(nil, keepsPieces: true)
+            }
             let progress = HTTPTransportError.Progress(isSent: isSent, hasHead: hasHead, proxy: self.client.proxy)
             self.finish(HTTPTransportError(reportedBy: error, after: progress), keepsPieces: true)
         }
@@ -223,15 +231,16 @@ final class AsyncHTTPClientExchange: Sendable {
             let before = state
             state.end = .some(error)
             (state.headWaiter, state.pieceWaiter, state.task, state.gate, state.demand) = (nil, nil, nil, nil, nil)
-            (state.upload, state.endWaiters, state.deadline, state.head) = (nil, [:], nil, nil)
+            (state.upload, state.endWaiters, state.deadline, state.head, state.writer) = (nil, [:], nil, nil, nil)
             if !keepsPieces { state.pieces.removeAll() }
             return before
         }
         guard let before else { return }
         if before.turnAt == nil { before.gate?.withdraw(self) } else { before.gate?.leave() }
         if let deadline = before.deadline { deadlines.remove(deadline) }
-        if let entry = before.entry { eventLoops.add(entry.eventLoop) }
+        if let entry = before.entry { eventLoops.add(entry.channel.eventLoop) }
         before.upload?.task.cancel()
+        before.writer?.resume(returning: false)
         if let number = before.trailerNumber { client.log?.requestTrailers.remove(number) }
         request.onEvent?(HTTPTransportEvent(.metrics, metrics: before.metrics))
         let noResponse = HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
@@ -244,14 +253,16 @@ final class AsyncHTTPClientExchange: Sendable {
         for waiter in before.endWaiters.values {
             waiter.resume(with: error.map { .failure($0) } ?? .success(before.completion))
         }
-        // Before the body's promise: AsyncHTTPClient must not take that for the reason.
-        if let task = before.task, error != nil { task.cancel() }
-        before.demand?.fail(error ?? CancellationError())
+        // Before the task: AsyncHTTPClient then fulfils what it holds the sender back with.
         before.upload?.end.fail(error ?? CancellationError())
+        if let task = before.task, error != nil || before.upload != nil { task.cancel() }
+        before.demand?.fail(error ?? CancellationError())
+        // Its request has not ended, and never will.
+        if before.upload != nil, error == nil { before.entry?.channel.close(promise: nil) }
     }
 
     private func trailers() -> NetworkCore.HTTPHeaders {
-        let fields = state.withLock { $0.entry }?.trailers.withLock { $0 }
+        let fields = state.withLock { $0.entry }?.end.withLock { $0.trailers }
         return fields.map { NetworkCore.HTTPHeaders($0.map { ($0.name, $0.value) }) } ?? [:]
     }
 }

@@ -85,6 +85,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// redirect it delivers the head only, whatever the client is configured to do. The application shuts the client
     /// down, after the last use of the transport.
     ///
+    /// Set `httpVersion` to `.http1Only` in its configuration: over HTTP/2, a server that has sent its whole response before
+    /// it has the whole request can end the process (AsyncHTTPClient 1.37). A transport's own clients are not affected.
+    ///
     /// - Parameters:
     ///   - client: The application's client.
     ///   - limits: The limit of requests to one origin; the others are the client's.
@@ -113,7 +116,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///   `encodingFailed` when the body cannot be read. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let use = ConnectionUse(request)
-        guard let origin = Origin(request.head.url), let client = clients.client(for: request.head.url, use: use) else {
+        guard let origin = Origin(request.head.url), let client = clients.client(for: origin, use: use) else {
             throw HTTPTransportError(.transportFailed, reason: "the transport was shut down, or the URL has no host")
         }
         let entrance = entrance(to: origin, use: use)

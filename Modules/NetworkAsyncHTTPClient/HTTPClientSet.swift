@@ -44,7 +44,7 @@ final class HTTPClientSet: Sendable {
             }
             configuration.http2ConnectionDebugInitializer = { channel in pins.verify(channel) { log.noteConnection() } }
             configuration.http2StreamChannelDebugInitializer = { channel in
-                channel.eventLoop.submit { _ = try log.attach(to: channel) }
+                channel.eventLoop.submit { _ = try log.attach(to: channel, isStream: true) }
             }
             // Not Network.framework's threads: pins need the certificate that NIOSSL has seen.
             let client = HTTPClient(
@@ -60,10 +60,10 @@ final class HTTPClientSet: Sendable {
         make = { _ in shared }
     }
 
-    /// The client for a request; `nil` after ``shutdown()``.
-    func client(for url: URL, use: ConnectionUse) -> PooledHTTPClient? {
-        let host = url.host?.lowercased()
-        let key = Key(use: isShared ? .calls : use, pinnedHost: host.flatMap { pins.keys(of: $0) == nil ? nil : $0 })
+    /// The client for requests to an origin; `nil` after ``shutdown()``.
+    func client(for origin: Origin, use: ConnectionUse) -> PooledHTTPClient? {
+        let pinnedHost = pins.keys(of: origin.host) == nil ? nil : origin.host
+        let key = Key(use: isShared ? .calls : use, pinnedHost: pinnedHost)
         return state.withLock { state in
             guard !state.isShutDown else { return nil }
             if let client = state.clients[key] { return client }

@@ -40,11 +40,12 @@ extension HTTPTransportError {
         }
     }
 
-    /// Whether an error says that a connection was closed, before or after it was chosen for a request.
+    /// Whether an error says that a connection was closed, or took no more requests, before or after it was chosen for a
+    /// request. After a cancellation of its own, an exchange has ended.
     static func isClosedConnection(_ error: any Error) -> Bool {
         switch error {
         case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: true
-        case let error as HTTPClientError: error == .remoteConnectionClosed
+        case let error as HTTPClientError: error == .remoteConnectionClosed || error == .cancelled
         case let error as IOError: error.errnoCode == EPIPE || error.errnoCode == ECONNRESET
         default: false
         }

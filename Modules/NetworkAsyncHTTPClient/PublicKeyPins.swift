@@ -28,9 +28,10 @@ public struct PublicKeyPins: Sendable, Hashable {
 
     /// Creates pins.
     ///
-    /// - Parameter hosts: The pins of each host, in base 64. A host matches itself only, not its subdomains.
-    /// - Throws: ``HTTPTransportError`` with code `tlsFailed` when a pin is not the SHA-256 of a key in base 64, or a
-    ///   host has none.
+    /// - Parameter hosts: The pins of each host, in base 64. A host is a name or an address, without a port. It matches itself
+    ///   only, not its subdomains.
+    /// - Throws: ``HTTPTransportError`` with code `tlsFailed` when a host is none, a pin is not the SHA-256 of a key in base
+    ///   64, or a host has no pin.
     public init(_ hosts: [String: Set<String>]) throws {
         var keys: [String: Set<Data>] = [:]
         for (host, pins) in hosts {
@@ -38,9 +39,22 @@ public struct PublicKeyPins: Sendable, Hashable {
             guard !decoded.isEmpty, decoded.count == pins.count else {
                 throw HTTPTransportError(.tlsFailed, reason: "a pin is not a SHA-256 in base 64, or a host has no pin")
             }
-            keys[host.lowercased()] = Set(decoded)
+            keys[try Self.normalized(host), default: []].formUnion(decoded)
         }
         self.keys = keys
+    }
+
+    /// The host as origins name it. Another spelling would match no request, and leave its host without pins.
+    private static func normalized(_ host: String) throws -> String {
+        let isAddress = host.count { $0 == ":" } > 1
+        let name = isAddress && !host.hasPrefix("[") ? "[\(host)]" : host
+        let hasPort = isAddress ? !name.hasSuffix("]") : name.contains(":")
+        guard !hasPort, !name.contains(where: { "/?#@".contains($0) }), let url = URL(string: "https://\(name)/"),
+            let origin = Origin(url)
+        else {
+            throw HTTPTransportError(.tlsFailed, reason: "a pinned host is not a name or an address without a port")
+        }
+        return origin.host
     }
 
     /// The pins of a host; `nil` where it has none.

@@ -13,13 +13,39 @@ final class ResponseLog: Sendable {
 
     /// What is seen of one response.
     final class Entry: Sendable {
-        let isConnectionReused: Bool
-        /// The event loop of the connection.
-        let eventLoop: any EventLoop
-        let trailers = Locked<NIOHTTP1.HTTPHeaders?>(nil)
+        private enum Early {
+            case no
+            case awaited(@Sendable () -> Void)
+            case ended
+        }
 
-        init(isConnectionReused: Bool, eventLoop: any EventLoop) {
-            (self.isConnectionReused, self.eventLoop) = (isConnectionReused, eventLoop)
+        let isConnectionReused: Bool
+        /// The connection, or the stream of one.
+        let channel: any Channel
+        let end = Locked<(isReached: Bool, trailers: NIOHTTP1.HTTPHeaders?)>((false, nil))
+        private let early = Locked(Early.no)
+
+        init(isConnectionReused: Bool, channel: any Channel) {
+            (self.isConnectionReused, self.channel) = (isConnectionReused, channel)
+        }
+
+        /// Calls a closure when the whole response has arrived before the request was sent, and the rest of the request is
+        /// not wanted: at once, if that has happened.
+        func whenEndedEarly(_ action: @escaping @Sendable () -> Void) {
+            let hasEnded = early.withLock { early in
+                if case .ended = early { return true }
+                early = .awaited(action)
+                return false
+            }
+            if hasEnded { action() }
+        }
+
+        fileprivate func endEarly() {
+            let before = early.withLock { early in
+                defer { early = .ended }
+                return early
+            }
+            if case .awaited(let action) = before { action() }
         }
     }
 
@@ -34,10 +60,10 @@ final class ResponseLog: Sendable {
     private let state = Locked(State())
 
     /// Adds a handler to a connection, or to a stream of one, between its HTTP decoder and the decompressor.
-    func attach(to channel: any Channel) throws -> ResponseLogHandler {
+    func attach(to channel: any Channel, isStream: Bool = false) throws -> ResponseLogHandler {
         let operations = channel.pipeline.syncOperations
         let decompressor = try operations.handler(type: NIOHTTPResponseDecompressor.self)
-        let handler = ResponseLogHandler(self)
+        let handler = ResponseLogHandler(self, isStream: isStream)
         try operations.addHandler(handler, position: .before(decompressor))
         noteConnection()
         return handler
@@ -54,6 +80,9 @@ final class ResponseLog: Sendable {
         headers.remove(name: Self.field)
         return remove(number)
     }
+
+    /// Removes a field that only this log may set.
+    fileprivate func strip(_ headers: inout NIOHTTP1.HTTPHeaders) { headers.remove(name: Self.field) }
 
     fileprivate func begin(_ headers: inout NIOHTTP1.HTTPHeaders, of entry: Entry) -> Int {
         let number = state.withLock { state in
@@ -87,11 +116,19 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private static let timeToTake = TimeAmount.seconds(60)
 
     private let log: ResponseLog
+    /// Whether it is a stream of HTTP/2.
+    private let isStream: Bool
     /// The number of the request that is being sent, where it has trailers.
     private var trailersToSend: Int?
     private var current: (number: Int, entry: ResponseLog.Entry)?
     private var hasResponded = false
     private var isHead = false
+    /// Whether the whole request was sent.
+    private var isRequestSent = false
+    /// Whether a stream has ended before its request was sent.
+    private var isOver = false
+    /// Whether the server does not want the rest of a request.
+    private var isRefusal = false
     /// The last part of the body in an incomplete read. It becomes one part with the byte that follows.
     private var heldBody: ByteBuffer?
     /// The end of a response that is held back until its connection has closed.
@@ -105,8 +142,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// Whether the last byte of what arrived is still to come. The end of a response is held back then.
     var isReadIncomplete = false
 
-    init(_ log: ResponseLog) {
-        self.log = log
+    init(_ log: ResponseLog, isStream: Bool) {
+        (self.log, self.isStream) = (log, isStream)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -124,10 +161,11 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         var data = data
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            (isHead, isResponseAwaited) = (head.method == .HEAD, true)
+            (isHead, isResponseAwaited, isRequestSent) = (head.method == .HEAD, true, false)
             trailersToSend = log.requestTrailers.take(from: &head.headers)
             if trailersToSend != nil { data = wrapOutboundOut(.head(head)) }
         case .end:
+            isRequestSent = true
             if let number = trailersToSend { data = wrapOutboundOut(.end(log.requestTrailers.fields(of: number))) }
         case .body: break
         }
@@ -137,19 +175,20 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
         switch part {
-        case .head(var head) where head.status.code >= 200:
+        case .head(var head) where head.status.code >= 200 || head.status == .switchingProtocols:
+            bytesToCome = head.headers.first(name: "Content-Length").flatMap { Int($0) }
             // A response without a body has nothing to decode; the decoder would call it cut short.
-            if isHead || head.status == .noContent || head.status == .notModified {
+            if isHead || head.status == .noContent || head.status == .notModified || bytesToCome == 0 {
                 head.headers.remove(name: "Content-Encoding")
             }
             forget(in: context)
-            let entry = ResponseLog.Entry(isConnectionReused: hasResponded, eventLoop: context.eventLoop)
+            let entry = ResponseLog.Entry(isConnectionReused: hasResponded, channel: context.channel)
             current = (log.begin(&head.headers, of: entry), entry)
-            hasResponded = true
-            bytesToCome = head.headers.first(name: "Content-Length").flatMap { Int($0) }
+            (hasResponded, isRefusal) = (true, head.status.code >= 300)
             context.fireChannelRead(wrapInboundOut(.head(head)))
-        case .head:
-            context.fireChannelRead(data)
+        case .head(var head):
+            log.strip(&head.headers)
+            context.fireChannelRead(wrapInboundOut(.head(head)))
         case .body(var buffer):
             bytesToCome? -= buffer.readableBytes
             if isReadIncomplete {
@@ -164,19 +203,35 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             }
         case .end(let trailers):
             endRead()
-            if let trailers { current?.entry.trailers.withLock { $0 = trailers } }
+            current?.entry.end.withLock { $0 = (true, trailers) }
             (isResponseAwaited, bytesToCome) = (false, nil)
             if isReadIncomplete { heldEnd = part } else { context.fireChannelRead(data) }
+            if !isRequestSent { endEarly(context) }
         }
     }
 
+    /// The response has ended before its request. AsyncHTTPClient waits for the rest of the request, also where no one
+    /// wants it. On a stream of HTTP/2 it does not expect what may follow, and ends the process.
+    private func endEarly(_ context: ChannelHandlerContext) {
+        if isStream || isRefusal { current?.entry.endEarly() }
+        guard isStream else { return }
+        isOver = true
+        context.close(promise: nil)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if !isOver { context.fireChannelWritabilityChanged() }
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !isOver else { return }
         endRead()
         // What follows a response that has ended is no error of that response.
         if heldEnd == nil { context.fireErrorCaught(error) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        guard !isOver else { return }
         endRead()
         if let end = heldEnd {
             heldEnd = nil

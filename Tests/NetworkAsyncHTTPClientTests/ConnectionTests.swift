@@ -4,6 +4,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import TestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient
@@ -36,6 +37,51 @@ import Testing
         }
         for call in calls + [waiting] { call.cancel() }
         #expect(streams.count == 3)
+    }
+
+    /// Content of a request, whose release shows that nothing holds the request any more.
+    private final class Content: Sendable {
+        let piece = Data(count: 1_024 * 1_024)
+    }
+
+    @Test func `nothing of an upload is left that was cancelled while the server did not read`() async throws {
+        let stalled = Gate()
+        let end = DispatchSemaphore(value: 0)
+        let peer = try TransportPeer { connection in
+            guard connection.readHead() != nil else { return }
+            stalled.open()
+            end.wait()
+        }
+        defer {
+            end.signal()
+            peer.stop()
+        }
+        let transport = AsyncHTTPClientTransport()
+        weak var released: Content?
+        do {
+            let content = Content()
+            released = content
+            let asked = Locked(0)
+            let body = HTTPBody(
+                once: AsyncStream { [content] in
+                    asked.withLock { $0 += 1 }
+                    return content.piece
+                })
+            let request = HTTPTransportRequest(
+                head: HTTPRequestHead(method: .put, url: peer.url), body: body, idleTimeout: .seconds(300),
+                isIdempotent: true)
+            let call = Task { try await transport.perform(request) }
+            await stalled.pass()
+            // The sender is held back when it asks for no more.
+            var last = -1
+            while case let now = asked.withLock({ $0 }), now != last || now < 2 {
+                last = now
+                try await Task.sleep(for: .milliseconds(200))
+            }
+            call.cancel()
+            await #expect(throws: CancellationError.self) { _ = try await call.value }
+        }
+        try await until { released == nil }
     }
 
     @Test func `a call goes through while streams hold all their connections`() async throws {

@@ -24,7 +24,22 @@ struct TLSServer {
         let requests = Locked(0)
         let connections = Locked(0)
         let fields = Locked<[Set<String>]>([])
+        /// How requests are answered.
+        let behaviour = Locked(Behaviour.echo)
     }
+
+    /// How the server responds to a request.
+    enum Behaviour: Sendable, CaseIterable {
+        /// It sends each part back.
+        case echo
+        /// It responds to the head, and is done.
+        case early
+        case earlyThenResetsStream
+        case earlyThenClosesConnection
+    }
+
+    /// Changes how the server responds.
+    func respond(_ behaviour: Behaviour) { counts.behaviour.withLock { $0 = behaviour } }
 
     static func run(
         identity: TestIdentity? = nil, protocols: [String] = ["h2", "http/1.1"],
@@ -83,6 +98,7 @@ struct TLSServer {
 
         private let counts: Counts
         private var received = 0
+        private var isDone = false
 
         init(_ counts: Counts) { self.counts = counts }
 
@@ -92,9 +108,12 @@ struct TLSServer {
                 counts.requests.withLock { $0 += 1 }
                 counts.fields.withLock { $0.append(Set(head.headers.map { $0.name.lowercased() })) }
                 received = 0
+                let behaviour = counts.behaviour.withLock { $0 }
+                guard behaviour == .echo else { return respondEarly(context, behaviour) }
                 let fields: NIOHTTP1.HTTPHeaders = ["trailer": "x-received", "transfer-encoding": "chunked"]
                 let head = NIOHTTP1.HTTPResponseHead(version: .http1_1, status: .ok, headers: fields)
                 context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+            case .body where isDone, .end where isDone: break
             case .body(let part):
                 received += part.readableBytes
                 context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(part))), promise: nil)
@@ -102,6 +121,17 @@ struct TLSServer {
                 var trailers = sent ?? [:]
                 trailers.add(name: "x-received", value: "\(received)")
                 context.writeAndFlush(wrapOutboundOut(.end(trailers)), promise: nil)
+            }
+        }
+
+        private func respondEarly(_ context: ChannelHandlerContext, _ behaviour: Behaviour) {
+            isDone = true
+            let head = NIOHTTP1.HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            let stream = context.channel
+            context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+                if behaviour == .earlyThenResetsStream { stream.close(promise: nil) }
+                if behaviour == .earlyThenClosesConnection { stream.parent?.close(promise: nil) }
             }
         }
 

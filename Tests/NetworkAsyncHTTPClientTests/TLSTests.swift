@@ -47,6 +47,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [TLSServer.Behaviour.early, .earlyThenResetsStream, .earlyThenClosesConnection])
+    func `a whole response before the whole request ends a stream of HTTP/2`(_ behaviour: TLSServer.Behaviour)
+        async throws
+    {
+        try await TLSServer.run(protocols: ["h2"]) { server in
+            let transport = try server.transport()
+            server.respond(behaviour)
+            // More than the streams that a connection may have at a time.
+            for _ in 0..<(behaviour == .early ? 130 : 10) {
+                let pieces = AsyncStream<Data>.makeStream()
+                pieces.continuation.yield(Data("first".utf8))
+                let response = try await transport.perform(server.request(body: HTTPBody(once: pieces.stream)))
+                #expect(try await response.body.collect(upTo: 10).isEmpty)
+                pieces.continuation.finish()
+            }
+            server.respond(.echo)
+            let response = try await transport.perform(server.request(body: HTTPBody(Data("ok".utf8))))
+            #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+        }
+    }
+
+    @Test func `a pinned host stays pinned however it is written`() async throws {
+        let pin = try TestIdentity().pin
+        for host in ["API.example.com", "api.example.com.", "api.example.com"] {
+            let pins = try PublicKeyPins([host: [pin]])
+            let url = try #require(URL(string: "https://Api.Example.com./x"))
+            #expect(pins.keys(of: Origin(url)?.host) != nil)
+        }
+        #expect(try PublicKeyPins(["[::1]": [pin], "::1": [pin]]).keys(of: "::1")?.count == 1)
+        for host in ["https://api.example.com", "api.example.com:443", "api.example.com/x", "[::1]:443", "", "a b"] {
+            #expect(throws: HTTPTransportError.self) { try PublicKeyPins([host: [pin]]) }
+        }
+    }
+
     @Test func `concurrent calls share one connection of HTTP/2`() async throws {
         try await TLSServer.run { server in
             let transport = try server.transport()

@@ -79,6 +79,18 @@ public struct HTTPRequestHead: Sendable, Hashable {
         }
     }
 
+    /// Refuses the trailer fields of a request that must not be sent as such: invalid ones, and those that frame a message or
+    /// lead it (RFC 9110 §6.5.1).
+    ///
+    /// - Parameter fields: The fields.
+    /// - Returns: The fields.
+    /// - Throws: ``HTTPFieldError``.
+    package static func validTrailers(_ fields: HTTPHeaders) throws(HTTPFieldError) -> HTTPHeaders {
+        if let problem = fields.problem { throw problem }
+        for field in fields { try refuseFraming(field.name) }
+        return fields
+    }
+
     private static func refuseFraming(_ name: String) throws(HTTPFieldError) {
         // Most names begin with another letter.
         guard let first = name.utf8.first, "cehkptuCEHKPTU".utf8.contains(first),

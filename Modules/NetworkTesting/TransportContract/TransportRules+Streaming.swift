@@ -5,32 +5,38 @@ import NetworkCore
 
 // Both directions at once, and readers that are slow.
 extension TransportRules {
+    /// Responses that come before the request is sent: the parts that a server sends one by one, and the body.
+    private static let earlyResponses: [(parts: [String], body: String)] = {
+        let head = "HTTP/1.1 413 Too Large\r\nConnection: close\r\n"
+        return [
+            ([head + "Content-Length: 2\r\n\r\nno"], "no"), ([head + "Content-Length: 0\r\n\r\n"], ""),
+            ([head + "Transfer-Encoding: chunked\r\n\r\n", "2\r\nno\r\n", "0\r\n\r\n"], "no"),
+        ]
+    }()
+
     static let streaming: [ContractRule<TransportSubject>] = [
         ContractRule("a response that arrives before the body was sent is the response") { subject in
-            let peer = try TransportPeer { connection in
-                guard connection.readHead() != nil else { return }
-                connection.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno")
-                connection.waitForClose()
+            for (parts, text) in earlyResponses {
+                let peer = try TransportPeer(refusingWith: parts)
+                defer { peer.stop() }
+                let body = HTTPBody(Data(count: 32 * 1_024 * 1_024))
+                let response = try await subject.whole(subject.request(.post, peer.url, body: body))
+                try expect(response.status == 413, otherwise: "the status is \(response.status)")
+                try expect(response.body == Data(text.utf8), otherwise: "the body has \(response.body.count) bytes")
             }
-            defer { peer.stop() }
-            let body = HTTPBody(Data(count: 32 * 1_024 * 1_024))
-            let response = try await subject.whole(subject.request(.post, peer.url, body: body))
-            try expect(response.status == 413, otherwise: "the status is \(response.status)")
-            try expect(response.body == Data("no".utf8), otherwise: "the body has \(response.body.count) bytes")
         },
         ContractRule("a sequence that has not ended does not hold a response back") { subject in
-            let peer = try TransportPeer { connection in
-                guard connection.readHead() != nil else { return }
-                connection.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno")
-                connection.waitForClose()
+            for (parts, text) in earlyResponses {
+                let peer = try TransportPeer(refusingWith: parts)
+                defer { peer.stop() }
+                let pieces = AsyncStream<Data>.makeStream()
+                pieces.continuation.yield(Data("first".utf8))
+                let body = HTTPBody(once: pieces.stream)
+                let response = try await subject.whole(subject.request(.post, peer.url, body: body))
+                try expect(response.status == 413, otherwise: "the status is \(response.status)")
+                try expect(response.body == Data(text.utf8), otherwise: "the body has \(response.body.count) bytes")
+                pieces.continuation.finish()
             }
-            defer { peer.stop() }
-            let pieces = AsyncStream<Data>.makeStream()
-            pieces.continuation.yield(Data("first".utf8))
-            let body = HTTPBody(once: pieces.stream)
-            let response = try await subject.whole(subject.request(.post, peer.url, body: body))
-            try expect(response.status == 413, otherwise: "the status is \(response.status)")
-            pieces.continuation.finish()
         },
         ContractRule("a response is read while its request is sent") { subject in
             let peer = try TransportPeer { connection in
@@ -98,4 +104,18 @@ extension TransportRules {
             }
         },
     ]
+}
+
+extension TransportPeer {
+    /// A server that refuses a request before it has read the body.
+    fileprivate convenience init(refusingWith parts: [String]) throws {
+        try self.init { connection in
+            guard connection.readHead() != nil else { return }
+            for part in parts {
+                connection.send(part)
+                connection.wait(.milliseconds(50))
+            }
+            connection.waitForClose()
+        }
+    }
 }
