@@ -269,6 +269,17 @@ struct DownloadTests {
         #expect(try Data(contentsOf: target) == Data("old".utf8))
     }
 
+    @Test func `a second file of the longest name fits into the folder too`() throws {
+        let folder = target.deletingLastPathComponent()
+        for name in ["a." + String(repeating: "b", count: 253), "é." + String(repeating: "é", count: 126)] {
+            for _ in 0..<2 {
+                let url = try ReplacementFile.reserve(name, in: folder)
+                #expect(url.lastPathComponent.utf8.count <= ContentDisposition.maximumFileNameLength)
+                #expect(url.lastPathComponent.first == name.first)
+            }
+        }
+    }
+
     @Test func `a file that cannot take its name leaves none in the folder`() throws {
         let folder = target.deletingLastPathComponent()
         var file = try PartialFile(of: folder.appendingPathComponent("download"), key: "k", keepsFile: false)
