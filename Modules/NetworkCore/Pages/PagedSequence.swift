@@ -1,4 +1,3 @@
-import ConcurrencyPrimitives
 public import Foundation
 
 /// The items of a list that a server sends in pages. A page is fetched when its first item is read.
@@ -126,25 +125,12 @@ extension NetworkService {
             return { [options] url in
                 var (endpoint, options) = (endpoint, options)
                 if let url { (endpoint.path, endpoint.query) = (.url(url), [:]) }
-                let requested = RequestedURL()
-                options.interceptors.append(requested)
+                let sent = SentRequest()
+                options.interceptors.append(sent)
                 let (items, head) = try await send(endpoint.map { ($0, $1) }, options: options)
-                return (items, next: try head.nextPage(after: requested.url ?? url ?? head.url))
+                return (items, next: try head.nextPage(after: sent.head?.url ?? url ?? head.url))
             }
         }
-    }
-}
-
-/// Notes the URL to which a call is sent, before redirects. It is the call's last interceptor.
-private final class RequestedURL: RequestInterceptor {
-    private let last = Locked<URL?>(nil)
-
-    /// `nil`: no request was sent, or the service has no interceptors.
-    var url: URL? { last.withLock { $0 } }
-
-    func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead {
-        last.withLock { $0 = request.url }
-        return request
     }
 }
 

@@ -185,7 +185,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [
-        Data("{}".utf8), Data("[".utf8), Data(#"{"key":"GET file.bin ","validator":"\"v1\"","length":9}"#.utf8),
+        Data("{}".utf8), Data("[".utf8), Data(#"{"request":"GET","validator":"\"v1\"","length":9}"#.utf8),
     ])
     func `a partial file that its record does not describe is not used`(record: Data) async throws {
         let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
@@ -282,7 +282,7 @@ struct DownloadTests {
 
     @Test func `a file that cannot take its name leaves none in the folder`() throws {
         let folder = target.deletingLastPathComponent()
-        var file = try PartialFile(of: folder.appendingPathComponent("download"), key: "k", keepsFile: false)
+        var file = try PartialFile(of: folder.appendingPathComponent("download"), keepsFile: false)
         try file.append(Data("new".utf8))
         // Its bytes are gone, as on a disk that was unmounted.
         for name in try neighbours where name.hasSuffix(".partial") {
