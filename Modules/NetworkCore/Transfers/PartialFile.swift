@@ -70,8 +70,8 @@ struct PartialFile {
     /// Whether the file has all bytes, as far as is known.
     var isWhole: Bool { record.total.map { $0 == length } ?? true }
 
-    /// Whether a response to a request may continue the file. Within one call the request is the same, whatever its
-    /// interceptors make of it.
+    /// Whether a response to a request may continue the file. Within one call the request is the same, also where an
+    /// interceptor signs its URL anew.
     func isOf(request: String?, session: String?) -> Bool {
         record.session == session && (!isOfEarlierCall || record.request == request)
     }

@@ -129,8 +129,13 @@ struct DownloadResumptionTests {
         #expect(try Data(contentsOf: kept) == content.prefix(40_000))
     }
 
-    @Test(arguments: [AuthenticationError.Code.refreshUnavailable, .storeUnavailable])
-    func `a file that is kept survives a refresh that is unavailable`(code: AuthenticationError.Code) async throws {
+    @Test(arguments: [
+        (AuthenticationError.Code.refreshUnavailable, true), (.storeUnavailable, true), (.notSignedIn, false),
+        (.sessionEnded, false),
+    ])
+    func `a file that is kept survives a missing token, unless the session has ended`(
+        code: AuthenticationError.Code, isKept: Bool
+    ) async throws {
         try await leavePartialFile()
         let server = try LoopbackServer { _ in .respond(200) }
         defer { server.stop() }
@@ -140,7 +145,7 @@ struct DownloadResumptionTests {
         await #expect(throws: NetworkError.self) {
             try await network.download(endpoint, to: target, options: keeping)
         }
-        #expect(try neighbours == Self.kept)
+        #expect(try neighbours == (isKept ? Self.kept : ["target.bin"]))
     }
 
     @Test(arguments: [403, 404, 410])
@@ -196,6 +201,36 @@ struct DownloadResumptionTests {
             #expect(origin.requests.last?["Range"] == nil && origin.requests.last?["If-Range"] == nil)
             #expect(try Data(contentsOf: target) == content)
         }
+    }
+
+    /// Gives each request another URL, as the signature of a storage server does.
+    struct Signing: RequestInterceptor {
+        let count = Locked(0)
+
+        func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            var request = request
+            request.url = url("\(request.url.absoluteString)?signature=\(number)")
+            return request
+        }
+    }
+
+    @Test func `a lost connection is resumed by a request whose URL is signed anew`() async throws {
+        let server = try LoopbackServer { [content] request in
+            let first = DownloadTests.first(of: request)
+            return DownloadTests.part(
+                content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: ["ETag": "\"v1\""])
+        }
+        defer { server.stop() }
+        var options = options
+        options.request.interceptors = [Signing()]
+        try await client(server).download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(server.requests.map(\.target) == ["/file.bin?signature=1", "/file.bin?signature=2"])
+        #expect(server.requests.last?["Range"] == "bytes=40000-")
     }
 
     @Test func `a resource that was modified is not continued`() async throws {
