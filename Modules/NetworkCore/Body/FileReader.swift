@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
 /// Reads a file in pieces, and notices when it changes.
 final class FileReader {
     private static let pieceSize = 64 * 1_024
@@ -11,13 +19,14 @@ final class FileReader {
 
     init(_ url: URL, size: Int64?) throws(HTTPBodyError) {
         self.url = url
-        start = try FileState(url)
-        missing = size ?? start.size
-        do {
-            file = try FileHandle(forReadingFrom: url)
-        } catch {
-            throw HTTPBodyError.unreadable
-        }
+        // Opening a pipe that took the place of the file must not wait for its writer.
+        let descriptor = url.isFileURL ? open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
+        guard descriptor >= 0 else { throw HTTPBodyError.unreadable }
+        file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, let state = FileState(status) else { throw HTTPBodyError.unreadable }
+        start = state
+        missing = size ?? state.size
     }
 
     deinit {
@@ -49,18 +58,28 @@ final class FileReader {
 /// What shows that a file was changed: its size, and when it was last written.
 struct FileState: Sendable, Equatable {
     let size: Int64
-    private let modifiedAt: Date?
+    private let seconds: Int
+    private let nanoseconds: Int
 
-    /// Looks at a file.
+    /// Looks at a file. Symbolic links are followed, as they are when the file is opened.
     ///
-    /// - Throws: ``HTTPBodyError`` with code `unreadable`.
+    /// - Throws: ``HTTPBodyError`` with code `unreadable`, also for what is no regular file.
     init(_ url: URL) throws(HTTPBodyError) {
-        var isFolder: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
-        guard url.isFileURL, exists, !isFolder.boolValue, FileManager.default.isReadableFile(atPath: url.path),
-            let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
+        var status = stat()
+        guard url.isFileURL, stat(url.path, &status) == 0, access(url.path, R_OK) == 0, let state = Self(status)
         else { throw HTTPBodyError.unreadable }
-        size = (attributes[.size] as? NSNumber)?.int64Value ?? 0
-        modifiedAt = attributes[.modificationDate] as? Date
+        self = state
+    }
+
+    /// `nil`: the status is not that of a regular file.
+    fileprivate init?(_ status: stat) {
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        size = Int64(status.st_size)
+        #if canImport(Darwin)
+        let modifiedAt = status.st_mtimespec
+        #else
+        let modifiedAt = status.st_mtim
+        #endif
+        (seconds, nanoseconds) = (Int(modifiedAt.tv_sec), Int(modifiedAt.tv_nsec))
     }
 }

@@ -49,10 +49,12 @@ public struct HTTPBody: Sendable {
 
     /// Creates a body of a file, which is read in pieces of 64 KB.
     ///
-    /// - Parameter file: The file. A change of its size while it is read is an error.
-    /// - Throws: ``HTTPBodyError`` with code `unreadable` when the file cannot be read.
+    /// - Parameter file: A regular file, or a symbolic link to one. A change of its size while it is read is an error.
+    /// - Throws: ``HTTPBodyError`` with code `unreadable` when the file cannot be read, or is no regular file.
     public init(file: URL) throws(HTTPBodyError) {
-        self.init(.file(file), length: try FileReader.size(of: file))
+        let size = try FileReader.size(of: file)
+        // A transport that sends the file itself may look at the link.
+        self.init(.file(file.resolvingSymlinksInPath()), length: size)
     }
 
     /// Creates a repeatable body.

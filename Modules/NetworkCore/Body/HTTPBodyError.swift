@@ -15,11 +15,19 @@ public struct HTTPBodyError: Error, Sendable, Hashable {
         code: .alreadyRead,
         reason: "the body can be read once and has been read; make it of a closure to read it again"
     )
-    static let unreadable = HTTPBodyError(code: .unreadable, reason: "the file to send cannot be read")
+    static let unreadable = HTTPBodyError(
+        code: .unreadable,
+        reason: "the file to send cannot be read, or is no regular file"
+    )
     static let changedFile = HTTPBodyError(code: .wrongLength, reason: "the file changed while it was read")
     static let wrongLength = HTTPBodyError(
         code: .wrongLength,
         reason: "the body has another number of bytes than its length says"
+    )
+
+    static let unknownLength = HTTPBodyError(
+        code: .tooLong,
+        reason: "the body has more bytes than a length can say"
     )
 
     static func tooLong(_ limit: Int) -> HTTPBodyError {
@@ -31,7 +39,7 @@ extension ErrorCode<HTTPBodyError> {
     /// The body can be read once and has been read (G21).
     public static var alreadyRead: Self { Self(rawValue: "alreadyRead") }
 
-    /// The file is not there, is a folder, or cannot be read.
+    /// The file is not there, is no regular file, or cannot be read.
     public static var unreadable: Self { Self(rawValue: "unreadable") }
 
     /// The body has another number of bytes than it said.

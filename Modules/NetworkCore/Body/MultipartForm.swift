@@ -42,9 +42,10 @@ public struct MultipartForm: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the field.
-    ///   - value: The value, sent as UTF-8.
+    ///   - value: The value, sent as UTF-8. Its line ends are sent as CR LF, as browsers send them.
     public mutating func append(_ name: String, _ value: String) {
-        parts.append(Part(name: name, filename: nil, contentType: nil, content: .data(Data(value.utf8))))
+        let value = Data(value.withFormLineEnds.utf8)
+        parts.append(Part(name: name, filename: nil, contentType: nil, content: .data(value)))
     }
 
     /// Appends bytes as a file.
@@ -99,8 +100,8 @@ struct MultipartEncoder {
 
     /// Encodes the headers of the parts and adds up the length, which includes the files.
     ///
-    /// - Throws: ``HTTPBodyError`` when a file cannot be read; ``NetworkError`` with code `encodingFailed` when a media
-    ///   type is not fit for a header field.
+    /// - Throws: ``HTTPBodyError`` when a file cannot be read, or the length is no number; ``NetworkError`` with code
+    ///   `encodingFailed` when a media type is not fit for a header field.
     init(_ form: MultipartForm) throws {
         var segments: [Segment] = []
         for part in form.parts {
@@ -113,12 +114,26 @@ struct MultipartEncoder {
         }
         segments.append(.data(Data("--\(form.boundary)--\r\n".utf8)))
         self.segments = segments
-        length = segments.reduce(0) { sum, segment in
-            switch segment {
-            case .data(let data): sum + Int64(data.count)
-            case .file(_, let size): sum + size
-            }
+        length = try Self.sum(
+            segments.map { segment in
+                switch segment {
+                case .data(let data): Int64(data.count)
+                case .file(_, let size): size
+                }
+            })
+    }
+
+    /// Adds up the sizes of segments. A sparse file may have any size.
+    ///
+    /// - Throws: ``HTTPBodyError`` with code `tooLong` when the sum is no number.
+    static func sum(_ sizes: [Int64]) throws(HTTPBodyError) -> Int64 {
+        var sum: Int64 = 0
+        for size in sizes {
+            let (next, overflow) = sum.addingReportingOverflow(size)
+            guard !overflow else { throw HTTPBodyError.unknownLength }
+            sum = next
         }
+        return sum
     }
 
     /// The form: in memory while it is small, else read in pieces, with its length. It is repeatable.
@@ -166,7 +181,8 @@ struct MultipartEncoder {
     }
 
     private static func header(of part: MultipartForm.Part, boundary: String) throws -> Data {
-        var lines = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(part.name.formQuoted)\""
+        let name = part.name.withFormLineEnds.formQuoted
+        var lines = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\""
         if let filename = part.filename { lines += "; filename=\"\(filename.formQuoted)\"" }
         if let contentType = part.contentType {
             guard contentType.isFieldValue else {
@@ -179,6 +195,23 @@ struct MultipartEncoder {
 }
 
 extension String {
+    /// The text with CR LF for each line end, a single CR or LF included (WHATWG HTML, "multipart form data"). It is for
+    /// names of fields and texts, and not for names of files.
+    fileprivate var withFormLineEnds: String {
+        guard unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" }) else { return self }
+        var text = String.UnicodeScalarView()
+        var last: Unicode.Scalar?
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\r": text += ["\r", "\n"]
+            case "\n": if last != "\r" { text += ["\r", "\n"] }
+            default: text.append(scalar)
+            }
+            last = scalar
+        }
+        return String(text)
+    }
+
     /// The text made fit for quotation marks in a part's header: a quotation mark and line ends are percent-encoded,
     /// everything else, UTF-8 and backslashes included, stays (WHATWG HTML, "multipart form data").
     fileprivate var formQuoted: String {

@@ -26,8 +26,11 @@ struct RedirectPolicy: Sendable {
     /// The statuses of redirects that name their target (RFC 9110 §15.4).
     static let statuses: Set = [301, 302, 303, 307, 308]
 
-    /// The fields that may be sent to any origin, in lower case: they describe the client program, not its user.
-    static let fieldsForAnyOrigin: Set = ["accept", "accept-language", "accept-encoding", "user-agent"]
+    /// The fields that may be sent to any origin, in lower case: they describe the client program, not its user, or the
+    /// place from which a download or an event stream goes on.
+    static let fieldsForAnyOrigin: Set = [
+        "accept", "accept-language", "accept-encoding", "user-agent", "range", "if-range", "last-event-id",
+    ]
 
     /// The fields that describe a body, in lower case. They are removed with the body (RFC 9110 §15.4).
     private static let bodyFields: Set = [

@@ -70,30 +70,34 @@ public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncS
         /// same page again.
         ///
         /// - Returns: The item, or `nil` at the end of the list.
-        /// - Throws: The errors of the fetch; ``NetworkError`` with code `decodingFailed` when a page names a page as the
-        ///   next one that has been fetched, or there are more pages than the limit.
+        /// - Throws: The errors of the fetch; ``NetworkError`` with code `decodingFailed` when the next page has been
+        ///   fetched before, or there are more pages than the limit, after the items of the pages before it.
         public mutating func next() async throws -> Item? {
             while items.isEmpty {
                 let cursor: Cursor?
                 switch position {
                 case .start: cursor = nil
-                case .next(let next): cursor = next
+                case .next(let next):
+                    try check(next)
+                    cursor = next
                 case .end: return nil
                 }
                 let page = try await fetch(cursor)
-                if let next = page.next {
-                    guard next != cursor, !seen.contains(next) else {
-                        throw NetworkError(.decodingFailed, reason: "the pages form a loop")
-                    }
-                    guard seen.count + 1 < maximumPages else {
-                        throw NetworkError(.decodingFailed, reason: "there are more than \(maximumPages) pages")
-                    }
-                    seen.insert(next)
-                }
+                if let cursor { seen.insert(cursor) }
                 items = page.items[...]
                 position = page.next.map(Position.next) ?? .end
             }
             return items.popFirst()
+        }
+
+        /// Refuses a page that must not be fetched. `seen` has the pages after the first.
+        private func check(_ next: Cursor) throws {
+            guard !seen.contains(next) else {
+                throw NetworkError(.decodingFailed, reason: "the pages form a loop")
+            }
+            guard seen.count + 1 < maximumPages else {
+                throw NetworkError(.decodingFailed, reason: "there are more than \(maximumPages) pages")
+            }
         }
     }
 }
@@ -101,7 +105,8 @@ public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncS
 extension NetworkService {
     /// Reads a list whose responses name the next page in a `Link` field of relation `next` (RFC 8288).
     ///
-    /// All pages are of one origin, and of the session of the first page (G23).
+    /// All pages are of the origin that was requested first, also where a page is redirected to another one, and of the
+    /// session of the first page (G23).
     ///
     /// - Parameters:
     ///   - endpoint: The call for the first page.
@@ -118,10 +123,12 @@ extension NetworkService {
             var options = options
             options.continuity = options.continuity ?? SessionContinuity()
             return { [options] url in
-                var endpoint = endpoint
+                var (endpoint, options) = (endpoint, options)
                 if let url { (endpoint.path, endpoint.query) = (.url(url), [:]) }
+                let sent = SentRequest()
+                options.interceptors.append(sent)
                 let (items, head) = try await send(endpoint.map { ($0, $1) }, options: options)
-                return (items, next: try head.nextPage())
+                return (items, next: try head.nextPage(after: sent.head?.url ?? url ?? head.url))
             }
         }
     }
@@ -130,10 +137,14 @@ extension NetworkService {
 extension HTTPResponseHead {
     /// The URL of the next page.
     ///
+    /// The origin of the response does not count: a redirect may have led to it without the fields of the endpoint.
+    ///
+    /// - Parameter requested: The URL to which this page's request was sent.
+    /// - Returns: The URL. `nil`: this is the last page.
     /// - Throws: ``NetworkError`` with code `redirectRefused`: fields of the endpoint must not reach another origin.
-    fileprivate func nextPage() throws -> URL? {
+    fileprivate func nextPage(after requested: URL?) throws -> URL? {
         guard let next = link("next") else { return nil }
-        guard let own = url.flatMap({ Origin($0) }), Origin(next) == own else {
+        guard let own = requested.flatMap({ Origin($0) }), Origin(next) == own else {
             throw NetworkError(.redirectRefused, reason: "the next page is of another origin", response: self)
         }
         return next

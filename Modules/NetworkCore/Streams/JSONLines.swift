@@ -80,9 +80,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
                 guard var failure = error as? NetworkError else {
                     throw try NetworkError(describing: error, otherwise: .decodingFailed)
                 }
-                if failure.response == nil {
-                    failure = NetworkError(failure.code, reason: failure.reason, response: head, cause: failure.cause)
-                }
+                if failure.response == nil { failure.response = head }
                 throw failure
             }
         }

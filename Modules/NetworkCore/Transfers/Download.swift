@@ -4,15 +4,18 @@ import Foundation
 
 /// Receives one file, in as many responses as it takes.
 struct Download {
-    typealias Open = @Sendable (_ range: ByteRange?) async throws -> HTTPTransportResponse
+    /// Sends the request for the file, or for the rest of it. It returns what the request asked for too: see
+    /// ``HTTPRequestHead/identity``; `nil` where it is not known.
+    typealias Open = @Sendable (_ range: ByteRange?) async throws -> (HTTPTransportResponse, request: String?)
 
-    /// The part that is requested.
+    /// The part that is requested: from a byte to the end, of the representation that a validator names.
     struct ByteRange: Sendable {
         let first: Int64
         let validator: String
     }
 
-    let key: String
+    /// Whether the request may be sent again for the rest of the file: it is a `GET`.
+    let isResumable: Bool
     let options: DownloadOptions
     let continuity: SessionContinuity
     let progress: ProgressHandler?
@@ -22,7 +25,7 @@ struct Download {
     @concurrent
     func run(to target: URL) async throws -> DownloadedFile {
         try Self.refuseFolder(at: target)
-        return try await run(to: target, keepsFile: options.resumption.keepsFile) { file, _ in
+        return try await run(to: target, keepsFile: isResumable && options.resumption.keepsFile) { file, _ in
             try file.commit(to: target)
             return target
         }
@@ -31,7 +34,8 @@ struct Download {
     /// Downloads into a folder, under the name that the server proposes.
     @concurrent
     func run(into folder: URL, named fallback: String) async throws -> DownloadedFile {
-        try await run(to: folder.appendingPathComponent("download"), keepsFile: false) { file, head in
+        guard folder.isFileURL else { throw NetworkError(.fileFailed, reason: "the folder is no file URL") }
+        return try await run(to: folder.appendingPathComponent("download"), keepsFile: false) { file, head in
             let path = head.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.path } ?? ""
             let name = head.contentDisposition?.fileName ?? ContentDisposition.safeFileName(path) ?? fallback
             return try file.commit(into: folder, as: name)
@@ -43,7 +47,7 @@ struct Download {
         keepsFile: Bool,
         commit: (PartialFile, HTTPResponseHead) throws -> URL
     ) async throws -> DownloadedFile {
-        var file = try PartialFile(of: place, key: key, keepsFile: keepsFile)
+        var file = try PartialFile(of: place, keepsFile: keepsFile)
         do {
             var resumptions = file.canResume ? 1 : 0
             var failures = 0
@@ -51,6 +55,8 @@ struct Download {
                 do {
                     let head = try await receive(into: &file)
                     try Task.checkCancellation()
+                    // A part that ends before the file does has brought one byte at least, so these requests end.
+                    guard file.isWhole else { continue }
                     let url = try commit(file, head)
                     return DownloadedFile(url: url, size: file.length, head: head, resumptions: resumptions)
                 } catch let failure as NetworkError where failure.isInterruption {
@@ -65,53 +71,53 @@ struct Download {
                 }
             }
         } catch {
-            file.abandon(keeping: (error as? NetworkError)?.isInterruption ?? (error is CancellationError))
+            file.abandon(keeping: (error as? NetworkError)?.permitsLaterCall ?? true)
             throw try NetworkError(describing: error, otherwise: .fileFailed)
         }
     }
 
     /// Receives one response to its end.
     private func receive(into file: inout PartialFile) async throws -> HTTPResponseHead {
-        let response = try await openResponse(for: &file)
+        let (response, end) = try await openResponse(for: &file)
         let total = file.record.total
-        if let total, total > options.maximumSize { throw tooLarge(response.head) }
+        if let total, total > options.maximumSize { throw refuseSize(of: &file, response.head) }
         progress?(TransferProgress(completed: file.length, total: total))
         for try await piece in response.body {
             let length = file.length + Int64(piece.count)
-            if let total, length > total {
+            if let end, length > end {
                 throw NetworkError(
                     .invalidResponse, reason: "the file is longer than announced", response: response.head)
             }
-            guard length <= options.maximumSize else { throw tooLarge(response.head) }
+            guard length <= options.maximumSize else { throw refuseSize(of: &file, response.head) }
             try file.append(piece)
             progress?(TransferProgress(completed: length, total: total))
         }
-        guard total.map({ $0 == file.length }) ?? true else {
+        guard end.map({ $0 == file.length }) ?? true else {
             throw NetworkError(.connectionFailed, reason: "the file ended early", response: response.head)
         }
         return response.head
     }
 
     /// Requests the file, or the rest of it.
-    private func openResponse(for file: inout PartialFile) async throws -> HTTPTransportResponse {
-        var range: ByteRange?
-        if file.canResume, let validator = file.record.validator {
-            range = ByteRange(first: file.length, validator: validator)
-        }
-        var response = try await open(range)
-        if let asked = range {
-            let isOfOtherSession = file.record.session != continuity.session?.rawValue
-            if response.head.status == 416 || (response.head.status == 206 && isOfOtherSession) {
-                // What was received is of no use: the resource is another one now, or the user is.
-                range = nil
-                response = try await open(nil)
-            } else if response.head.status == 206 {
-                guard response.head.isPlain else {
-                    throw NetworkError(.invalidResponse, reason: "the part is encoded", response: response.head)
+    ///
+    /// - Returns: The response, and the length of the file after it; `nil` where it is not announced.
+    private func openResponse(for file: inout PartialFile) async throws -> (HTTPTransportResponse, end: Int64?) {
+        let range = file.rest
+        var (response, request) = try await open(range)
+        if let range, response.head.status == 206 || response.head.status == 416 {
+            if file.isOf(request: request, session: continuity.session?.rawValue) {
+                if response.head.status == 206 {
+                    let part = try response.head.part(range, total: file.record.total)
+                    file.continue(total: part.total)
+                    return (response, end: part.last + 1)
                 }
-                try response.head.check(asked, total: file.record.total)
-                return response
+                if response.head.saysWhole(range, total: file.record.total) {
+                    file.continue(total: range.first)
+                    return (HTTPTransportResponse(head: response.head, body: .none), end: range.first)
+                }
             }
+            // What was received is of no use: the resource is another one now, or the request or the user is.
+            (response, request) = try await open(nil)
         }
         guard response.head.status != 206 else {
             throw NetworkError(.invalidResponse, reason: "a part was not requested", response: response.head)
@@ -119,14 +125,17 @@ struct Download {
         let isPlain = response.head.isPlain
         let length = response.head.headers.values(of: "Content-Length").first.flatMap { Int64($0) }
         try file.restart(
-            validator: isPlain ? response.head.strongValidator : nil,
+            request: request,
+            validator: isPlain && isResumable ? response.head.strongValidator : nil,
             total: isPlain ? length : nil,
             session: continuity.session?.rawValue
         )
-        return response
+        return (response, end: file.record.total)
     }
 
-    private func tooLarge(_ head: HTTPResponseHead) -> NetworkError {
+    /// The error of a file over the limit, of which nothing is kept.
+    private func refuseSize(of file: inout PartialFile, _ head: HTTPResponseHead) -> NetworkError {
+        file.forget()
         let reason = "the file has more than \(options.maximumSize) bytes"
         return NetworkError(.responseTooLarge, reason: reason, response: head)
     }
@@ -146,16 +155,37 @@ extension HTTPResponseHead {
         headers["Content-Encoding"].map { $0.lowercased() == "identity" } ?? true
     }
 
-    /// Checks that the response is the part that was requested, of the same resource.
-    fileprivate func check(_ asked: Download.ByteRange, total: Int64?) throws {
+    /// The part that a 206 contains, of the same resource.
+    ///
+    /// - Throws: ``NetworkError`` with code `invalidResponse` when it is not the part that was requested.
+    fileprivate func part(_ asked: Download.ByteRange, total: Int64?) throws -> ContentRange {
+        guard isPlain else { throw NetworkError(.invalidResponse, reason: "the part is encoded", response: self) }
         guard let range = headers["Content-Range"].flatMap({ ContentRange($0) }) else {
             throw NetworkError(.invalidResponse, reason: "the part has no valid Content-Range", response: self)
         }
         let isExpected = range.first == asked.first && (total == nil || range.total == nil || range.total == total)
-        let tag = headers["ETag"]
-        guard isExpected, tag == nil || !asked.validator.hasPrefix("\"") || tag == asked.validator else {
+        guard isExpected, permits(asked.validator) else {
             throw NetworkError(.invalidResponse, reason: "the part is not the one that was requested", response: self)
         }
+        return range
+    }
+
+    /// Whether a 416 says that there are no bytes after those of the file.
+    ///
+    /// A server that knows `If-Range` compares the validator first, and ignores `Range` where the resource has changed
+    /// (RFC 9110 §14.2), so that a 416 is about the same resource. A server that does not know it is recognized only by
+    /// another validator or length; any other 416 proves nothing, and the whole file is requested.
+    fileprivate func saysWhole(_ asked: Download.ByteRange, total: Int64?) -> Bool {
+        guard let length = headers["Content-Range"].flatMap({ ContentRange.total(ofUnsatisfied: $0) }) else {
+            return false
+        }
+        return length == asked.first && (total == nil || total == length) && permits(asked.validator)
+    }
+
+    /// Whether the fields name no other representation than a validator does.
+    private func permits(_ validator: String) -> Bool {
+        if validator.hasPrefix("\"") { return headers["ETag"].map { $0 == validator } ?? true }
+        return headers["Last-Modified"].map { HTTPDate($0)?.date == HTTPDate(validator)?.date } ?? true
     }
 }
 
@@ -165,6 +195,17 @@ extension NetworkError {
         switch code {
         case .connectionFailed, .timedOut, .transportFailed: true
         default: status.map { $0 == 503 || $0 == 429 } ?? false && code == .unacceptableStatus
+        }
+    }
+
+    /// Whether a later call may use what was received: the server has not refused the request, and the session is the
+    /// same.
+    fileprivate var permitsLaterCall: Bool {
+        switch code {
+        case .invalidResponse, .sessionEnded, .notSignedIn: false
+        case .unacceptableStatus, .unauthorized:
+            status.map { !(400..<500).contains($0) || [408, 425, 429].contains($0) } ?? true
+        default: true
         }
     }
 }

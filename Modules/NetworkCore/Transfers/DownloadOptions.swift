@@ -11,9 +11,14 @@ public struct DownloadOptions: Sendable {
         public static let withinCall = Resumption(keepsFile: false)
 
         /// As `withinCall`, and when the call ends without the whole file, or the process does, what was received stays
-        /// beside the target as `.NAME.partial`. The next call with the same target, endpoint and session continues it,
-        /// if the server says by its validator that the resource has not changed. It is removed by a call that receives
-        /// the whole file, and by one whose server refuses the request.
+        /// beside the target as `.NAME.partial`. The next call with the same target, request and session continues it, if
+        /// the server says by its validator that the resource has not changed. The request is the method, the URL,
+        /// `Accept` and `Accept-Language`, after the interceptors; `.NAME.partial.json`, of mode 0600, contains them.
+        ///
+        /// Both are removed by a call that receives the whole file, and by one whose server refuses the request (a status
+        /// of 400 to 499, other than 408, 425 and 429) or sends an invalid response, whose file is over
+        /// ``DownloadOptions/maximumSize``, or whose session has ended. They stay after every other failure. Only a `GET`
+        /// is continued: of other methods nothing stays.
         public static let acrossCalls = Resumption(keepsFile: true)
     }
 
@@ -26,7 +31,7 @@ public struct DownloadOptions: Sendable {
     /// What a later call does with what an earlier one has received.
     public var resumption: Resumption
 
-    /// The largest file, in bytes. A larger one fails with code `responseTooLarge`.
+    /// The largest file, in bytes. A larger one fails with code `responseTooLarge`, and nothing of it stays.
     public var maximumSize: Int64
 
     /// How often one call goes on after its connection is lost.

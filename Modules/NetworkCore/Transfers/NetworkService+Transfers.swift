@@ -4,7 +4,8 @@ extension NetworkService {
     /// Downloads a response to a file.
     ///
     /// The target is replaced when the file is whole, and unchanged otherwise. A lost connection is resumed with `Range`
-    /// and `If-Range`, if the server has sent a strong validator. Memory is constant. The file's mode is 0600.
+    /// and `If-Range`, if the method is `GET` and the server has sent a strong validator; no other method is sent again.
+    /// Memory is constant. The file's mode is 0600.
     ///
     /// - Parameters:
     ///   - endpoint: The call. Its response is not decoded.
@@ -89,9 +90,10 @@ extension NetworkService {
         _ progress: ProgressHandler?
     ) -> Download {
         let continuity = options.request.continuity ?? SessionContinuity()
-        // Not as text: the query may hold a secret.
-        let key = String(Data("\(endpoint.path.target) \(endpoint.query.percentEncoded)".utf8).checksum, radix: 16)
-        return Download(key: key, options: options, continuity: continuity, progress: progress) { range in
+        let isResumable = endpoint.method == .get
+        return Download(
+            isResumable: isResumable, options: options, continuity: continuity, progress: progress
+        ) { range in
             var endpoint = endpoint
             endpoint.headers["Accept"] = endpoint.headers["Accept"] ?? "*/*"
             // The offsets of a compressed body are not those of the file.
@@ -102,10 +104,13 @@ extension NetworkService {
                 endpoint.headers["If-Range"] = range.validator
                 endpoint.acceptedStatuses = .any(of: [.status(200), .status(203), .status(206), .status(416)])
             }
+            let sent = SentRequest()
             var request = options.request
             request.progress = nil
             request.continuity = continuity
-            return try await stream(endpoint, options: request)
+            request.interceptors.append(sent)
+            let response = try await stream(endpoint, options: request)
+            return (response, request: sent.head?.identity)
         }
     }
 }

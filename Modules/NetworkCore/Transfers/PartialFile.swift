@@ -4,8 +4,8 @@ import Foundation
 struct PartialFile {
     /// What is known about the bytes, in a file beside them.
     struct Record: Codable, Equatable {
-        /// The endpoint.
-        var key: String
+        /// What was requested: see ``HTTPRequestHead/identity``. `nil`: it is not known, and no later call may continue.
+        var request: String?
         /// A strong `ETag`, or else a `Last-Modified` that counts as strong.
         var validator: String?
         var total: Int64?
@@ -22,15 +22,17 @@ struct PartialFile {
     private(set) var record: Record
     private(set) var length: Int64
 
+    /// Whether the bytes are of an earlier call, and no response of this one has continued them.
+    private var isOfEarlierCall = false
+
     /// Opens what an earlier call left, or creates an empty file.
     ///
     /// - Parameters:
     ///   - target: Where the whole file goes.
-    ///   - key: The endpoint.
     ///   - keepsFile: Whether a later call may continue the file.
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    init(of target: URL, key: String, keepsFile: Bool) throws {
-        record = Record(key: key)
+    init(of target: URL, keepsFile: Bool) throws {
+        record = Record()
         length = 0
         guard keepsFile, let (file, recordURL) = Self.kept(of: target) else {
             file = try ReplacementFile(beside: target)
@@ -40,9 +42,10 @@ struct PartialFile {
         self.file = file
         self.recordURL = recordURL
         let found = (try? Data(contentsOf: recordURL)).flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
-        if let found, found.key == key, found.validator != nil, found.length > 0, found.length <= file.length {
+        if let found, found.request != nil, found.validator != nil, found.length > 0, found.length <= file.length {
             record = found
             length = found.length
+            isOfEarlierCall = true
         }
         try file.cut(to: length)
     }
@@ -56,14 +59,43 @@ struct PartialFile {
     }
 
     /// Whether the rest can be requested.
-    var canResume: Bool { length > 0 && record.validator != nil }
+    var canResume: Bool { rest != nil }
+
+    /// The part that is missing. `nil`: the whole file is.
+    var rest: Download.ByteRange? {
+        guard length > 0, let validator = record.validator else { return nil }
+        return Download.ByteRange(first: length, validator: validator)
+    }
+
+    /// Whether the file has all bytes, as far as is known.
+    var isWhole: Bool { record.total.map { $0 == length } ?? true }
+
+    /// Whether a response to a request may continue the file. Within one call the request is the same, also where an
+    /// interceptor signs its URL anew.
+    func isOf(request: String?, session: String?) -> Bool {
+        record.session == session && (!isOfEarlierCall || record.request == request)
+    }
+
+    /// Goes on with a response.
+    ///
+    /// - Parameter total: The length of the whole file. `nil`: the response does not say it.
+    mutating func `continue`(total: Int64?) {
+        record.total = total ?? record.total
+        isOfEarlierCall = false
+    }
 
     /// Starts again with an empty file.
-    mutating func restart(validator: String?, total: Int64?, session: String?) throws {
+    mutating func restart(request: String?, validator: String?, total: Int64?, session: String?) throws {
         try file.cut(to: 0)
         length = 0
-        record = Record(key: record.key, validator: validator, total: total, session: session)
+        record = Record(request: request, validator: validator, total: total, session: session)
+        isOfEarlierCall = false
         try? removeRecord()
+    }
+
+    /// The bytes are of no use to a later call.
+    mutating func forget() {
+        record.validator = nil
     }
 
     mutating func append(_ piece: Data) throws {
@@ -94,7 +126,10 @@ struct PartialFile {
     ///
     /// - Parameter keeps: Whether a later call may continue, if the rules allow it.
     mutating func abandon(keeping keeps: Bool) {
-        if keeps, recordURL != nil, canResume, (try? writeRecord()) != nil { return }
+        if keeps, recordURL != nil, canResume {
+            // On a full disk, the last record that could be written still describes the bytes before it.
+            if (try? writeRecord()) != nil || record.length > 0 { return }
+        }
         file.discard()
         try? removeRecord()
     }
@@ -103,6 +138,7 @@ struct PartialFile {
     private mutating func writeRecord() throws {
         guard let recordURL, record.validator != nil else { return }
         try file.synchronize()
+        var record = record
         record.length = length
         let copy = try ReplacementFile(beside: recordURL)
         do {
@@ -112,6 +148,7 @@ struct PartialFile {
             copy.discard()
             throw error
         }
+        self.record = record
     }
 
     private func removeRecord() throws {
@@ -156,6 +193,16 @@ struct ContentRange: Equatable {
             total = number
         }
         (self.first, self.last) = (first, last)
+    }
+
+    /// The length that a response without a part says: `bytes */10`. `nil`: the value is another one.
+    static func total(ofUnsatisfied field: String) -> Int64? {
+        var scanner = FieldScanner(field)
+        guard scanner.token()?.lowercased() == "bytes",
+            scanner.text(before: UInt8(ascii: "/"))?.withoutSurroundingWhiteSpace == "*",
+            let size = field.split(separator: "/").last
+        else { return nil }
+        return number(String(size).withoutSurroundingWhiteSpace[...])
     }
 
     private static func number(_ text: Substring) -> Int64? {

@@ -21,23 +21,52 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     /// - Parameters:
     ///   - url: Where.
     ///   - keeping: Whether a file that is there is opened, and locked against other processes and tasks.
+    ///   - lock: Locks an open file without waiting.
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    init(_ url: URL, keeping: Bool = false) throws(NetworkError) {
+    init(
+        _ url: URL,
+        keeping: Bool = false,
+        lock: (Int32) -> Bool = { flock($0, LOCK_EX | LOCK_NB) == 0 }
+    ) throws(NetworkError) {
         self.url = url
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (keeping ? 0 : O_EXCL)
-        descriptor = open(url.path, flags, 0o600)
-        guard descriptor >= 0 else { throw NetworkError(.fileFailed, writing: "created") }
-        guard keeping else { return }
-        var status = stat()
-        // A file with another name elsewhere, or another owner, was not made here.
-        guard fstat(descriptor, &status) == 0, status.st_nlink == 1, status.st_uid == geteuid() else {
-            throw NetworkError(.fileFailed, reason: "the partial file is not this program's own")
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw NetworkError(.fileFailed, reason: "another download writes the file")
-        }
-        fchmod(descriptor, 0o600)
+        descriptor = keeping ? try Self.openLocked(url, lock) : try Self.openFile(url, O_EXCL)
     }
+
+    private static func openFile(_ url: URL, _ flag: Int32) throws(NetworkError) -> Int32 {
+        let descriptor = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flag, 0o600)
+        guard descriptor >= 0 else { throw NetworkError(.fileFailed, writing: "created") }
+        return descriptor
+    }
+
+    /// Opens and locks a file. Between the two, another download may move it onto its target or remove it; then the name
+    /// is opened again, so that a file in its place is never written.
+    private static func openLocked(_ url: URL, _ lock: (Int32) -> Bool) throws(NetworkError) -> Int32 {
+        for _ in 0..<mostOpenings {
+            let descriptor = try openFile(url, 0)
+            var status = stat()
+            // A file with another name elsewhere, or another owner, was not made here.
+            guard fstat(descriptor, &status) == 0, status.st_nlink <= 1, status.st_uid == geteuid() else {
+                close(descriptor)
+                throw NetworkError(.fileFailed, reason: "the partial file is not this program's own")
+            }
+            guard lock(descriptor) else {
+                close(descriptor)
+                throw NetworkError(.fileFailed, reason: "another download writes the file")
+            }
+            var named = stat()
+            if fstat(descriptor, &status) == 0, lstat(url.path, &named) == 0, status.st_nlink == 1,
+                status.st_dev == named.st_dev, status.st_ino == named.st_ino
+            {
+                fchmod(descriptor, 0o600)
+                return descriptor
+            }
+            close(descriptor)
+        }
+        throw NetworkError(.fileFailed, reason: "other downloads write the file")
+    }
+
+    /// How often a file that is moved away is opened again.
+    private static let mostOpenings = 8
 
     /// Creates a file with a random name in the folder of a target.
     ///
@@ -80,8 +109,14 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
 
     /// Waits until the disk has the bytes.
     ///
+    /// On Apple's systems `fsync` leaves them in the cache of the drive. `F_FULLFSYNC` does not, but not every file
+    /// system supports it.
+    ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
     func synchronize() throws(NetworkError) {
+        #if canImport(Darwin)
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
         guard fsync(descriptor) == 0 else { throw NetworkError(.fileFailed, writing: "written") }
     }
 
@@ -107,12 +142,12 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     /// - Throws: ``NetworkError`` with code `fileFailed`.
     static func reserve(_ name: String, in folder: URL) throws(NetworkError) -> URL {
         let stem = name.lastIndex(of: ".").map { name[..<$0] } ?? name[...]
-        let suffix = name[stem.endIndex...]
         for number in 1...mostNames {
             let mark = number == 1 ? "" : " \(number)"
-            let room = ContentDisposition.maximumFileNameLength - mark.utf8.count - suffix.utf8.count
-            let kept = String(decoding: stem.utf8.prefix(max(1, room)), as: UTF8.self)
-                .trimmingCharacters(in: ["\u{FFFD}"])
+            let room = ContentDisposition.maximumFileNameLength - mark.utf8.count
+            // The first character of the stem has four bytes at most.
+            let suffix = name[stem.endIndex...].prefix(bytes: room - min(4, stem.utf8.count))
+            let kept = stem.prefix(bytes: room - suffix.utf8.count)
             let url = folder.appendingPathComponent(kept + mark + suffix)
             let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             if descriptor >= 0 {
@@ -126,6 +161,13 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
 
     /// The most files of one name in a folder.
     private static let mostNames = 1_000
+}
+
+extension Substring {
+    /// The start of the text in at most so many bytes of UTF-8.
+    fileprivate func prefix(bytes count: Int) -> String {
+        String(decoding: utf8.prefix(count), as: UTF8.self).trimmingCharacters(in: ["\u{FFFD}"])
+    }
 }
 
 extension NetworkError.Code {

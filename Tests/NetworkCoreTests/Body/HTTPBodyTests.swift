@@ -1,3 +1,4 @@
+import AuthTesting
 import Foundation
 import Testing
 
@@ -62,6 +63,39 @@ struct HTTPBodyTests {
         try Data(repeating: 7, count: size).write(to: file.url)
         let error = await #expect(throws: HTTPBodyError.self) { try await read(body) }
         #expect(error?.code == .wrongLength)
+    }
+
+    @Test func `a symbolic link is sent as the file that it names`() async throws {
+        let content = Data(repeating: 7, count: 5_000)
+        let file = try TemporaryFile(content)
+        let link = file.url.deletingLastPathComponent().appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file.url)
+        let body = try HTTPBody(file: link)
+        #expect(body.length == 5_000)
+        #expect(try await read(body) == content)
+        var form = MultipartForm()
+        form.append("file", file: link, contentType: "application/octet-stream")
+        let encoder = try MultipartEncoder(form)
+        #expect(try encoder.data().count == Int(encoder.length) && encoder.length > 5_000)
+
+        let server = try LoopbackServer { _ in .respond(204) }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        try await client.send(Endpoint<Void>.put("file", body: .file(link, contentType: "application/octet-stream")))
+        #expect(server.requests.map(\.body) == [content])
+    }
+
+    @Test func `only a regular file is a body`() throws {
+        let file = try TemporaryFile(Data())
+        let folder = file.url.deletingLastPathComponent()
+        let pipe = folder.appendingPathComponent("pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        let link = folder.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: pipe)
+        for url in [pipe, link, folder, url("file:///dev/null")] {
+            let error = #expect(throws: HTTPBodyError.self) { try HTTPBody(file: url) }
+            #expect(error?.code == .unreadable)
+        }
     }
 
     @Test func `a body with more bytes than allowed is not kept`() async throws {

@@ -28,10 +28,35 @@ struct MultipartFormTests {
             (#"x"; filename="evil"#, "x%22; filename=%22evil"), ("a\nX-Injected: 1", "a%0AX-Injected: 1"),
         ]
     )
-    func `names are quoted as browsers quote them`(name: String, quoted: String) throws {
+    func `names of files are quoted as browsers quote them`(name: String, quoted: String) throws {
         var form = MultipartForm(boundary: "line")
-        form.append(name, data: Data(), filename: name, contentType: "text/plain")
-        #expect(try text(form).contains("form-data; name=\"\(quoted)\"; filename=\"\(quoted)\"\r\n"))
+        form.append("a", data: Data(), filename: name, contentType: "text/plain")
+        #expect(try text(form).contains("form-data; name=\"a\"; filename=\"\(quoted)\"\r\n"))
+    }
+
+    @Test(
+        arguments: [
+            (#"a"b"#, "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\nb", "a%0D%0Ab"), ("a\rb", "a%0D%0Ab"),
+            ("\n\r\r\n", "%0D%0A%0D%0A%0D%0A"), ("é😀", "é😀"), ("a\nX-Injected: 1", "a%0D%0AX-Injected: 1"),
+        ]
+    )
+    func `names of fields have their line ends normalized, and are quoted`(name: String, quoted: String) throws {
+        var form = MultipartForm(boundary: "line")
+        form.append(name, "1")
+        form.append(name, data: Data(), filename: "f", contentType: "text/plain")
+        #expect(try text(form).contains("form-data; name=\"\(quoted)\"\r\n\r\n1\r\n"))
+        #expect(try text(form).contains("form-data; name=\"\(quoted)\"; filename=\"f\"\r\n"))
+    }
+
+    @Test func `line ends of texts are normalized, those of data are not`() throws {
+        var form = MultipartForm(boundary: "line")
+        form.append("text", "x\ny\rz\r\n")
+        form.append("data", data: Data("x\ny\rz".utf8), filename: "f", contentType: "text/plain")
+        let encoder = try MultipartEncoder(form)
+        let data = try encoder.data()
+        #expect(data.range(of: Data("\r\n\r\nx\r\ny\r\nz\r\n\r\n--line".utf8)) != nil)
+        #expect(data.range(of: Data("\r\n\r\nx\ny\rz\r\n--line".utf8)) != nil)
+        #expect(Int64(data.count) == encoder.length)
     }
 
     @Test func `a media type cannot inject a field`() {
@@ -51,6 +76,12 @@ struct MultipartFormTests {
         form.append("file", file: file.url, contentType: "application/octet-stream")
         let encoder = try MultipartEncoder(form)
         #expect(try encoder.data().count == Int(encoder.length))
+    }
+
+    @Test func `a length that is no number is an error`() throws {
+        #expect(try MultipartEncoder.sum([1, .max - 1]) == .max)
+        let error = #expect(throws: HTTPBodyError.self) { try MultipartEncoder.sum([2, .max - 1]) }
+        #expect(error?.code == .tooLong)
     }
 
     @Test func `each form has a boundary of its own`() {

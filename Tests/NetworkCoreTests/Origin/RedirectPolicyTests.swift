@@ -86,6 +86,12 @@ struct RedirectPolicyTests {
         #expect(next.request.headers.count == 3)
     }
 
+    @Test func `the fields that continue a download or an event stream are sent to another origin`() throws {
+        let headers = ["Range": "kept", "If-Range": "kept", "Last-Event-ID": "kept", "If-None-Match": "x"]
+        let next = try followed(decide(302, to: "https://cdn.example.net/b", headers: headers))
+        #expect(next.request.headers.map(\.value) == ["kept", "kept", "kept"])
+    }
+
     @Test(arguments: [(307, "POST"), (308, "POST"), (301, "PUT"), (302, "PATCH")])
     func `a body is never sent to another origin`(status: Int, method: String) {
         let decision = decide(status, to: "https://evil.net/b", method: method, hasBody: true)

@@ -1,4 +1,5 @@
 import AuthTesting
+import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import Testing
@@ -47,6 +48,46 @@ struct PagedSequenceTests {
         #expect(error.code == .redirectRefused && other.requests.isEmpty)
     }
 
+    @Test func `a redirected page does not lead the endpoint's fields to the origin that it names`() async throws {
+        let other = try LoopbackServer { _ in Self.page("[1]", next: "/items?page=2") }
+        defer { other.stop() }
+        let server = try LoopbackServer { request in
+            request.target == "/linked"
+                ? Self.page("[0]", next: "/items")
+                : .respond(302, headers: ["Location": "\(other.url)/items"])
+        }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        let network: [any NetworkService] = [client, client.authenticated(by: ScriptedTokenProvider())]
+        for network in network {
+            for path in ["items", "linked"] {
+                let endpoint = Endpoint<[Int]>.get("\(path)").header("X-Key", "k")
+                let error = try await #require(throws: NetworkError.self) {
+                    try await read(network.pages(endpoint))
+                }
+                #expect(error.code == .redirectRefused)
+            }
+        }
+        #expect(other.requests.count == 4)
+        #expect(other.requests.allSatisfy { $0["X-Key"] == nil })
+    }
+
+    @Test func `a redirected page may name the origin that was requested`() async throws {
+        let base = Locked<URL?>(nil)
+        let other = try LoopbackServer { _ in
+            Self.page("[1]", next: base.withLock { $0 }.map { "\($0)/items?page=2" })
+        }
+        defer { other.stop() }
+        let server = try LoopbackServer { request in
+            request.target == "/items"
+                ? .respond(302, headers: ["Location": "\(other.url)/items"]) : Self.page("[2]", next: nil)
+        }
+        defer { server.stop() }
+        base.withLock { $0 = server.url }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        #expect(try await read(client.pages(Endpoint<[Int]>.get("items"))) == [1, 2])
+    }
+
     @Test func `all pages are of one session`() async throws {
         let provider = ScriptedTokenProvider()
         let server = try LoopbackServer { _ in
@@ -70,6 +111,19 @@ struct PagedSequenceTests {
             ([cursor ?? 0], next: cursor == 2 ? nil : (cursor ?? 0) + 1)
         }
         #expect(try await read(three) == [0, 1, 2])
+    }
+
+    @Test func `the items of the last page that is allowed are delivered before the error`() async throws {
+        let pages = PagedSequence<Int, Int>(maximumPages: 1) { cursor in ([1, 2], next: (cursor ?? 0) + 1) }
+        let loop = PagedSequence<Int, Int> { _ in ([1, 2], next: 7) }
+        for (pages, items) in [(pages, [1, 2]), (loop, [1, 2, 1, 2])] {
+            var iterator = pages.makeAsyncIterator()
+            for item in items { #expect(try await iterator.next() == item) }
+            for _ in 0..<2 {
+                let error = await #expect(throws: NetworkError.self) { try await iterator.next() }
+                #expect(error?.code == .decodingFailed)
+            }
+        }
     }
 
     @Test func `after an error the same page is fetched again`() async throws {

@@ -72,4 +72,21 @@ struct JSONLinesTests {
         #expect(try await iterator.next()?.id == 1)
         await #expect(throws: NetworkError.self) { try await iterator.next() }
     }
+
+    @Test func `an error of the response keeps what it says`() async throws {
+        let request = RequestSummary(HTTPRequestHead(url: url("https://example.com/export")))
+        let lines = JSONLines<Article>(coding: .standard, limit: 1_000) {
+            let body = HTTPBody(pull: {
+                throw NetworkError(
+                    .timedOut, reason: "slow", request: request, waitedFor: .responseBody, retryAfter: .seconds(3),
+                    attempt: 2, elapsed: .seconds(9))
+            })
+            return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
+        }
+        var iterator = lines.makeAsyncIterator()
+        let error = try await #require(throws: NetworkError.self) { try await iterator.next() }
+        #expect(error.code == .timedOut && error.reason == "slow" && error.status == 200)
+        #expect(error.waitedFor == .responseBody && error.retryAfter == .seconds(3))
+        #expect(error.attempt == 2 && error.elapsed == .seconds(9) && error.request != nil)
+    }
 }

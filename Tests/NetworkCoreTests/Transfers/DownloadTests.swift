@@ -185,7 +185,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [
-        Data("{}".utf8), Data("[".utf8), Data(#"{"key":"GET file.bin ","validator":"\"v1\"","length":9}"#.utf8),
+        Data("{}".utf8), Data("[".utf8), Data(#"{"request":"GET","validator":"\"v1\"","length":9}"#.utf8),
     ])
     func `a partial file that its record does not describe is not used`(record: Data) async throws {
         let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
@@ -269,9 +269,20 @@ struct DownloadTests {
         #expect(try Data(contentsOf: target) == Data("old".utf8))
     }
 
+    @Test func `a second file of the longest name fits into the folder too`() throws {
+        let folder = target.deletingLastPathComponent()
+        for name in ["a." + String(repeating: "b", count: 253), "é." + String(repeating: "é", count: 126)] {
+            for _ in 0..<2 {
+                let url = try ReplacementFile.reserve(name, in: folder)
+                #expect(url.lastPathComponent.utf8.count <= ContentDisposition.maximumFileNameLength)
+                #expect(url.lastPathComponent.first == name.first)
+            }
+        }
+    }
+
     @Test func `a file that cannot take its name leaves none in the folder`() throws {
         let folder = target.deletingLastPathComponent()
-        var file = try PartialFile(of: folder.appendingPathComponent("download"), key: "k", keepsFile: false)
+        var file = try PartialFile(of: folder.appendingPathComponent("download"), keepsFile: false)
         try file.append(Data("new".utf8))
         // Its bytes are gone, as on a disk that was unmounted.
         for name in try neighbours where name.hasSuffix(".partial") {
