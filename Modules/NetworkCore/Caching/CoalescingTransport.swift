@@ -8,9 +8,13 @@ import Foundation
 /// let client = NetworkClient(baseURL: url, transport: CoalescingTransport(URLSessionTransport()))
 /// ```
 ///
-/// Requests are equal if their URL, all their fields, their idle timeout and their session are. Each caller has its own
-/// deadline and cancellation: a caller that leaves does not affect the others, and the last one to leave cancels the
-/// exchange.
+/// Requests are equal if their URL, their fields, their idle timeout and their session are. The fields `traceparent`,
+/// `tracestate` and `X-Request-ID` do not count: they differ for each request, and those of the first one are sent. Each
+/// caller has its own deadline and cancellation: a caller that leaves does not affect the others, and the last one to
+/// leave cancels the exchange.
+///
+/// Streams and refreshes of tokens are never joined. A request that starts after an unsafe one has ended does not join an
+/// exchange from before, which may not see the change.
 ///
 /// The body is read into memory before the callers receive it. A response of more than the limit, an event stream and
 /// JSON lines are not shared: the first caller receives it, and each other one sends its own request.
@@ -23,7 +27,12 @@ public final class CoalescingTransport: HTTPTransport {
         let headers: HTTPHeaders
         let session: SessionID?
         let idleTimeout: Duration
+        /// The number of unsafe requests that had ended.
+        let generation: Int
     }
+
+    /// The fields that differ for each request and do not change its response, in lower case.
+    private static let uncomparedFields: Set = ["traceparent", "tracestate", "x-request-id"]
 
     private enum Outcome: Sendable {
         case whole(HTTPTransportResponse)
@@ -42,6 +51,8 @@ public final class CoalescingTransport: HTTPTransport {
     private struct State {
         var flights: [Key: Flight] = [:]
         var lastNumber = 0
+        /// Changes when an unsafe request ends, successful or not.
+        var generation = 0
     }
 
     private let next: any HTTPTransport
@@ -64,16 +75,30 @@ public final class CoalescingTransport: HTTPTransport {
     /// - Returns: The response.
     /// - Throws: As the transport underneath; `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        guard request.head.method == .get, request.body.isEmpty, !request.asksForStream else {
+        guard request.head.method == .get, request.body.isEmpty, request.purpose == .call, !request.asksForStream else {
+            defer { if !request.head.method.isSafe { state.withLock { $0.generation += 1 } } }
             return try await next.perform(request)
         }
-        let key = Key(
-            url: request.head.url, headers: request.head.headers, session: request.context.session,
-            idleTimeout: request.idleTimeout)
-        switch try await wait(for: request, key) {
+        let startedAt = request.context.clock.uptime
+        switch try await wait(for: request, key(of: request)) {
         case .whole(let response), .stream(let response): return response
-        case .notShared: return try await next.perform(request)
+        case .notShared:
+            var own = request
+            let waited = request.context.clock.uptime - startedAt
+            own.timeToHead = request.timeToHead.map { max(.zero, $0 - waited) }
+            return try await next.perform(own)
         }
+    }
+
+    /// Whether the transport underneath does.
+    public var endsInTime: Bool { next.endsInTime }
+
+    private func key(of request: HTTPTransportRequest) -> Key {
+        var headers = request.head.headers
+        headers.removeAll { Self.uncomparedFields.contains($0.name.lowercased()) }
+        return Key(
+            url: request.head.url, headers: headers, session: request.context.session,
+            idleTimeout: request.idleTimeout, generation: state.withLock { $0.generation })
     }
 
     private func wait(for request: HTTPTransportRequest, _ key: Key) async throws -> Outcome {
