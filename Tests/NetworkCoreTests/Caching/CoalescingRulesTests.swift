@@ -75,26 +75,80 @@ struct CoalescingRulesTests {
         #expect(exchanges.requests.values.filter { $0.head.method == .get }.count == count)
     }
 
-    @Test func `a call whose body takes longer than the deadline to the head succeeds`() async throws {
-        let gate = gate
-        let exchanges = ScriptedExchanges(endsInTime: true) { _, _ in
-            let rest = Locked(["slow"])
+    /// Responds at once, with a body that waits at the gate.
+    func slow(_ text: String = "slow", endsInTime: Bool) -> ScriptedExchanges {
+        ScriptedExchanges(endsInTime: endsInTime) { [gate] _, _ in
+            let rest = Locked([text])
             let body = HTTPBody(pull: {
-                await gate.pass()
+                try await gate.passUnlessCancelled()
                 return rest.withLock { $0.popLast() }.map { Data($0.utf8) }
             })
             return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
         }
-        let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL), transport: CoalescingTransport(exchanges),
-            clock: clock)
+    }
+
+    func client(_ transport: CoalescingTransport) -> NetworkClient {
+        NetworkClient(configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
+    }
+
+    @Test(arguments: [true, false])
+    func `a call whose body takes longer than the deadline to the head succeeds`(endsInTime: Bool) async throws {
+        let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
         let call = Task { try await client.send(Endpoint<Data>.get("x")) }
         await gate.arrivals(atLeast: 1)
         await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(1_000))
+        clock.advance(by: .seconds(60))
         for _ in 0..<1_000 { await Task.yield() }
+        clock.advance(by: .seconds(1_000))
         gate.open()
         #expect(try await call.value == Data("slow".utf8))
+    }
+
+    @Test(arguments: [true, false])
+    func `a call with a deadline of its own ends at it while its body arrives`(endsInTime: Bool) async throws {
+        let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
+        let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: .seconds(10)) }
+        let other = Task { try await client.send(Endpoint<Data>.get("x")) }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 2)
+        clock.advance(by: .seconds(10))
+        let error = try await #require(throws: NetworkError.self) { try await call.value }
+        #expect(error.code == .timedOut && error.waitedFor == .responseBody)
+        gate.open()
+        #expect(try await other.value == Data("slow".utf8))
+    }
+
+    @Test func `the last caller that does not read its body cancels the exchange`() async throws {
+        let cancelled = Gate()
+        let exchanges = ScriptedExchanges { [gate] _, _ in
+            let body = HTTPBody(pull: {
+                do { try await gate.passUnlessCancelled() } catch { cancelled.open() }
+                return nil
+            })
+            return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
+        }
+        let transport = CoalescingTransport(exchanges)
+        let call = Task { try await transport.perform(request()).head.status }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(60))
+        #expect(try await call.value == 200)
+        await cancelled.pass()
+    }
+
+    @Test func `a body that is not shared reaches the first caller after its time to the head`() async throws {
+        let transport = CoalescingTransport(slow("too long", endsInTime: false), maximumSharedSize: 2)
+        let first = Task { try await transport.perform(request()).body.collect(upTo: 100) }
+        await gate.arrivals(atLeast: 1)
+        let second = Task { try await transport.perform(request()).body.collect(upTo: 100) }
+        await clock.sleepers(atLeast: 2)
+        for _ in 0..<1_000 { await Task.yield() }
+        clock.advance(by: .seconds(60))
+        for _ in 0..<1_000 { await Task.yield() }
+        gate.open()
+        #expect(try await first.value == Data("too long".utf8))
+        let error = try await #require(throws: HTTPTransportError.self) { try await second.value }
+        #expect(error.code == .timedOut && error.waitedFor == .responseBody)
     }
 
     @Test func `a transport that coalesces ends in time where the one underneath does`() {
