@@ -58,7 +58,7 @@ struct CacheFolder: Sendable {
         for file in files { try? FileManager.default.removeItem(at: file) }
     }
 
-    /// Reads the record of a file, and where its body starts.
+    /// Reads the record of a file, and where its body starts. `nil`: the file is damaged, also by its size.
     private func read(_ url: URL) -> (CachedResponse.Record, Int)? {
         guard let file = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? file.close() }
@@ -69,8 +69,11 @@ struct CacheFolder: Sendable {
             let parts = start[..<end].split(separator: UInt8(ascii: " "), maxSplits: 1)
             guard parts.count == 2, String(decoding: parts[0], as: UTF8.self) == "\(parts[1].checksum)"
             else { return nil }
-            let record = try? JSONDecoder().decode(CachedResponse.Record.self, from: parts[1])
-            return record.map { ($0, end + 1) }
+            guard let record = try? JSONDecoder().decode(CachedResponse.Record.self, from: parts[1]),
+                let length = UInt64(exactly: record.length), let size = try? file.seekToEnd(),
+                size == UInt64(end + 1) + length
+            else { return nil }
+            return (record, end + 1)
         }
         return nil
     }

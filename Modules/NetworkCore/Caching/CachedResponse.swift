@@ -18,7 +18,7 @@ struct CachedResponse: Sendable {
     struct Record: Sendable, Codable {
         let key: Key
         /// The values of the request's fields that `Vary` names, by their names in lower case.
-        let selecting: [String: String]
+        var selecting: [String: String]
         let status: Int
         var fields: [[String]]
         /// When the request was sent and the response arrived, on the wall clock.
@@ -35,6 +35,11 @@ struct CachedResponse: Sendable {
 
     var headers: HTTPHeaders {
         HTTPHeaders(record.fields.lazy.filter { $0.count == 2 }.map { ($0[0], $0[1]) })
+    }
+
+    /// The head, as of a response to a URL.
+    func head(_ url: URL) -> HTTPResponseHead {
+        HTTPResponseHead(status: record.status, headers: headers, url: url)
     }
 
     /// The bytes that the response takes.
@@ -57,11 +62,11 @@ extension CachedResponse {
     }
 
     /// The fields after a 304: those of the new response replace the stored ones of the same name, but for those that
-    /// describe the body (RFC 9111 §3.2).
+    /// describe the body (RFC 9111 §3.2). The stored `Date` and `Age` are of the earlier response, and do not stay.
     mutating func update(by head: HTTPResponseHead, requestedAt: Date, receivedAt: Date, uptime: Duration) {
         let kept: Set = ["content-length", "content-encoding", "content-type", "content-range"]
         let new = Self.stored(head.headers).filter { !kept.contains($0[0].lowercased()) }
-        let replaced = Set(new.map { $0[0].lowercased() })
+        let replaced = Set(new.map { $0[0].lowercased() } + ["date", "age"])
         record.fields = record.fields.filter { !replaced.contains($0.first?.lowercased() ?? "") } + new
         (record.requestedAt, record.receivedAt, receivedUptime) = (requestedAt, receivedAt, uptime)
     }

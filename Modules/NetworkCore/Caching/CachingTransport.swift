@@ -9,11 +9,13 @@ import Foundation
 /// ```
 ///
 /// It serves what is fresh, validates what is not (`ETag`, `Last-Modified`), and after an unsafe request forgets the
-/// URL. `stale-while-revalidate` and `stale-if-error` (RFC 5861) are followed, never in place of a 401 or 403, which
-/// remove what is kept.
+/// URL, also where it is under way. A response that cannot be kept removes the one that it replaces.
+/// `stale-while-revalidate` and `stale-if-error` (RFC 5861) are followed, never in place of a 401 or 403, which remove
+/// what is kept.
 ///
 /// **Sessions.** The session of the request's token, not the token, decides what is served: see ``ResponseCache``. A
-/// request that carries `Authorization` or `Cookie` without a session passes by.
+/// request without a session passes by if the name of one of its fields denotes a secret, as those of `Authorization`,
+/// `Cookie` and `X-API-Key` do.
 ///
 /// **Date.** A response that is served without contact to the server has an `Age` and no `Date`, because a date of the
 /// past would set the clock by which tokens expire.
@@ -105,16 +107,27 @@ public struct CachingTransport: HTTPTransport {
         }
         switch response.head.status {
         case 304:
-            var kept = kept
-            kept.update(by: response.head, requestedAt: requestedAt, receivedAt: clock.date, uptime: clock.uptime)
-            cache.store(kept, epoch: epoch)
-            return kept.validated(request)
+            var updated = kept
+            updated.update(by: response.head, requestedAt: requestedAt, receivedAt: clock.date, uptime: clock.uptime)
+            storeValidated(&updated, request, epoch: epoch)
+            return updated.validated(request)
         case let status where servesOnError && [500, 502, 503, 504].contains(status):
             return kept.served(to: request, age: kept.age(clock))
         default:
             if [401, 403].contains(response.head.status) { cache.remove(key) }
             return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
         }
+    }
+
+    /// Stores a response with the fields of a 304, which may select by other fields, or forbid storing.
+    private func storeValidated(_ response: inout CachedResponse, _ request: HTTPTransportRequest, epoch: Int) {
+        let (key, earlier) = (response.record.key, response.record.selecting)
+        guard response.head(request.head.url).isStorable,
+            let selecting = CachedResponse.selecting(response.headers, of: request.head)
+        else { return cache.remove(key, selecting: earlier) }
+        if selecting != earlier { cache.remove(key, selecting: earlier) }
+        response.record.selecting = selecting
+        cache.store(response, epoch: epoch)
     }
 
     /// Revalidates behind the response that was served, once at a time.
@@ -132,7 +145,8 @@ public struct CachingTransport: HTTPTransport {
         }
     }
 
-    /// The response, which is stored when its body has been read to its end.
+    /// The response, which is stored when its body has been read to its end. If it cannot be, the one that it replaces is
+    /// removed.
     private func keeping(
         _ response: HTTPTransportResponse,
         of request: HTTPTransportRequest,
@@ -141,11 +155,18 @@ public struct CachingTransport: HTTPTransport {
         requestedAt: Date
     ) -> HTTPTransportResponse {
         let (clock, head) = (request.context.clock, response.head)
+        let removeReplaced: @Sendable () -> Void = { [cache] in
+            if head.replaces { cache.remove(key, serving: request.head) }
+        }
         guard head.isStorable, let selecting = CachedResponse.selecting(head.headers, of: request.head),
             (response.body.length ?? 0) <= cache.maximumEntrySize
-        else { return response }
+        else {
+            removeReplaced()
+            return response
+        }
         let (receivedAt, receivedUptime) = (clock.date, clock.uptime)
-        let reader = KeepingReader(response.body, limit: cache.maximumEntrySize) { [cache] body in
+        let limit = cache.maximumEntrySize
+        let reader = KeepingReader(response.body, limit: limit, exceeded: removeReplaced) { [cache] body in
             let length = head.headers.values(of: "Content-Length").first.flatMap { Int($0) }
             guard length == nil || length == body.count || head.headers["Content-Encoding"] != nil else { return }
             let record = CachedResponse.Record(
@@ -160,16 +181,21 @@ public struct CachingTransport: HTTPTransport {
     }
 }
 
-/// Passes the pieces of a body on, and its whole content at its end.
+/// Passes the pieces of a body on, and its whole content at its end, unless it exceeds a limit.
 private final class KeepingReader: @unchecked Sendable {  // one reader calls `next`, one call at a time
     private var pieces: HTTPBody.AsyncIterator
     private var content: Data? = Data()
     private let limit: Int
+    private let exceeded: @Sendable () -> Void
     private let finish: @Sendable (Data) -> Void
 
-    init(_ body: HTTPBody, limit: Int, finish: @escaping @Sendable (Data) -> Void) {
+    init(
+        _ body: HTTPBody, limit: Int, exceeded: @escaping @Sendable () -> Void,
+        finish: @escaping @Sendable (Data) -> Void
+    ) {
         pieces = body.makeAsyncIterator()
         self.limit = limit
+        self.exceeded = exceeded
         self.finish = finish
     }
 
@@ -180,7 +206,10 @@ private final class KeepingReader: @unchecked Sendable {  // one reader calls `n
             return nil
         }
         content?.append(piece)
-        if let content, content.count > limit { self.content = nil }
+        if let content, content.count > limit {
+            self.content = nil
+            exceeded()
+        }
         return piece
     }
 }

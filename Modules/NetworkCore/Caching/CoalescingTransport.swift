@@ -8,12 +8,17 @@ import Foundation
 /// let client = NetworkClient(baseURL: url, transport: CoalescingTransport(URLSessionTransport()))
 /// ```
 ///
-/// Requests are equal if their URL, all their fields, their idle timeout and their session are. Each caller has its own
-/// deadline and cancellation: a caller that leaves does not affect the others, and the last one to leave cancels the
-/// exchange.
+/// Requests are equal if their URL, their fields, their idle timeout and their session are. The fields `traceparent`,
+/// `tracestate` and `X-Request-ID` do not count: they differ for each request, and those of the first one are sent. Each
+/// caller has its own deadline and cancellation: a caller that leaves does not affect the others, and the last one to
+/// leave cancels the exchange.
 ///
-/// The body is read into memory before the callers receive it. A response of more than the limit, an event stream and
-/// JSON lines are not shared: the first caller receives it, and each other one sends its own request.
+/// Streams and refreshes of tokens are never joined. A request that starts after an unsafe one has ended does not join an
+/// exchange from before, which may not see the change.
+///
+/// The body is read into memory before the callers receive it. A caller whose time to the head ends meanwhile receives the
+/// head, and the body when it is there. A response of more than the limit, an event stream and JSON lines are not shared:
+/// the first caller receives it, and each other one sends its own request in the time that it has left.
 public final class CoalescingTransport: HTTPTransport {
     /// The default of the largest body that is shared: 4 MiB.
     public static let defaultMaximumSharedSize = 4 * 1_024 * 1_024
@@ -23,7 +28,12 @@ public final class CoalescingTransport: HTTPTransport {
         let headers: HTTPHeaders
         let session: SessionID?
         let idleTimeout: Duration
+        /// The number of unsafe requests that had ended.
+        let generation: Int
     }
+
+    /// The fields that differ for each request and do not change its response, in lower case.
+    private static let uncomparedFields: Set = ["traceparent", "tracestate", "x-request-id"]
 
     private enum Outcome: Sendable {
         case whole(HTTPTransportResponse)
@@ -32,16 +42,45 @@ public final class CoalescingTransport: HTTPTransport {
         case notShared
     }
 
-    private struct Flight {
-        var waiters: [(number: Int, continuation: CheckedContinuation<Outcome, any Error>)] = []
+    /// A caller that waits.
+    private struct Waiter {
+        enum Wait {
+            case response(CheckedContinuation<Outcome, any Error>)
+            /// It has the head, and waits for the body.
+            case body(AsyncThrowingStream<HTTPBody, any Error>.Continuation)
+        }
+
         let number: Int
-        var hasHead = false
+        var wait: Wait
+
+        func resume(with result: Result<Outcome, any Error>) {
+            switch (wait, result) {
+            case (.response(let continuation), _): continuation.resume(with: result)
+            case (.body(let bodies), .success(.whole(let response))),
+                (.body(let bodies), .success(.stream(let response))):
+                bodies.yield(response.body)
+                bodies.finish()
+            case (.body(let bodies), .success(.notShared)):
+                let reason = "the response is too large to be shared, and its time was up"
+                bodies.finish(throwing: HTTPTransportError(.timedOut, reason: reason, waitedFor: .responseBody))
+            case (.body(let bodies), .failure(let error)): bodies.finish(throwing: error)
+            }
+        }
+    }
+
+    private struct Flight {
+        var waiters: [Waiter] = []
+        let number: Int
+        /// The response without its body, which is read here. `nil`: the head has not arrived.
+        var response: HTTPTransportResponse?
         var task: Task<Void, Never>?
     }
 
     private struct State {
         var flights: [Key: Flight] = [:]
         var lastNumber = 0
+        /// Changes when an unsafe request ends, successful or not.
+        var generation = 0
     }
 
     private let next: any HTTPTransport
@@ -64,16 +103,30 @@ public final class CoalescingTransport: HTTPTransport {
     /// - Returns: The response.
     /// - Throws: As the transport underneath; `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        guard request.head.method == .get, request.body.isEmpty, !request.asksForStream else {
+        guard request.head.method == .get, request.body.isEmpty, request.purpose == .call, !request.asksForStream else {
+            defer { if !request.head.method.isSafe { state.withLock { $0.generation += 1 } } }
             return try await next.perform(request)
         }
-        let key = Key(
-            url: request.head.url, headers: request.head.headers, session: request.context.session,
-            idleTimeout: request.idleTimeout)
-        switch try await wait(for: request, key) {
+        let startedAt = request.context.clock.uptime
+        switch try await wait(for: request, key(of: request)) {
         case .whole(let response), .stream(let response): return response
-        case .notShared: return try await next.perform(request)
+        case .notShared:
+            var own = request
+            let waited = request.context.clock.uptime - startedAt
+            own.timeToHead = request.timeToHead.map { max(.zero, $0 - waited) }
+            return try await next.perform(own)
         }
+    }
+
+    /// Whether the transport underneath does.
+    public var endsInTime: Bool { next.endsInTime }
+
+    private func key(of request: HTTPTransportRequest) -> Key {
+        var headers = request.head.headers
+        headers.removeAll { Self.uncomparedFields.contains($0.name.lowercased()) }
+        return Key(
+            url: request.head.url, headers: headers, session: request.context.session,
+            idleTimeout: request.idleTimeout, generation: state.withLock { $0.generation })
     }
 
     private func wait(for request: HTTPTransportRequest, _ key: Key) async throws -> Outcome {
@@ -81,14 +134,7 @@ public final class CoalescingTransport: HTTPTransport {
             state.lastNumber += 1
             return state.lastNumber
         }
-        let clock = request.context.clock
-        let timer = request.timeToHead.map { limit in
-            Task { [end = clock.uptime + limit] in
-                try await clock.sleep(until: end)
-                let error = HTTPTransportError.waited(for: .responseHead, atMost: limit)
-                leave(key, number, because: error, unlessHasHead: true)
-            }
-        }
+        var timer: Task<Void, any Error>?
         defer { timer?.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -96,17 +142,29 @@ public final class CoalescingTransport: HTTPTransport {
                     // A cancellation before this line found no continuation to resume.
                     if Task.isCancelled { return nil }
                     let isFirst = state.flights[key] == nil
-                    state.flights[key, default: Flight(number: number)].waiters.append((number, continuation))
+                    state.flights[key, default: Flight(number: number)].waiters.append(
+                        Waiter(number: number, wait: .response(continuation)))
                     return isFirst
                 }
-                switch starts {
-                case nil: continuation.resume(throwing: CancellationError())
-                case true?: start(request, key, number)
-                case false?: break
-                }
+                guard let starts else { return continuation.resume(throwing: CancellationError()) }
+                // Not before: a timer that finds no caller ends without effect.
+                timer = startTimer(request, key, number)
+                if starts { start(request, key, number) }
             }
         } onCancel: {
             leave(key, number, because: CancellationError())
+        }
+    }
+
+    private func startTimer(_ request: HTTPTransportRequest, _ key: Key, _ number: Int) -> Task<Void, any Error>? {
+        let clock = request.context.clock
+        return request.timeToHead.map { limit in
+            Task { [end = clock.uptime + limit] in
+                try await clock.sleep(until: end)
+                if !handOverHead(key, number) {
+                    leave(key, number, because: HTTPTransportError.waited(for: .responseHead, atMost: limit))
+                }
+            }
         }
     }
 
@@ -116,8 +174,11 @@ public final class CoalescingTransport: HTTPTransport {
         let task = Task { [request] in
             do {
                 let response = try await next.perform(request)
-                // From here on, the idle timeout of the body counts.
-                state.withLock { if $0.flights[key]?.number == number { $0.flights[key]?.hasHead = true } }
+                var bodiless = response
+                bodiless.body = .none
+                state.withLock { [bodiless] in
+                    if $0.flights[key]?.number == number { $0.flights[key]?.response = bodiless }
+                }
                 let (outcome, isForAll) = try await share(response)
                 finish(key, number, .success(outcome), isForAll: isForAll)
             } catch {
@@ -154,29 +215,50 @@ public final class CoalescingTransport: HTTPTransport {
     }
 
     private func finish(_ key: Key, _ number: Int, _ result: Result<Outcome, any Error>, isForAll: Bool) {
-        let waiters = state.withLock { state in
-            guard state.flights[key]?.number == number else {
-                return [(number: Int, continuation: CheckedContinuation<Outcome, any Error>)]()
-            }
+        let waiters = state.withLock { state -> [Waiter] in
+            guard state.flights[key]?.number == number else { return [] }
             return state.flights.removeValue(forKey: key)?.waiters ?? []
         }
         for (index, waiter) in waiters.enumerated() {
-            waiter.continuation.resume(with: isForAll || index == 0 ? result : .success(.notShared))
+            waiter.resume(with: isForAll || index == 0 ? result : .success(.notShared))
         }
     }
 
-    /// Lets one caller go, and cancels the exchange if it was the last one.
-    private func leave(_ key: Key, _ number: Int, because error: any Error, unlessHasHead: Bool = false) {
-        let (waiter, task) = state.withLock { state -> (CheckedContinuation<Outcome, any Error>?, Task<Void, Never>?) in
-            guard !unlessHasHead || state.flights[key]?.hasHead == false else { return (nil, nil) }
+    /// Gives a caller whose time to the head is up the head that is there, with a body that waits for the whole one, so
+    /// that the caller's limits for a body count from here on.
+    ///
+    /// - Returns: Whether there is a head, or the caller waits no more.
+    private func handOverHead(_ key: Key, _ number: Int) -> Bool {
+        let (bodies, continuation) = AsyncThrowingStream<HTTPBody, any Error>.makeStream()
+        let (waiter, response) = state.withLock { state -> (Waiter?, HTTPTransportResponse?) in
             guard let index = state.flights[key]?.waiters.firstIndex(where: { $0.number == number }) else {
                 return (nil, nil)
             }
-            let waiter = state.flights[key]?.waiters.remove(at: index).continuation
+            let waiter = state.flights[key]?.waiters[index]
+            guard let response = state.flights[key]?.response else { return (waiter, nil) }
+            state.flights[key]?.waiters[index].wait = .body(continuation)
+            return (waiter, response)
+        }
+        guard let waiter else { return true }
+        guard var response else { return false }
+        // Also when the body is released without being read.
+        continuation.onTermination = { [self] _ in leave(key, number, because: CancellationError()) }
+        response.body = HTTPBody(pull: LateReader(bodies).next)
+        waiter.resume(with: .success(.whole(response)))
+        return true
+    }
+
+    /// Lets one caller go, and cancels the exchange if it was the last one.
+    private func leave(_ key: Key, _ number: Int, because error: any Error) {
+        let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+            guard let index = state.flights[key]?.waiters.firstIndex(where: { $0.number == number }) else {
+                return (nil, nil)
+            }
+            let waiter = state.flights[key]?.waiters.remove(at: index)
             guard state.flights[key]?.waiters.isEmpty == true else { return (waiter, nil) }
             return (waiter, state.flights.removeValue(forKey: key)?.task)
         }
-        waiter?.resume(throwing: error)
+        waiter?.resume(with: .failure(error))
         task?.cancel()
     }
 }
@@ -198,24 +280,5 @@ extension HTTPResponseHead {
 extension MediaType {
     fileprivate var isStream: Bool {
         ["text/event-stream", "application/x-ndjson", "application/jsonl"].contains { MediaType($0) == self }
-    }
-}
-
-/// Reads what was read already, and then the rest.
-private final class PrefixedReader: @unchecked Sendable {  // one reader calls `next`, one call at a time
-    private var prefix: Data?
-    private var rest: HTTPBody.AsyncIterator
-
-    init(_ prefix: Data, then rest: HTTPBody.AsyncIterator) {
-        self.prefix = prefix
-        self.rest = rest
-    }
-
-    @Sendable func next() async throws -> Data? {
-        if let prefix {
-            self.prefix = nil
-            return prefix
-        }
-        return try await rest.next()
     }
 }

@@ -14,7 +14,7 @@ struct Freshness {
         let (headers, record) = (response.headers, response.record)
         control = CacheControl(headers)
         let date = headers["Date"].flatMap(HTTPDate.init)?.date ?? record.receivedAt
-        let announced = headers["Age"].flatMap { TimeInterval($0) }.map { max(0, $0) } ?? 0
+        let announced = Self.age(headers) ?? 0
         let delay = max(0, record.receivedAt.timeIntervalSince(record.requestedAt))
         let atReceipt = max(max(0, record.receivedAt.timeIntervalSince(date)), announced + delay)
         let kept =
@@ -28,6 +28,14 @@ struct Freshness {
     var staleness: TimeInterval { age - lifetime }
 
     var isFresh: Bool { age < lifetime }
+
+    /// The `Age` of a response. Of several values, the first one counts (RFC 9111 §5.1). `nil`: it has none.
+    private static func age(_ headers: HTTPHeaders) -> TimeInterval? {
+        let first = headers.values(of: "Age").first?.prefix { $0 != "," }
+        let text = first.map { String($0).withoutSurroundingWhiteSpace } ?? ""
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), !text.isEmpty else { return nil }
+        return TimeInterval(min(Int(text) ?? .max, CacheControl.longestTime))
+    }
 
     private static func lifetime(
         _ headers: HTTPHeaders, _ control: CacheControl, status: Int, date: Date
@@ -56,7 +64,7 @@ extension HTTPTransportRequest {
             return false
         }
         // Without a session, a credential does not say whose response it is.
-        return context.session != nil || (head.headers["Authorization"] == nil && head.headers["Cookie"] == nil)
+        return context.session != nil || !head.headers.contains { Redaction.isSensitive($0.name) }
     }
 }
 
@@ -66,12 +74,21 @@ extension HTTPMethod {
 }
 
 extension HTTPResponseHead {
+    /// The statuses that are not kept: parts and validations, refused credentials, and those of RFC 6585.
+    private static let unstoredStatuses: Set = [206, 304, 401, 403, 407, 428, 429, 431, 511]
+
+    /// The failures that say nothing of the resource, but for those of 5xx: of the request, its time and its rate.
+    private static let failuresOfRequests: Set = [407, 408, 425, 428, 429, 431]
+
+    /// Whether the response takes the place of a kept one, also where it is not kept itself.
+    var replaces: Bool { (200..<500).contains(status) && status != 304 && !Self.failuresOfRequests.contains(status) }
+
     /// Whether the response may be kept (RFC 9111 §3), and could ever be served.
     var isStorable: Bool {
         let control = CacheControl(headers)
-        guard status >= 200, ![206, 304, 401, 403].contains(status), !control.has("no-store") else { return false }
+        guard status >= 200, !Self.unstoredStatuses.contains(status), !control.has("no-store") else { return false }
         let hasTime = control.has("max-age") || headers["Expires"] != nil
-        guard Freshness.isCacheableByDefault(status) || (hasTime && status != 407) else { return false }
+        guard Freshness.isCacheableByDefault(status) || hasTime else { return false }
         return hasTime || headers["ETag"] != nil || headers["Last-Modified"] != nil
     }
 }

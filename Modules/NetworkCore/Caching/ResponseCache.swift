@@ -11,6 +11,8 @@ public import Foundation
 /// Task { await cache.deleteResponses(atEndOf: session) }
 /// ```
 ///
+/// A cache that deletes so is for one signed-in session at a time: a sign-in deletes the responses of all others.
+///
 /// It keeps a limited number of bytes and responses. The one that was not used for the longest time is removed first.
 public final class ResponseCache: Sendable {
     /// The default of the most bytes: 32 MiB.
@@ -21,6 +23,9 @@ public final class ResponseCache: Sendable {
 
     /// The default of the largest response: 4 MiB.
     public static let defaultMaximumEntrySize = 4 * 1_024 * 1_024
+
+    /// The most ended sessions that are remembered. The one that ended first is forgotten first.
+    static let maximumEndedSessions = 64
 
     private struct Entry {
         let record: CachedResponse.Record
@@ -36,8 +41,16 @@ public final class ResponseCache: Sendable {
         var bytes = 0
         var count = 0
         var uses = 0
-        /// Changes when responses are deleted for a session's end: what is under way then is not stored.
+        /// Changes when a session ends or a URL is invalidated: what is under way then is not stored.
         var epoch = 0
+        /// The sessions that have ended, the last one last. An exchange may start after the end of the session whose
+        /// token it carries, as one does that follows a redirect.
+        var endedSessions: [String] = []
+
+        /// Whether a response may be stored that was requested in an epoch.
+        func accepts(_ key: CachedResponse.Key, _ epoch: Int) -> Bool {
+            epoch == self.epoch && !(key.session.map(endedSessions.contains) ?? false)
+        }
     }
 
     private let state = Locked(State())
@@ -104,26 +117,50 @@ public final class ResponseCache: Sendable {
     ///
     /// - Parameter session: The session.
     public func deleteResponses(of session: SessionID) {
-        remove(countsAsEnd: true) { $0.session == session.rawValue }
+        remove(refusesUnderWay: true) { $0.session == session.rawValue }
     }
 
     /// Deletes the responses of all sessions. Those to requests without a token stay. What is under way is not stored.
     public func deleteResponsesOfSessions() {
-        remove(countsAsEnd: true) { $0.session != nil }
+        remove(refusesUnderWay: true) { $0.session != nil }
     }
 
     /// Deletes everything.
     public func deleteAll() {
-        remove(countsAsEnd: true) { _ in true }
+        remove(refusesUnderWay: true) { _ in true }
     }
 
-    /// Deletes the responses of all sessions whenever a session ends, until the task is cancelled.
+    /// Deletes the responses of sessions that have ended, until the task is cancelled or the session object is released.
     ///
-    /// - Parameter session: The session to watch.
+    /// When the session ends, the responses of all sessions are deleted. When a sign-in replaces it, and at the first
+    /// sign-in, those of all other sessions are. Responses to requests without a token stay. What is under way is not
+    /// stored, nor is any later response to a request that carries a token of a session that ended here.
+    ///
+    /// - Parameter session: The session to watch. It is the only one that uses the cache.
     public func deleteResponses(atEndOf session: any AuthSession) async {
+        var current: SessionID?
         for await state in session.states {
-            if case .signedOut = state { deleteResponsesOfSessions() }
+            switch state {
+            case .unknown: break
+            case .signedIn(let id) where id == current: break
+            case .signedIn(let id):
+                end(current, before: id)
+                current = id
+            case .signedOut:
+                end(current, before: nil)
+                current = nil
+            }
         }
+    }
+
+    /// Deletes the responses of all sessions but one, and remembers that a session has ended.
+    private func end(_ ended: SessionID?, before next: SessionID?) {
+        state.withLock { state in
+            state.endedSessions.removeAll { $0 == next?.rawValue || $0 == ended?.rawValue }
+            if let ended { state.endedSessions.append(ended.rawValue) }
+            if state.endedSessions.count > Self.maximumEndedSessions { state.endedSessions.removeFirst() }
+        }
+        remove(refusesUnderWay: true) { $0.session != nil && $0.session != next?.rawValue }
     }
 }
 
@@ -131,35 +168,43 @@ public final class ResponseCache: Sendable {
 extension ResponseCache {
     var epoch: Int { state.withLock { $0.epoch } }
 
-    /// The response that serves a request, fresh or not.
+    /// The most recent response that serves a request, fresh or not (RFC 9111 §4).
     func response(for key: CachedResponse.Key, to request: HTTPRequestHead) -> CachedResponse? {
         let entry = state.withLock { state -> Entry? in
-            guard let index = state.entries[key]?.firstIndex(where: { CachedResponse.selects($0.record, request) })
-            else { return nil }
+            let entries = state.entries[key] ?? []
+            let matches = entries.indices.filter { CachedResponse.selects(entries[$0].record, request) }
+            // Of equal dates, the one that was stored later.
+            let newest = matches.max {
+                (entries[$0].record.receivedAt, $0) < (entries[$1].record.receivedAt, $1)
+            }
+            guard let newest else { return nil }
             state.uses += 1
-            state.entries[key]?[index].lastUse = state.uses
-            return state.entries[key]?[index]
+            state.entries[key]?[newest].lastUse = state.uses
+            return entries[newest]
         }
         guard let entry else { return nil }
         if let response = entry.response { return response }
         guard let file = entry.file, let body = files?.body(of: entry.record, in: file) else {
-            remove { $0 == key }
+            // Another task may have stored a response since: its file is another one.
+            remove(key) { $0.file == entry.file }
             return nil
         }
         return CachedResponse(record: entry.record, body: body, receivedUptime: entry.receivedUptime)
     }
 
-    /// Keeps a response in place of the one that serves the same requests, unless a session has ended since the epoch
-    /// in which the request was sent.
+    /// Keeps a response in place of the one that serves the same requests, unless its session has ended, or a session has
+    /// ended or a URL was invalidated since the epoch in which the request was sent.
     func store(_ response: CachedResponse, epoch: Int) {
-        guard response.size <= min(maximumEntrySize, maximumBytes), maximumEntries > 0, epoch == self.epoch else {
-            return
-        }
+        guard response.size <= min(maximumEntrySize, maximumBytes), maximumEntries > 0,
+            state.withLock({ $0.accepts(response.record.key, epoch) })
+        else { return }
         let file = files.flatMap { $0.write(response) }
         guard files == nil || file != nil else { return }
         let replaced = state.withLock { state -> [URL] in
-            guard state.epoch == epoch else { return file.map { [$0] } ?? [] }
-            let replaced = Self.take(from: &state, response.record.key) { $0.selecting == response.record.selecting }
+            guard state.accepts(response.record.key, epoch) else { return file.map { [$0] } ?? [] }
+            let replaced = Self.take(from: &state, response.record.key) {
+                $0.record.selecting == response.record.selecting
+            }
             state.uses += 1
             let entry = Entry(
                 record: response.record,
@@ -175,34 +220,58 @@ extension ResponseCache {
         evict()
     }
 
-    /// Deletes the responses of a URL, of all sessions: an unsafe request may have changed it.
+    /// Deletes the responses of a URL, of all sessions: an unsafe request may have changed it. What is under way may be
+    /// older than the change, and is not stored.
     func invalidate(_ url: URL) {
         let url = CachedResponse.Key(session: nil, url: url).url
-        remove { $0.url == url }
+        remove(refusesUnderWay: true) { $0.url == url }
     }
 
+    /// Deletes all responses of a key.
     func remove(_ key: CachedResponse.Key) {
         remove { $0 == key }
     }
 
-    private func remove(countsAsEnd: Bool = false, where isSelected: (CachedResponse.Key) -> Bool) {
+    /// Deletes the responses of a key that serve a request.
+    func remove(_ key: CachedResponse.Key, serving request: HTTPRequestHead) {
+        remove(key) { CachedResponse.selects($0.record, request) }
+    }
+
+    /// Deletes the response of a key that selects by these fields.
+    func remove(_ key: CachedResponse.Key, selecting: [String: String]) {
+        remove(key) { $0.record.selecting == selecting }
+    }
+
+    private func remove(_ key: CachedResponse.Key, where isSelected: (Entry) -> Bool) {
+        let removed = state.withLock { Self.take(from: &$0, key, where: isSelected) }
+        files?.delete(removed)
+    }
+
+    private func remove(refusesUnderWay: Bool = false, where isSelected: (CachedResponse.Key) -> Bool) {
         let removed = state.withLock { state -> [URL] in
-            if countsAsEnd { state.epoch += 1 }
+            if refusesUnderWay { state.epoch += 1 }
             return state.entries.keys.filter(isSelected).flatMap { Self.take(from: &state, $0) { _ in true } }
         }
         files?.delete(removed)
     }
 
+    /// Removes entries where there are too many, the newest one only if it is too large by itself.
     private func evict() {
         let removed = state.withLock { state -> [URL] in
-            guard state.bytes > maximumBytes || state.count > maximumEntries else { return [] }
+            let isOver = { (state: State) in state.bytes > self.maximumBytes || state.count > self.maximumEntries }
+            guard isOver(state) else { return [] }
             // In one pass down to nine tenths, so that the next responses need none.
-            let oldest = state.entries.values.joined().sorted { $0.lastUse < $1.lastUse }
+            let (bytes, count) = (maximumBytes - maximumBytes / 10, maximumEntries - maximumEntries / 10)
+            let oldest = state.entries.values.joined().sorted {
+                ($0.lastUse, $0.record.receivedAt) < ($1.lastUse, $1.record.receivedAt)
+            }
             var removed: [URL] = []
-            for entry in oldest {
-                guard state.bytes > maximumBytes / 10 * 9 || state.count > maximumEntries / 10 * 9 else { break }
-                guard state.bytes > maximumBytes || state.count > maximumEntries || !removed.isEmpty else { break }
-                removed += Self.take(from: &state, entry.record.key) { $0.selecting == entry.record.selecting }
+            for (index, entry) in oldest.enumerated() {
+                let isNewest = index == oldest.count - 1
+                guard isOver(state) || (!isNewest && (state.bytes > bytes || state.count > count)) else { break }
+                removed += Self.take(from: &state, entry.record.key) {
+                    $0.record.selecting == entry.record.selecting
+                }
             }
             return removed
         }
@@ -219,11 +288,11 @@ extension ResponseCache {
     ///
     /// - Returns: Their files.
     private static func take(
-        from state: inout State, _ key: CachedResponse.Key, where isSelected: (CachedResponse.Record) -> Bool
+        from state: inout State, _ key: CachedResponse.Key, where isSelected: (Entry) -> Bool
     ) -> [URL] {
         guard let entries = state.entries[key] else { return [] }
-        let taken = entries.filter { isSelected($0.record) }
-        let kept = entries.filter { !isSelected($0.record) }
+        let taken = entries.filter(isSelected)
+        let kept = entries.filter { !isSelected($0) }
         state.entries[key] = kept.isEmpty ? nil : kept
         state.bytes -= taken.reduce(0) { $0 + CachedResponse.size(of: $1.record) }
         state.count -= taken.count

@@ -19,7 +19,9 @@ extension HTTPTransportRequest {
     /// ```
     public var curlText: String {
         let redaction = Redaction(of: self)
-        var lines = ["curl --request \(head.method.rawValue.shellQuoted)"]
+        // With another method's name in place of `--head`, cURL would wait for the body that a HEAD response announces.
+        let method = head.method == .head ? "--head" : "--request \(head.method.rawValue.shellQuoted)"
+        var lines = ["curl \(method)"]
         for field in head.headers {
             let value = redaction.fieldValue(field.value, named: field.name)
             lines.append("--header \("\(field.name): \(value)".shellQuoted)")

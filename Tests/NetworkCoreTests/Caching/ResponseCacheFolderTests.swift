@@ -1,7 +1,8 @@
 import AuthTesting
 import Foundation
-import NetworkCore
 import Testing
+
+@testable import NetworkCore
 
 @Suite("ResponseCache in a folder", .timeLimit(.minutes(10)))
 struct ResponseCacheFolderTests {
@@ -69,5 +70,41 @@ struct ResponseCacheFolderTests {
         #expect(try files.count == 20)
         #expect(try ResponseCache(folder: folder, maximumEntries: 10).count <= 10)
         #expect(try files.count <= 10)
+    }
+
+    @Test func `a damaged file does not remove the other responses of its URL`() async throws {
+        let cache = try ResponseCache(folder: folder)
+        let exchanges = ScriptedExchanges { _, _ in
+            .scripted(200, ["Cache-Control": "max-age=3600", "Vary": "Accept-Language"])
+        }
+        let get = CachingTransportTests.Exchange(
+            transport: CachingTransport(exchanges, cache: cache), url: url("https://a.example"),
+            clock: ManualTimeSource())
+        for language in ["de", "en"] { _ = try await get(headers: ["Accept-Language": language]) }
+        let german = try #require(
+            try files.first { String(decoding: try Data(contentsOf: $0), as: UTF8.self).contains(#""de""#) })
+        try Data(contentsOf: german).dropLast().write(to: german)
+        _ = try await get(headers: ["Accept-Language": "de"])
+        #expect(exchanges.requests.values.count == 3)
+        _ = try await get(headers: ["Accept-Language": "en"])
+        #expect(exchanges.requests.values.count == 3 && cache.count == 2)
+        #expect(try files.count == 2)
+    }
+
+    @Test(arguments: [-1, 3, 5, -1_000_000, .min, .max])
+    func `a file whose length is not that of its body is damaged`(length: Int) async throws {
+        let server = try server()
+        defer { server.stop() }
+        _ = try await get(server.url, try ResponseCache(folder: folder))
+        let file = try #require(try files.first)
+        let parts = try Data(contentsOf: file).split(separator: UInt8(ascii: "\n"), maxSplits: 1)
+        let record = try #require(parts.first?.split(separator: UInt8(ascii: " "), maxSplits: 1).last)
+        let text = String(decoding: record, as: UTF8.self)
+        let changed = Data(text.replacing(#""length":4"#, with: #""length":\#(length)"#).utf8)
+        #expect(changed != record)
+        try (Data("\(changed.checksum) ".utf8) + changed + Data("\nbody".utf8)).write(to: file)
+        let cache = try ResponseCache(folder: folder)
+        #expect(cache.count == 0 && cache.size == 0)
+        #expect(try files.isEmpty)
     }
 }

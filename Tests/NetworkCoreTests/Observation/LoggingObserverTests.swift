@@ -116,6 +116,12 @@ struct LoggingObserverTests {
         #expect(file.hasSuffix("# the body is left out: 1 bytes"))
     }
 
+    @Test func `cURL text of a HEAD request waits for no body`() {
+        let head = HTTPRequestHead(method: .head, url: url("https://api.example.com/x"))
+        #expect(
+            HTTPTransportRequest(head: head).curlText == "curl --head \\\n  --url 'https://api.example.com/x'")
+    }
+
     @Test func `without an observer no events of the transport are made`() async throws {
         struct Looking: HTTPTransport {
             let seen: Recorder<Bool>

@@ -1,0 +1,180 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import Testing
+
+@Suite("CoalescingTransport: what is joined", .timeLimit(.minutes(10)))
+struct CoalescingRulesTests {
+    let gate = Gate()
+    let clock = ManualTimeSource()
+
+    func request(
+        _ headers: HTTPHeaders = [:], method: HTTPMethod = .get, purpose: HTTPTransportRequest.Purpose = .call
+    ) -> HTTPTransportRequest {
+        HTTPTransportRequest(
+            head: HTTPRequestHead(method: method, url: url("https://a.example/x"), headers: headers),
+            timeToHead: .seconds(60), isIdempotent: true, purpose: purpose, context: RequestContext(clock: clock))
+    }
+
+    /// Sends requests while each exchange waits at the gate.
+    ///
+    /// - Returns: The number of exchanges.
+    func exchanges(of requests: [HTTPTransportRequest]) async throws -> Int {
+        let gate = gate
+        let exchanges = ScriptedExchanges { _, _ in
+            await gate.pass()
+            return .scripted()
+        }
+        let transport = CoalescingTransport(exchanges)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for request in requests {
+                group.addTask { try await transport.perform(request).head.status }
+            }
+            await gate.arrivals(atLeast: 1)
+            // Every task has had its turn before the first exchange continues.
+            for _ in 0..<1_000 { await Task.yield() }
+            gate.open()
+            for try await status in group { #expect(status == 200) }
+        }
+        return exchanges.requests.values.count
+    }
+
+    @Test(arguments: [
+        (HTTPTransportRequest.Purpose.call, 1), (.stream, 3), (.refresh, 3),
+    ])
+    func `only calls are joined`(purpose: HTTPTransportRequest.Purpose, count: Int) async throws {
+        #expect(try await exchanges(of: (0..<3).map { _ in request(purpose: purpose) }) == count)
+    }
+
+    @Test(arguments: [("traceparent", 1), ("Tracestate", 1), ("X-Request-ID", 1), ("Accept", 3)])
+    func `fields that name a request do not tell requests apart`(name: String, count: Int) async throws {
+        #expect(try await exchanges(of: (0..<3).map { request([name: "\($0)"]) }) == count)
+    }
+
+    @Test(arguments: [("PUT", 200, 2), ("POST", 500, 2), ("DELETE", 0, 2), ("HEAD", 200, 1), ("OPTIONS", 200, 1)])
+    func `a request after an unsafe one does not join an exchange from before its end`(
+        method: String, status: Int, count: Int
+    ) async throws {
+        let gate = gate
+        let exchanges = ScriptedExchanges { request, _ in
+            if request.head.method == .get { await gate.pass() }
+            if status == 0 { throw HTTPTransportError(.connectionFailed, reason: "the connection was lost") }
+            return .scripted(status)
+        }
+        let transport = CoalescingTransport(exchanges)
+        let first = Task { try? await transport.perform(request()).head.status }
+        await gate.arrivals(atLeast: 1)
+        _ = try? await transport.perform(request(method: HTTPMethod(rawValue: method)))
+        let second = Task { try? await transport.perform(request()).head.status }
+        // Both wait for their time to the head, joined or not.
+        await clock.sleepers(atLeast: 2)
+        for _ in 0..<1_000 { await Task.yield() }
+        gate.open()
+        _ = (await first.value, await second.value)
+        #expect(exchanges.requests.values.filter { $0.head.method == .get }.count == count)
+    }
+
+    /// Responds at once, with a body that waits at the gate.
+    func slow(_ text: String = "slow", endsInTime: Bool) -> ScriptedExchanges {
+        ScriptedExchanges(endsInTime: endsInTime) { [gate] _, _ in
+            let rest = Locked([text])
+            let body = HTTPBody(pull: {
+                try await gate.passUnlessCancelled()
+                return rest.withLock { $0.popLast() }.map { Data($0.utf8) }
+            })
+            return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
+        }
+    }
+
+    func client(_ transport: CoalescingTransport) -> NetworkClient {
+        NetworkClient(configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
+    }
+
+    @Test(arguments: [true, false])
+    func `a call whose body takes longer than the deadline to the head succeeds`(endsInTime: Bool) async throws {
+        let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
+        let call = Task { try await client.send(Endpoint<Data>.get("x")) }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(60))
+        for _ in 0..<1_000 { await Task.yield() }
+        clock.advance(by: .seconds(1_000))
+        gate.open()
+        #expect(try await call.value == Data("slow".utf8))
+    }
+
+    @Test(arguments: [true, false])
+    func `a call with a deadline of its own ends at it while its body arrives`(endsInTime: Bool) async throws {
+        let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
+        let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: .seconds(10)) }
+        let other = Task { try await client.send(Endpoint<Data>.get("x")) }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 2)
+        clock.advance(by: .seconds(10))
+        let error = try await #require(throws: NetworkError.self) { try await call.value }
+        #expect(error.code == .timedOut && error.waitedFor == .responseBody)
+        gate.open()
+        #expect(try await other.value == Data("slow".utf8))
+    }
+
+    @Test func `the last caller that does not read its body cancels the exchange`() async throws {
+        let cancelled = Gate()
+        let exchanges = ScriptedExchanges { [gate] _, _ in
+            let body = HTTPBody(pull: {
+                do { try await gate.passUnlessCancelled() } catch { cancelled.open() }
+                return nil
+            })
+            return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
+        }
+        let transport = CoalescingTransport(exchanges)
+        let call = Task { try await transport.perform(request()).head.status }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(60))
+        #expect(try await call.value == 200)
+        await cancelled.pass()
+    }
+
+    @Test func `a body that is not shared reaches the first caller after its time to the head`() async throws {
+        let transport = CoalescingTransport(slow("too long", endsInTime: false), maximumSharedSize: 2)
+        let first = Task { try await transport.perform(request()).body.collect(upTo: 100) }
+        await gate.arrivals(atLeast: 1)
+        let second = Task { try await transport.perform(request()).body.collect(upTo: 100) }
+        await clock.sleepers(atLeast: 2)
+        for _ in 0..<1_000 { await Task.yield() }
+        clock.advance(by: .seconds(60))
+        for _ in 0..<1_000 { await Task.yield() }
+        gate.open()
+        #expect(try await first.value == Data("too long".utf8))
+        let error = try await #require(throws: HTTPTransportError.self) { try await second.value }
+        #expect(error.code == .timedOut && error.waitedFor == .responseBody)
+    }
+
+    @Test func `a transport that coalesces ends in time where the one underneath does`() {
+        for endsInTime in [true, false] {
+            let transport = CoalescingTransport(ScriptedExchanges(endsInTime: endsInTime) { _, _ in .scripted() })
+            #expect(transport.endsInTime == endsInTime)
+        }
+    }
+
+    @Test(arguments: [(Duration.seconds(20), Duration.seconds(40)), (.seconds(59), .seconds(1))])
+    func `a request of its own has the time that its wait has left`(waited: Duration, left: Duration) async throws {
+        let gate = gate
+        let exchanges = ScriptedExchanges { _, _ in
+            await gate.pass()
+            return .scripted(200, [:], body: Data(count: 100))
+        }
+        let transport = CoalescingTransport(exchanges, maximumSharedSize: 10)
+        let callers = (0..<2).map { _ in
+            Task { try await transport.perform(request()).head.status }
+        }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 2)
+        for _ in 0..<1_000 { await Task.yield() }
+        clock.advance(by: waited)
+        gate.open()
+        for caller in callers { #expect(try await caller.value == 200) }
+        #expect(exchanges.requests.values.map(\.timeToHead) == [nil, left])
+    }
+}
