@@ -73,13 +73,16 @@ extension CachedResponse {
 
     /// The values of the request's fields that a response's `Vary` names. `nil`: it varies by everything.
     ///
-    /// `Authorization` is left out: the session stands for it, whose token changes.
-    static func selecting(_ headers: HTTPHeaders, of request: HTTPRequestHead) -> [String: String]? {
+    /// `Authorization`, and each field with a secret of the call, is left out: the session stands for its token, which
+    /// changes and must not be in a file.
+    static func selecting(_ headers: HTTPHeaders, of request: HTTPTransportRequest) -> [String: String]? {
         var selecting: [String: String] = [:]
         for value in headers.values(of: "Vary") {
             for name in value.split(separator: ",").map({ String($0).withoutSurroundingWhiteSpace.lowercased() }) {
                 if name == "*" { return nil }
-                if name != "authorization" { selecting[name] = request.headers[name] ?? "" }
+                let value = request.head.headers[name] ?? ""
+                let isToken = request.context.secrets.contains { !$0.isEmpty && value.contains($0) }
+                if name != "authorization", !isToken { selecting[name] = value }
             }
         }
         return selecting

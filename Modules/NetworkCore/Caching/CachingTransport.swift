@@ -123,7 +123,7 @@ public struct CachingTransport: HTTPTransport {
     private func storeValidated(_ response: inout CachedResponse, _ request: HTTPTransportRequest, epoch: Int) {
         let (key, earlier) = (response.record.key, response.record.selecting)
         guard response.head(request.head.url).isStorable,
-            let selecting = CachedResponse.selecting(response.headers, of: request.head)
+            let selecting = CachedResponse.selecting(response.headers, of: request)
         else { return cache.remove(key, selecting: earlier) }
         if selecting != earlier { cache.remove(key, selecting: earlier) }
         response.record.selecting = selecting
@@ -158,7 +158,7 @@ public struct CachingTransport: HTTPTransport {
         let removeReplaced: @Sendable () -> Void = { [cache] in
             if head.replaces { cache.remove(key, serving: request.head) }
         }
-        guard head.isStorable, let selecting = CachedResponse.selecting(head.headers, of: request.head),
+        guard head.isStorable, let selecting = CachedResponse.selecting(head.headers, of: request),
             (response.body.length ?? 0) <= cache.maximumEntrySize
         else {
             removeReplaced()

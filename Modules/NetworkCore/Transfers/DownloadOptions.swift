@@ -13,7 +13,8 @@ public struct DownloadOptions: Sendable {
         /// As `withinCall`, and when the call ends without the whole file, or the process does, what was received stays
         /// beside the target as `.NAME.partial`. The next call with the same target, request and session continues it, if
         /// the server says by its validator that the resource has not changed. The request is the method, the URL,
-        /// `Accept` and `Accept-Language`, after the interceptors; `.NAME.partial.json`, of mode 0600, contains them.
+        /// `Accept` and `Accept-Language`, after the interceptors; `.NAME.partial.json`, of mode 0600, contains them, with a
+        /// number in place of the secrets of the URL.
         ///
         /// Both are removed by a call that receives the whole file, and by one whose server refuses the request (a status
         /// of 400 to 499, other than 408, 425 and 429) or sends an invalid response, whose file is over

@@ -16,9 +16,10 @@ final class SentRequest: RequestInterceptor {
 
 extension HTTPRequestHead {
     /// What decides which file a download receives: the method, the URL, and the fields by which servers choose a
-    /// representation.
+    /// representation. It is kept on disk, so it has a number in place of the secrets of the URL.
     var identity: String {
         let fields = ["Accept", "Accept-Language"].map { headers.values(of: $0).joined(separator: ", ") }
-        return ([method.rawValue, url.absoluteString] + fields).joined(separator: "\n")
+        let url = "\(Redaction.standard.url(url)) \(Data(url.absoluteString.utf8).checksum)"
+        return ([method.rawValue, url] + fields).joined(separator: "\n")
     }
 }

@@ -1,5 +1,7 @@
+import AuthInterface
 import AuthTesting
 import Foundation
+import NetworkTesting
 import Testing
 
 @testable import NetworkCore
@@ -25,6 +27,21 @@ struct ResponseCacheFolderTests {
 
     func server() throws -> LoopbackServer {
         try LoopbackServer { _ in .respond(200, headers: ["Cache-Control": "max-age=3600"], body: Data("body".utf8)) }
+    }
+
+    @Test func `a token that Vary names is in no file, and its session is served with the next one`() async throws {
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=3600", "Vary": "X-Access, Accept-Language"]
+        let transport = StubTransport(.any ~> .status(200, headers: headers, body: Data("body".utf8)))
+        let cache = try ResponseCache(folder: folder)
+        let provider = ScriptedTokenProvider()
+        let client = NetworkClient(baseURL: baseURL, transport: CachingTransport(transport, cache: cache))
+            .authenticated(
+                by: provider, policy: AuthenticationPolicy(placement: .fields(accessToken: "X-Access")))
+        #expect(try await client.send(Endpoint<Data>.get("x")) == Data("body".utf8))
+        for file in try files { #expect(try Data(contentsOf: file).range(of: Data("access-0".utf8)) == nil) }
+        provider.set(.success(SessionToken.first.next))
+        #expect(try await client.send(Endpoint<Data>.get("x")) == Data("body".utf8))
+        #expect(transport.requests.count == 1 && cache.count == 1)
     }
 
     @Test func `responses outlive the process, readable by this user only`() async throws {
