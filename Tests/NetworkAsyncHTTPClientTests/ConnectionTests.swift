@@ -73,10 +73,13 @@ import Testing
             let call = Task { try await transport.perform(request) }
             await stalled.pass()
             // The sender is held back when it asks for no more.
-            var last = -1
-            while case let now = asked.withLock({ $0 }), now != last || now < 2 {
-                last = now
-                try await Task.sleep(for: .milliseconds(200))
+            let looks = Locked((last: 0, unchanged: 0))
+            try await until {
+                let now = asked.withLock { $0 }
+                return looks.withLock { looks in
+                    looks = (now, now == looks.last ? looks.unchanged + 1 : 0)
+                    return now > 1 && looks.unchanged > 10_000
+                }
             }
             call.cancel()
             await #expect(throws: CancellationError.self) { _ = try await call.value }

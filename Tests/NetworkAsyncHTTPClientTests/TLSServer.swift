@@ -24,7 +24,7 @@ struct TLSServer {
         let requests = Locked(0)
         let connections = Locked(0)
         let fields = Locked<[Set<String>]>([])
-        /// How requests are answered.
+        /// How the server responds to requests.
         let behaviour = Locked(Behaviour.echo)
     }
 

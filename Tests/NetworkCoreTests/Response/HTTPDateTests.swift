@@ -11,7 +11,8 @@ struct HTTPDateTests {
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799),
             ("Mon, 28 Feb 2100 00:00:00 GMT", 4_107_456_000),
-            ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Wed Nov 16 08:49:37 1994", 784_975_777),
         ]
     )
     func `a valid date is read`(text: String, seconds: Double) {
@@ -20,7 +21,11 @@ struct HTTPDateTests {
 
     @Test(
         arguments: [
-            "", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC",
+            "", "Sunday, 06-Nov-94 08:49:37", "Sun Nov 6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC",
+            "Sun, 06-Nov-94 08:49:37 GMT", "Sunday, 6-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT",
+            "Someday, 06-Nov-94 08:49:37 GMT", "Sun Nov  06 08:49:37 1994", "Sun Nov  6 08:49:37 94",
+            "Sun Nov  6 8:49:37 1994",
+            "Sun  Nov 6 08:49:37 1994", "Wed Nov 16 08:49:37 1994 GMT", "     ",
             "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
             "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nob 1994 08:49:37 GMT", "Xun, 06 Nov 1994 08:49:37 GMT",
             "Sun, 06 Nov 1969 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ", "Sun, +6 Nov 1994 08:49:37 GMT",
@@ -29,6 +34,13 @@ struct HTTPDateTests {
     )
     func `an invalid date is refused`(text: String) {
         #expect(HTTPDate(text) == nil)
+    }
+
+    @Test(arguments: [("26", 1_767_225_600.0), ("76", 3_345_062_400), ("77", 220_924_800), ("69", nil)])
+    func `a year of two digits is at most 50 years ahead`(year: String, seconds: Double?) {
+        let (now, later) = (Date(timeIntervalSince1970: 1_780_000_000), Date(timeIntervalSince1970: 600_000_000))
+        let date = HTTPDate("Thursday, 01-Jan-\(year) 00:00:00 GMT", now: year == "69" ? later : now)
+        #expect(date?.date.timeIntervalSince1970 == seconds)
     }
 
     @Test(

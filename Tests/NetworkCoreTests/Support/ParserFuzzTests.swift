@@ -98,7 +98,9 @@ struct ParserFuzzTests {
             #expect(headers.allSatisfy { !$0.value.contains("\r\n") && !$0.value.contains("\n") })
         },
         Parser(
-            "dates", seeds: ["Sun, 06 Nov 1994 08:49:37 GMT"], words: ["Mon,", "GMT", "31", "Feb", ":", " ", "9999"],
+            "dates",
+            seeds: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"],
+            words: ["Mon,", "GMT", "31", "Feb", ":", " ", "9999"],
             units: ["Sun, ", ":", "0"]
         ) { text in _ = HTTPDate(text) },
         Parser(
