@@ -42,3 +42,7 @@ extension DispatchSource {
         queue: DispatchQueue? = nil
     ) -> any DispatchSourceFileSystemObject { fatalError("a stub") }
 }
+
+extension stat {
+    public var st_mtimespec: timespec { st_mtim }
+}
