@@ -43,9 +43,10 @@ import Testing
         let server = try Self.server()
         defer { server.stop() }
         let client = Self.client(server)
+        // They do not make room by a timeout of their own.
         let open = [
-            try await client.stream(Endpoint<Data>.get("stream/a")),
-            try await client.stream(Endpoint<Data>.get("stream/b")),
+            try await client.stream(Endpoint<Data>.get("stream/a").timeout(.seconds(600))),
+            try await client.stream(Endpoint<Data>.get("stream/b").timeout(.seconds(600))),
         ]
         let error = try await #require(throws: NetworkError.self) {
             _ = try await client.stream(Endpoint<Data>.get("stream/c").deadline(.milliseconds(200)))
