@@ -19,6 +19,50 @@ struct StoredBundle: Codable {
         let process: String
         let date: TimeInterval
         let isAbandoned: Bool
+        let lease: String?
+        let failure: Failure?
+
+        init(_ intent: RefreshIntent) {
+            idempotencyKey = intent.idempotencyKey
+            host = intent.owner.host
+            process = intent.owner.process
+            date = intent.date.timeIntervalSinceReferenceDate
+            isAbandoned = intent.isAbandoned
+            lease = intent.lease
+            failure = intent.failure.map(Failure.init)
+        }
+
+        var intent: RefreshIntent {
+            RefreshIntent(
+                idempotencyKey: idempotencyKey,
+                owner: ProcessIdentity(host: host, process: process),
+                date: Date(timeIntervalSinceReferenceDate: date),
+                isAbandoned: isAbandoned,
+                lease: lease,
+                failure: failure?.failure
+            )
+        }
+    }
+
+    /// The stored fields of a failure. Each bit of the pause survives: a write compares what it replaces.
+    struct Failure: Codable {
+        let date: TimeInterval
+        let pause: Duration
+        let isAmbiguous: Bool
+
+        init(_ failure: RefreshIntent.Failure) {
+            date = failure.date.timeIntervalSinceReferenceDate
+            pause = failure.pause
+            isAmbiguous = failure.isAmbiguous
+        }
+
+        var failure: RefreshIntent.Failure {
+            RefreshIntent.Failure(
+                date: Date(timeIntervalSinceReferenceDate: date),
+                pause: pause,
+                isAmbiguous: isAmbiguous
+            )
+        }
     }
 
     init(_ bundle: TokenBundle) {
@@ -29,15 +73,7 @@ struct StoredBundle: Codable {
         session = bundle.session.rawValue
         generation = bundle.generation
         receivedAt = bundle.receivedAt?.timeIntervalSinceReferenceDate
-        pendingRefresh = bundle.refreshIntent.map { intent in
-            Intent(
-                idempotencyKey: intent.idempotencyKey,
-                host: intent.owner.host,
-                process: intent.owner.process,
-                date: intent.date.timeIntervalSinceReferenceDate,
-                isAbandoned: intent.isAbandoned
-            )
-        }
+        pendingRefresh = bundle.refreshIntent.map(Intent.init)
     }
 
     var bundle: TokenBundle {
@@ -49,14 +85,7 @@ struct StoredBundle: Codable {
             session: SessionID(rawValue: session),
             generation: generation,
             receivedAt: receivedAt.map(Date.init(timeIntervalSinceReferenceDate:)),
-            refreshIntent: pendingRefresh.map { intent in
-                RefreshIntent(
-                    idempotencyKey: intent.idempotencyKey,
-                    owner: ProcessIdentity(host: intent.host, process: intent.process),
-                    date: Date(timeIntervalSinceReferenceDate: intent.date),
-                    isAbandoned: intent.isAbandoned
-                )
-            }
+            refreshIntent: pendingRefresh?.intent
         )
     }
 }

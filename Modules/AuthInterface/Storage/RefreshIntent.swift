@@ -17,7 +17,43 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
 
     /// Whether the owner abandoned the call while it may still be under way (the owner was suspended, or the call
     /// passed its last limit).
-    public let isAbandoned: Bool
+    public var isAbandoned: Bool
+
+    /// The lease under which the call is made, as its store names it: the locked file, or the number of a claim. `nil`
+    /// where the store has no name for it.
+    ///
+    /// Only the release of this very lease proves that the owner's call has ended.
+    public var lease: String?
+
+    /// How the call failed with a whole response. `nil` while no response is known.
+    ///
+    /// Such a call is neither under way nor lost. Every process waits for the end of the pause, and may then call with
+    /// the same key.
+    public var failure: Failure?
+
+    /// A failure that every process observes, and the pause after it (G6).
+    public struct Failure: Sendable, Hashable, Codable {
+        /// When the pause started, on the clock of the device.
+        public var date: Date
+
+        /// How long the pause lasts.
+        public var pause: Duration
+
+        /// Whether the response was a refusal that ends the session only when it is repeated (G4).
+        public var isAmbiguous: Bool
+
+        /// Creates a failure.
+        ///
+        /// - Parameters:
+        ///   - date: When the pause starts.
+        ///   - pause: How long it lasts.
+        ///   - isAmbiguous: Whether the response was an ambiguous refusal.
+        public init(date: Date, pause: Duration, isAmbiguous: Bool = false) {
+            self.date = date
+            self.pause = pause
+            self.isAmbiguous = isAmbiguous
+        }
+    }
 
     /// Creates an intent.
     ///
@@ -26,22 +62,36 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     ///   - owner: The engine that makes the call.
     ///   - date: When the intent is recorded.
     ///   - isAbandoned: Whether the owner abandoned the call while it may still be under way.
-    public init(idempotencyKey: String, owner: ProcessIdentity, date: Date, isAbandoned: Bool = false) {
+    ///   - lease: The lease under which the call is made, as its store names it.
+    ///   - failure: How the call failed with a whole response.
+    public init(
+        idempotencyKey: String,
+        owner: ProcessIdentity,
+        date: Date,
+        isAbandoned: Bool = false,
+        lease: String? = nil,
+        failure: Failure? = nil
+    ) {
         self.idempotencyKey = idempotencyKey
         self.owner = owner
         self.date = date
         self.isAbandoned = isAbandoned
+        self.lease = lease
+        self.failure = failure
     }
 
     /// The same intent, marked as abandoned.
     package var abandoned: RefreshIntent {
-        RefreshIntent(idempotencyKey: idempotencyKey, owner: owner, date: date, isAbandoned: true)
+        var intent = self
+        intent.isAbandoned = true
+        return intent
     }
 }
 
 extension RefreshIntent: RedactedDescription {
-    /// The owner and the date; never the key.
+    /// The owner, the date and what is known of the call; never the key.
     public var description: String {
-        "RefreshIntent(owner: \(owner), date: \(date.formatted(.iso8601)), isAbandoned: \(isAbandoned))"
+        let failed = failure.map { ", failed: \($0.date.formatted(.iso8601)), pause: \($0.pause)" } ?? ""
+        return "RefreshIntent(owner: \(owner), date: \(date.formatted(.iso8601)), isAbandoned: \(isAbandoned)\(failed))"
     }
 }

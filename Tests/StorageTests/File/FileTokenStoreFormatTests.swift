@@ -65,6 +65,22 @@ struct FileTokenStoreFormatTests {
         }
     }
 
+    @Test func `the lease and the failure of an intent survive`() async throws {
+        let pauses = [Duration.zero, .seconds(300), .nanoseconds(1), .seconds(Int64.max), .seconds(-1)]
+        for (pause, isAmbiguous) in zip(pauses, [true, false, true, false, true]) {
+            let intent = RefreshIntent(
+                idempotencyKey: "key-1",
+                owner: .current,
+                date: Date(timeIntervalSinceReferenceDate: 0.1),
+                lease: "8:42",
+                failure: .init(date: Date(timeIntervalSinceReferenceDate: .pi), pause: pause, isAmbiguous: isAmbiguous)
+            )
+            let bundle = TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", refreshIntent: intent)
+            try await store.save(bundle)
+            #expect(try await store.load() == bundle)
+        }
+    }
+
     @Test(arguments: [Double.infinity, -.infinity])
     func `a date or skew that is not finite survives too`(value: Double) async throws {
         let date = Date(timeIntervalSinceReferenceDate: value)
