@@ -31,8 +31,10 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private var isRefusal = false
     /// The last part of the body in an incomplete read. It becomes one part with the byte that follows.
     private var heldBody: ByteBuffer?
-    /// The end of a response that is held back until its connection has closed.
+    /// The end of a response that is held back, at most until its connection has closed.
     private var heldEnd: HTTPClientResponsePart?
+    /// Whether that end is held back until the request was sent, and not longer.
+    private var endFollowsRequest = false
     private var context: ChannelHandlerContext?
 
     /// How far the response is.
@@ -79,6 +81,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             if trailersToSend != nil { data = wrapOutboundOut(.head(head)) }
         case .end:
             isRequestSent = true
+            // Not in this call: AsyncHTTPClient may begin another request.
+            if endFollowsRequest { context.eventLoop.assumeIsolated().execute { self.passOnEnd() } }
             if let number = trailersToSend { data = wrapOutboundOut(.end(log.requestTrailers.fields(of: number))) }
         case .body: break
         }
@@ -122,7 +126,10 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             endRead()
             current?.entry.end.withLock { $0 = (true, trailers) }
             (phase, bytesToCome) = (.ended, nil)
-            if isReadIncomplete { heldEnd = part } else { context.fireChannelRead(data) }
+            // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the process
+            // when the connection closes after the last byte was sent and before its event loop has heard of that.
+            endFollowsRequest = !isReadIncomplete && !isRequestSent && !isStream && !isRefusal
+            if isReadIncomplete || endFollowsRequest { heldEnd = part } else { context.fireChannelRead(data) }
             if !isRequestSent { endEarly(context) }
         }
     }
@@ -156,11 +163,15 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     func channelInactive(context: ChannelHandlerContext) {
         guard phase != .over else { return }
         endRead()
-        if let end = heldEnd {
-            heldEnd = nil
-            context.fireChannelRead(wrapInboundOut(end))
-        }
+        passOnEnd()
         context.fireChannelInactive()
+    }
+
+    private func passOnEnd() {
+        endFollowsRequest = false
+        guard let end = heldEnd else { return }
+        heldEnd = nil
+        context?.fireChannelRead(wrapInboundOut(end))
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
