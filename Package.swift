@@ -126,6 +126,7 @@ let tests: [Target] = [
         dependencies: [
             "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkCore",
             "NetworkTesting", .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
+            .target(name: "NetworkAsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
         ],
         path: "Tests/Support/Peer"
     ),

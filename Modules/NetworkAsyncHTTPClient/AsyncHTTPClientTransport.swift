@@ -24,7 +24,9 @@ public import NetworkCore
 /// closed.
 ///
 /// **Time.** Idle timeout and time to the head are those of the request. While a reader does not read, and the sender
-/// therefore waits, no idle time counts. One timer serves all requests of a transport.
+/// therefore waits, no idle time counts. One timer serves all requests of a transport. When a process was stopped, or its
+/// device slept, for longer than a limit, what has arrived meanwhile is read first: the limit counts after
+/// ``Limits/wakeGrace`` of running time.
 ///
 /// **Trailers** of a response arrive in its completion, and those of a request (``HTTPBody/trailers``) are sent after its
 /// body, over HTTP/1.1 and HTTP/2. AsyncHTTPClient does not show responses with a status of 1xx.
@@ -104,7 +106,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         self.clients = clients
         self.limits = limits
         self.clock = clock
-        deadlines = DeadlineQueue(clock: clock)
+        deadlines = DeadlineQueue(clock: clock, grace: limits.wakeGrace)
     }
 
     /// Sends one request and returns when the head of the response has arrived.

@@ -53,7 +53,7 @@ enum AllowTable {
         "HandlerTesting": ["NetworkCore", "NetworkTesting"],
         "Peer": [
             "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "Storage", "PostgreSQLStorage", "AuthTesting",
-            "NetworkCore", "NetworkTesting",
+            "NetworkCore", "NetworkAsyncHTTPClient", "NetworkTesting",
         ],
         "ConcurrencyPrimitivesTests": ["ConcurrencyPrimitives", "AuthTesting"],
         "AuthInterfaceTests": ["ConcurrencyPrimitives", "AuthInterface"],

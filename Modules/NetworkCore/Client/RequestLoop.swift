@@ -30,7 +30,7 @@ struct RequestLoop: Sendable {
     ) async throws -> Response {
         try await run(endpoint, options, authentication, purpose: .call) { response, call in
             let limit = configuration.maximumResponseSize
-            let body = try await collect(response, of: call, limit: limit, until: call.deadlineOfBody)
+            let body = try await collect(response, of: call, limit: limit, until: call.deadline)
             let whole = HTTPResponse(head: response.head, body: body)
             return (try read(whole, as: endpoint), bytes: body.count)
         }
@@ -159,7 +159,8 @@ struct RequestLoop: Sendable {
                 acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
                 idleTimeout: idleTimeout,
                 deadline: (ownDeadline ?? standard).map { startedAt + $0 },
-                deadlineOfBody: ownDeadline.map { startedAt + $0 },
+                endsWithBody: purpose == .call,
+                hasOwnDeadline: ownDeadline != nil,
                 options: options,
                 interceptors: options.interceptors.isEmpty ? interceptors : interceptors + options.interceptors,
                 secretsOfPath: endpoint.path.secrets,

@@ -118,10 +118,13 @@ extension URLSessionExchange {
         let (turnAt, lastActivity, hasHead) = state.withLock { ($0.turnAt, $0.lastActivity, $0.hasHead) }
         let timeout = request.idleTimeout
         let idle = (lastActivity + timeout, HTTPTransportError.idle(for: timeout, hasHead: hasHead))
-        guard !hasHead, let timeToHead = request.timeToHead else { return idle }
-        let deadline = startedAt + timeToHead
+        guard let longest = request.longestTime(hasHead: hasHead) else { return idle }
+        let deadline = startedAt + longest
+        guard !hasHead else {
+            return deadline < idle.0 ? (deadline, .waited(for: .responseBody, atMost: longest)) : idle
+        }
         let wait = turnAt.map { $0 < deadline } ?? false ? NetworkError.Wait.responseHead : .connection
-        let total = (deadline, HTTPTransportError.waited(for: wait, atMost: timeToHead))
+        let total = (deadline, HTTPTransportError.waited(for: wait, atMost: longest))
         return turnAt == nil || total.0 < idle.0 ? total : idle
     }
 }
