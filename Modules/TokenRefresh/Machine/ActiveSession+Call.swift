@@ -76,7 +76,13 @@ extension ActiveSession {
         isAbandoned: Bool = false,
         _ context: MachineContext
     ) -> RefreshIntent {
-        RefreshIntent(idempotencyKey: key, owner: context.settings.owner, date: date, isAbandoned: isAbandoned)
+        RefreshIntent(
+            idempotencyKey: key,
+            owner: context.settings.owner,
+            date: date,
+            isAbandoned: isAbandoned,
+            lease: context.leaseIdentity
+        )
     }
 
     mutating func makeCall(
