@@ -31,7 +31,7 @@ final class PostgreSQLTokenStoreLease: TokenStoreLease {
 
     var identity: String? { "\(claim.fence)" }
 
-    func mayStillCall(_ intent: RefreshIntent) -> Bool { claim.mayStillCall(intent.owner) }
+    func mayStillCall(_ intent: RefreshIntent) -> Bool { claim.mayStillCall(intent) }
 
     func release() async {
         renewal.cancel()
