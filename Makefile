@@ -35,7 +35,7 @@ ARTICLES = "$$(swift build --package-path App --show-bin-path)/articles"
 .PHONY: articles
 articles: setup-run
 	@echo "building the app; the first time this takes some minutes" >&2
-	@swift build --package-path App --product articles >&2
+	@.ci/build --package-path App --product articles
 
 .PHONY: run
 run: articles ## Run the demonstration, or another command: make run ARGS="list --json"
@@ -127,7 +127,7 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 
 .PHONY: endurance
 endurance: setup-run ## Run S13, S14, S15 and S20 for long: make endurance MINUTES=10 KILL_EVERY=20 LIFETIMES=3600 ONLY=S14
-	@swift build --package-path App --product Endurance >&2
+	@.ci/build --package-path App --product Endurance
 	@"$$(swift build --package-path App --show-bin-path)/Endurance" --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
 		--provider App/Tests/Endurance/provider/start
