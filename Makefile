@@ -114,8 +114,9 @@ explore: ## Walk all interleavings of two processes: make explore BOUNDS="refres
 		-Xswiftc -enable-testing --scratch-path .build-release --filter ExplorationTests
 
 .PHONY: mutants
-mutants: ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff
-	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--minutes $(LIMIT))
+mutants: setup-test ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff LIMIT=20 SEED=7
+	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--count $(LIMIT)) \
+		$(if $(filter-out file,$(origin SEED)),--seed $(SEED))
 
 .PHONY: fuzz
 fuzz: ## Run libFuzzer on the parsers: make fuzz FUZZ_SECONDS=60 PARSERS="events link"
