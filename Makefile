@@ -35,7 +35,7 @@ ARTICLES = "$$(swift build --package-path App --show-bin-path)/articles"
 .PHONY: articles
 articles: setup-run
 	@echo "building the app; the first time this takes some minutes" >&2
-	@swift build --package-path App --product articles >&2
+	@.ci/build --package-path App --product articles
 
 .PHONY: run
 run: articles ## Run the demonstration, or another command: make run ARGS="list --json"
@@ -114,8 +114,9 @@ explore: ## Walk all interleavings of two processes: make explore BOUNDS="refres
 		-Xswiftc -enable-testing --scratch-path .build-release --filter ExplorationTests
 
 .PHONY: mutants
-mutants: ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff
-	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--minutes $(LIMIT))
+mutants: setup-test ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff LIMIT=20 SEED=7
+	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--count $(LIMIT)) \
+		$(if $(filter-out file,$(origin SEED)),--seed $(SEED))
 
 .PHONY: fuzz
 fuzz: ## Run libFuzzer on the parsers: make fuzz FUZZ_SECONDS=60 PARSERS="events link"
@@ -127,7 +128,7 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 
 .PHONY: endurance
 endurance: setup-run ## Run S13, S14, S15 and S20 for long: make endurance MINUTES=10 KILL_EVERY=20 LIFETIMES=3600 ONLY=S14
-	@swift build --package-path App --product Endurance >&2
+	@.ci/build --package-path App --product Endurance
 	@"$$(swift build --package-path App --show-bin-path)/Endurance" --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
 		--provider App/Tests/Endurance/provider/start

@@ -70,7 +70,7 @@ struct CallState: Sendable {
         var context = context
         guard let authentication, requiresAuthentication else { return context }
         context.session = authentication.session
-        context.secrets += authentication.secrets.filter { $0.utf8.count >= Redaction.minimumSecretLength }
+        context.tokens = authentication.secrets.filter { $0.utf8.count >= Redaction.minimumSecretLength }
         return context
     }
 
