@@ -24,7 +24,7 @@ extension MachineState {
             scope = session.endScope.followed(by: id)
         }
         failWaiters()
-        let lifetime = context.lifetime(of: tokens)
+        let lifetime = context.lifetime(of: tokens, sentAt: context.now)
         let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.serverClock, context.now)
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
@@ -175,12 +175,12 @@ extension MachineState {
         base: TokenBundle,
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
-        if endedCalls.removeValue(forKey: id) != nil { context.emit(.stopTimer(.abandonment(id))) }
+        endedCalls[id] = nil
         if case .signedIn(let session) = state, session.bundle.session == base.session {
             return withSession { $0.responded(id, base: base, result, &$1) }
         }
         // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
-        context.emit(.stopTimer(.callLimit(id)))
+        context.stopLimits(of: id)
         context.emit(.report(.responseDropped(session: base.session)))
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
             new != base.refreshToken, !isMoved

@@ -164,6 +164,7 @@ struct MachineState: Hashable, Sendable {
     }
 
     mutating func timerFired(_ timer: RefreshTimer) {
+        guard context.hasPassed(timer) else { return }
         switch timer {
         case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
         case .waiterDeadline: withSession { $0.waiterDeadlinePassed(&$1) }
@@ -190,7 +191,7 @@ struct MachineState: Hashable, Sendable {
         // The call of a session that has ended is cancelled at its limit.
         context.emit(.cancelCall(id))
         guard endedCalls[id] != nil else { return }
-        context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
+        context.limitCall(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter)
     }
 
     /// Lets the session handle an event, and applies the outcome. The session is taken out of the state meanwhile, so

@@ -98,7 +98,7 @@ extension World {
             for index in 0..<calls.count where calls[index].process == process { calls[index].isOverdue = true }
             processes[process].notes.pause = nil
             processes[process].notes.isAttempting = true
-        case .callAbandoned(let session, _): abandon(process, session)
+        case .callAbandoned(let session, _): abandon(process, session, by: before.event)
         case .refusedAfterRefresh(_, _, let pause):
             guard let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
             else { break }
@@ -125,9 +125,10 @@ extension World {
     }
 
     /// G8. A call that did not end when it was cancelled counts as a lost response.
-    private mutating func abandon(_ process: Int, _ session: SessionID) {
+    private mutating func abandon(_ process: Int, _ session: SessionID, by event: RefreshEvent) {
         for index in 0..<calls.count
         where calls[index].process == process && calls[index].isCancelled && calls[index].base.session == session {
+            if case .timerFired = event { checkWake(calls[index]) }
             calls[index].isAbandoned = true
             server.noteFate(.lost, of: calls[index])
         }

@@ -159,8 +159,10 @@ extension World {
         let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signIn, since: now, order: events)
         processes[process].requests.append(request)
-        processes[process].notes.received = (.init(session: session, generation: 0), grant, now, saidLifetime)
-        noteReceipt(process, grant)
+        let mark = Mark(session: session, generation: 0)
+        processes[process].notes.received = Receipt(
+            mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
+        noteReceipt(process, grant, since: now)
         processes[process].notes.excused = nil
         // A caller that waits for the state gets it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
