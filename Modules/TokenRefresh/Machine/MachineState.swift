@@ -15,12 +15,14 @@ struct MachineState: Hashable, Sendable {
         var isReading = false
         var isTimed = false
         var failures = 0
+        var wish: SignOut?
     }
 
-    /// A sign-out before the first read of a shared store: it ends the session that the read shows.
-    struct UnreadEnd: Hashable, Sendable {
+    /// A sign-out before the store was read (G9): it ends the session that the first read to succeed shows. It is kept
+    /// until then, however many reads fail, and also if no caller waits for it any more.
+    struct SignOut: Hashable, Sendable {
         let reason: SignOutReason
-        let date: Date
+        let askedAt: Duration
         var waiters: [WaiterID]
     }
 
@@ -68,9 +70,6 @@ struct MachineState: Hashable, Sendable {
     var restoreWaiters = Waiters()
     var settleWaiters = Waiters()
     var check = StoreCheck()
-    var unreadEnd: UnreadEnd?
-    /// A sign-out could not read the store, so it has ended nothing.
-    var failedEnd = false
     var storeFailure: TokenStoreError?
     var lastEnding: SignOutReason?
     var lastRevoked: TokenBundle?
@@ -257,9 +256,9 @@ struct MachineState: Hashable, Sendable {
     }
 
     var isIdle: Bool {
-        guard !context.store.isBehind, !check.isUnderWay, unreadEnd == nil else { return false }
+        guard !context.store.isBehind, !check.isUnderWay else { return false }
         switch state {
-        case .unknown(let restoring): return !restoring.isReading
+        case .unknown(let restoring): return !restoring.isReading && restoring.wish == nil
         case .signedOut: return true
         case .signedIn(let session): return session.isIdle
         }

@@ -63,7 +63,7 @@ import Testing
         var calls: [Duration] = []
         for waiter in 2..<300 {
             _ = script.pass(.milliseconds(600))
-            _ = script.respond(lifetime: .milliseconds(500))
+            _ = script.respond(lifetime: .milliseconds(1))
             _ = script.wrote()
             if (script.ask(waiter) + script.pass(.milliseconds(400))).contains(where: { $0.hasPrefix("call") }) {
                 calls.append(script.uptime)

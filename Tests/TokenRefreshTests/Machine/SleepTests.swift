@@ -89,8 +89,8 @@ import Testing
         #expect(script.sleep(.seconds(135)).last == "cancel call")
     }
 
-    @Test func `G9: the call of a session that was signed out is not cancelled at the wake, and its tokens are revoked`()
-    {
+    @Test
+    func `G9: the call of a session that was signed out is not cancelled at the wake, and its tokens are revoked`() {
         var script = calling()
         _ = script.signOut(2)
         _ = script.wrote()

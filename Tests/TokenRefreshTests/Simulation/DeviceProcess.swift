@@ -184,6 +184,8 @@ struct ProcessNotes {
     var excused: Mark?
     /// The last session that ended here, and the number of sign-ins when its sign-out was completed.
     var ended: (session: SessionID?, logins: Int)?
+    /// How many sign-ins there had been when the user signed out before the store was read; `nil`: that is fulfilled.
+    var wish: Int?
     /// The last session that started here with a sign-in, and the number of sign-ins when that was completed.
     var begun: (session: SessionID?, logins: Int)?
     /// The server's clock is known to the machine.

@@ -27,6 +27,7 @@ enum Law: String, Sendable {
     case backwards = "G9: a session in use never goes back to older tokens"
     case revival = "G9: what was deleted or replaced never comes back to the store"
     case revocation = "G9: tokens of the session in use are not revoked"
+    case wish = "G9: a sign-out that was asked for before the first read is fulfilled"
     case otherSignIn = "G9: a sign-out deletes no sign-in of another process"
     case loop = "G10: a token refused while just refreshed causes no refresh in its pause"
     case endpoint = "G10: an endpoint that refuses every token affects its own callers only"

@@ -181,6 +181,8 @@ extension World {
             !server.families[family].isDamaged,
             let ended = processes[process].notes.ended
         else { return }
+        // A sign-out before the first read ends what it finds, unless that shows when its session began.
+        if ended.session == nil, old.generation > 0 || saidLifetime == nil || plan.rates.clockJumps > 0 { return }
         let text = "p\(process + 1) deletes \(old.traceText)"
         if family >= ended.logins {
             fail(.otherSignIn, text, "which came after the sign-out")

@@ -164,6 +164,7 @@ extension World {
             mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
         noteReceipt(process, grant, since: now)
         processes[process].notes.excused = nil
+        processes[process].notes.wish = nil
         // A caller that waits for the state gets it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
@@ -179,8 +180,9 @@ extension World {
         processes[process].notes.ended = (session, .max)
         if let session {
             server.noteLoggedOut(family: Int(named: session.rawValue))
-        } else if processes[process].published == .unknown, let stored = store.content.bundle?.session {
-            server.noteLoggedOut(family: Int(named: stored.rawValue))
+        } else if processes[process].published == .unknown {
+            processes[process].notes.wish = processes[process].notes.wish ?? server.families.count
+            if let stored = store.content.bundle?.session { server.noteLoggedOut(family: Int(named: stored.rawValue)) }
         }
         let reason = draws.chance(70) ? SignOutReason.byUser : .application("account disabled")
         send(process, .signOut(reason, WaiterID(number: request.waiter)))
