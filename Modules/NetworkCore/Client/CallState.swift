@@ -14,6 +14,7 @@ struct CallState: Sendable {
     let purpose: HTTPTransportRequest.Purpose
     let isReplayable: Bool
     let acceptedStatuses: HTTPStatusSet
+    let redirects: RedirectRule
     let idleTimeout: Duration
     /// When the head of the response must be there, on the clock's uptime.
     let deadline: Duration?

@@ -7,12 +7,8 @@ extension NetworkError {
         [.connectionFailed, .timedOut, .transportFailed, .tlsFailed, .proxyRefused].contains(code) ? nil : status
     }
 
-    /// Whether the server refused this call: the error is not the response to the `GET` that a redirect can make of a
-    /// `POST`.
-    package var isRefusalOfTheCall: Bool {
-        guard code == .unacceptableStatus || code == .unsuccessful else { return false }
-        return request.map { $0.method == .post } ?? true
-    }
+    /// Whether the server refused this call.
+    package var isRefusalOfTheCall: Bool { code == .unacceptableStatus || code == .unsuccessful }
 
     /// The error without the secrets of the call, which servers quote: "no such token: …" (G17).
     ///
