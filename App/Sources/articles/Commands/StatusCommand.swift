@@ -12,10 +12,10 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: """
             Exit status: 0 signed in, or the session could not be verified; 74 the token store cannot be read; 77 not \
             signed in.
-            """
-    )
+            """,
+        examples: ["articles status", "articles status --json state,lastEnding"])
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<StatusObject>
 
     func run() async throws {
