@@ -48,12 +48,36 @@ struct Terminal: Sendable, Hashable {
         return Int(size.ws_col)
     }
 
-    /// The text in bold, where colors may be used.
-    func bold(_ text: String) -> String { hasColor ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+    /// The styles of text, by their numbers in ECMA-48 §8.3.117.
+    enum Style: Int {
+        case bold = 1
+        case faint = 2
+        case red = 31
+        case green = 32
+        case yellow = 33
+        case magenta = 35
+    }
 
-    /// The text in yellow, where colors may be used.
-    func highlighted(_ text: String) -> String { hasColor ? "\u{1B}[33m\(text)\u{1B}[0m" : text }
+    /// The text in a style, where colors may be used.
+    func styled(_ text: String, _ style: Style) -> String {
+        hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    }
 
-    /// The text in gray, where colors may be used.
-    func faint(_ text: String) -> String { hasColor ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+    func bold(_ text: String) -> String { styled(text, .bold) }
+
+    func faint(_ text: String) -> String { styled(text, .faint) }
+
+    /// The words of a text in lines of the terminal's width, each after the indentation.
+    func wrapped(_ text: String, indentation: Int) -> [String] {
+        let space = String(repeating: " ", count: indentation)
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(space + word)
+            }
+        }
+        return lines
+    }
 }

@@ -66,7 +66,7 @@ extension Console {
         let text = check.advice.map { "\(check.message); \($0)" } ?? check.message
         printRow([check.status.rawValue, check.name, text]) { cells in
             let mark = cells[0].fitted(to: 9)
-            return "\(check.status == .ok ? mark : terminal.highlighted(mark))\(cells[1].fitted(to: 9))\(cells[2])"
+            return "\(check.status == .ok ? mark : terminal.styled(mark, .yellow))\(cells[1].fitted(to: 9))\(cells[2])"
         }
     }
 }
