@@ -29,7 +29,7 @@ struct ArticleTable {
     /// An article.
     func line(_ row: [String]) -> String {
         let cells = cells(row)
-        return join([terminal.highlighted(cells[0]), cells[1]] + cells.dropFirst(2).map(terminal.faint))
+        return join([terminal.styled(cells[0], .yellow), cells[1]] + cells.dropFirst(2).map(terminal.faint))
     }
 
     /// The cells at their widths. A date is its day.
