@@ -147,16 +147,18 @@ struct RequestLoop: Sendable {
             let body = try endpoint.body.encoded(by: configuration.coding)
             let idleTimeout = endpoint.timeout ?? configuration.timeout
             let standard = configuration.deadline.map { max($0, idleTimeout) }
+            let carriesToken = authentication != nil && endpoint.requiresAuthentication
             let ownDeadline = options.deadline ?? endpoint.deadline
             return CallState(
                 endpoint: head,
-                description: endpoint.body,
                 body: body,
+                form: endpoint.body.form,
                 requiresAuthentication: endpoint.requiresAuthentication,
                 isIdempotent: endpoint.isIdempotent,
                 purpose: endpoint.purpose ?? purpose,
                 isReplayable: body.isReplayable,
                 acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
+                redirects: endpoint.redirects ?? .standard(for: head.method, carriesToken: carriesToken),
                 idleTimeout: idleTimeout,
                 deadline: (ownDeadline ?? standard).map { startedAt + $0 },
                 endsWithBody: purpose == .call,
