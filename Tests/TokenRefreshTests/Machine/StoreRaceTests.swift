@@ -41,8 +41,10 @@ import Testing
         _ = script.pass(.seconds(5))
         _ = script.ask(1)
         #expect(script.respond(lifetime: .seconds(5)) == ["save ada g1"])
-        #expect(script.pass(.seconds(10)) == ["1: refreshUnavailable"])
+        #expect(script.pass(.seconds(10)) == [])
         #expect(script.machine.status.lastFailure != nil)
+        #expect(script.ask(2) == [], "both wait for the end of the pause")
+        #expect(!script.pass(.milliseconds(499)).contains("call g1"))
     }
 
     @Test func `G9: the end of a sign-in that was never stored also removes the session that it was to replace`() {
