@@ -255,6 +255,11 @@ struct MachineState: Hashable, Sendable {
         for waiter in settleWaiters.takeAll() { context.emit(.respond(waiter.id, .done)) }
     }
 
+    func pauseEnd(at uptime: Duration) -> Duration? {
+        guard case .signedIn(let session) = state, let until = session.failure?.until else { return nil }
+        return until > uptime ? until : nil
+    }
+
     var isIdle: Bool {
         guard !context.store.isBehind, !check.isUnderWay else { return false }
         switch state {

@@ -46,6 +46,9 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// A summary for a support screen.
     var status: SessionStatus { state.status }
 
+    /// Until when no refresh starts, because the last one has failed. `nil`: there is no such pause.
+    func pauseEnd(at uptime: Duration) -> Duration? { state.pauseEnd(at: uptime) }
+
     /// Whether no work is under way, and everything is stored.
     var isIdle: Bool { state.isIdle }
 }
