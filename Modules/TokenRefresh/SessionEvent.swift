@@ -36,6 +36,10 @@ public enum SessionEvent: Sendable {
     /// The session ended.
     case signedOut(SignOutReason)
 
+    /// The expiry of new tokens was ignored, because it cannot be placed in time. `expiry` is what the server wrote. As
+    /// without one, the expiry in the token itself counts, if it has one.
+    case expiryIgnored(session: SessionID, expiry: String)
+
     /// A revocation failed or took longer than the deadline.
     case revocationFailed(session: SessionID)
 }

@@ -37,20 +37,27 @@ extension Endpoint where Response == IssuedTokens {
     /// - Parameters:
     ///   - refreshToken: The refresh token; `nil` for a server that reads it from a header field.
     ///   - accessToken: The access token that is replaced, for a server that needs both in the body.
+    ///   - dialect: How the server writes the call and its response.
     /// - Returns: The endpoint.
-    public static func refresh(_ refreshToken: String?, accessToken: String? = nil) -> Self {
-        .post("auth/refresh", json: RefreshBody(refreshToken: refreshToken, accessToken: accessToken))
-            .issuingTokens()
+    public static func refresh(
+        _ refreshToken: String?, accessToken: String? = nil, dialect: RESTTokenDialect = .standard
+    ) -> Self {
+        var body: [String: String] = [:]
+        body[dialect.refreshTokenName] = refreshToken
+        body[dialect.accessTokenName] = accessToken
+        return .post(dialect.refreshPath, json: body).issuingTokens().map { tokens, _ in tokens.reading(dialect.dates) }
     }
 }
 
 extension Endpoint where Response == Void {
     /// Ends a session at the server. A refresh token that is no longer valid is not an error.
     ///
-    /// - Parameter refreshToken: The session's refresh token.
+    /// - Parameters:
+    ///   - refreshToken: The session's refresh token.
+    ///   - dialect: How the server writes the call.
     /// - Returns: The endpoint.
-    public static func logout(refreshToken: String) -> Self {
-        .post("auth/logout", json: RefreshBody(refreshToken: refreshToken)).asTokenCall()
+    public static func logout(refreshToken: String, dialect: RESTTokenDialect = .standard) -> Self {
+        .post(dialect.logoutPath, json: [dialect.refreshTokenName: refreshToken]).asTokenCall()
     }
 }
 
@@ -97,9 +104,4 @@ extension Endpoint where Response == IssuedTokens {
 private struct SocialLoginBody: Encodable, Sendable {
     let provider: SocialProvider
     let token: String
-}
-
-private struct RefreshBody: Encodable, Sendable {
-    let refreshToken: String?
-    var accessToken: String?
 }

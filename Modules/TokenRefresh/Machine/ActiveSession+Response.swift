@@ -172,7 +172,7 @@ extension ActiveSession {
             let (session, generation) = (bundle.session, bundle.generation + 1)
             context.emit(.report(.lateResponseKept(session: session, generation: generation)))
         }
-        let lifetime = context.lifetime(of: tokens, sentAt: sent)
+        let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
         let new = bundle.renewed(by: tokens, lifetime: lifetime, context.serverClock, sent)
         let expiry = Expiry(received: new, lifetime: lifetime, at: sent.uptime, policy: context.policy)
         (refreshedAt, isExpiryMeasured) = (sent.uptime, isMeasured)

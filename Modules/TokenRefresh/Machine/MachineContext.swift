@@ -205,7 +205,8 @@ struct MachineContext: Sendable {
 
     /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in
     /// the response is recorded first.
-    mutating func lifetime(of tokens: TokenRefreshResult, sentAt sent: Instant) -> Duration? {
+    mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> Duration? {
+        if let expiry = tokens.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
         if let date = tokens.serverDate { serverClock.note(date, sentAt: sent, at: now) }
         return TokenLifetime(of: tokens, sentAt: serverClock.date(at: sent), limit: policy.maximumLifetime).duration
     }

@@ -26,7 +26,7 @@ extension MachineState {
             scope = session.endScope.followed(by: id)
         }
         failWaiters()
-        let lifetime = context.lifetime(of: tokens, sentAt: context.now)
+        let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
         let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.serverClock, context.now)
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))

@@ -65,8 +65,8 @@ package protocol AccountReading: Sendable {
 
 /// The result of ``AccountReading/launch()``.
 package enum LaunchOutcome: Sendable {
-    /// The server accepted the session.
-    case signedIn(User)
+    /// The server accepted the session. The user, if the server has said it.
+    case signedIn(User?)
 
     /// There is a session, and the server could not be asked. The user, if it is known.
     case unverified(User?, ScreenError)

@@ -103,6 +103,7 @@ struct StatusObject: Encodable, PrintedObject {
         switch outcome {
         case .signedIn(let user):
             state = "signedIn"
+            guard let user else { return "signed in" }
             self.user = UserObject(user)
             return "signed in as \(user.name) (user \(user.id))"
         case .undetermined(let error):

@@ -122,7 +122,7 @@ extension DemoRun {
         stopwatch.lap("restarting from the store")
         try await noteTokens(of: graph)
         let added = backend.statistics.registrations + backend.statistics.socialLogins - logins
-        if case .signedIn(let user) = outcome {
+        if case .signedIn(let user?) = outcome {
             claims.record(
                 .autoLogin, added == 0 && !page.items.isEmpty,
                 "signed in as user \(user.id), \(user.name); \(page.items.count) articles read; \(added) logins")
