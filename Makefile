@@ -180,7 +180,7 @@ ci: lint boundaries typecheck-apple test ## Run everything that has to pass befo
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf .build .build-* App/.build App/Tests/Endurance/provider/.build App/Tests/Contract/.build Tests/Consumers/.build \
+	rm -rf .build .build-* App/.build Tests/Consumers/.build \
 		Tests/Consumers/CollidingNames/.build
 
 .PHONY: setup-run setup-test

@@ -134,10 +134,9 @@ struct LoginGuestCommand: AsyncParsableCommand {
             console.note("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
             let bar = ProgressBar("upload", on: console)
             try await login.perform {
-                let user = try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { progress in
-                    registration.note(.sent)
-                    bar.show(progress)
-                }
+                // Progress is reported after the first bytes: they may be at the server before.
+                registration.note(.sent)
+                let user = try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
                 bar.finish()
                 registration.note(.done)
                 return user
@@ -148,7 +147,7 @@ struct LoginGuestCommand: AsyncParsableCommand {
 
 /// How far a guest's registration has come, for the user who interrupts it.
 private final class Registration: Sendable {
-    enum Step { case unsent, sent, done }
+    enum Step: Int { case unsent, sent, done }
 
     private let name: String
     private let step = NIOLockedValueBox(Step.unsent)
@@ -157,7 +156,8 @@ private final class Registration: Sendable {
         self.name = name
     }
 
-    func note(_ step: Step) { self.step.withLockedValue { $0 = step } }
+    /// Notes a step. One that is reported late changes nothing.
+    func note(_ step: Step) { self.step.withLockedValue { if step.rawValue > $0.rawValue { $0 = step } } }
 
     var remark: String {
         switch step.withLockedValue(\.self) {

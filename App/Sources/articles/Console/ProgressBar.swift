@@ -36,8 +36,13 @@ final class ProgressBar: Sendable {
 
     /// Shows that the transfer has succeeded. Nothing is shown of one without progress.
     func finish() {
-        guard let progress = shown.withLockedValue(\.progress) else { return }
-        draw(progress, isConfirmed: true)
+        let last = shown.withLockedValue { shown in
+            // Progress that is reported late is not shown any more.
+            shown.step = .max
+            return shown.progress
+        }
+        guard let total = last?.total else { return }
+        draw(TransferProgress(completed: total, total: total), isConfirmed: true)
     }
 
     private func draw(_ progress: TransferProgress, isConfirmed: Bool) {
