@@ -68,6 +68,17 @@ import Testing
         #expect(tombstone.session == ada && tombstone.reason == .byUser)
     }
 
+    @Test func `G13: a check that started before another process's sign-in was found does not bring the old user back`()
+    {
+        var script = MachineScript.signedIn(isShared: true)
+        #expect(script.refresh(1) == ["lease"])
+        #expect(script.send(.storeChanged) == ["check"])
+        _ = script.leased()
+        #expect(script.reread(.stored("bob", 0)).contains("signed in bob"))
+        #expect(script.checked(.active(.stored("ada", 0))) == ["check"])
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "bob")))
+    }
+
     @Test func `G9: a sign-in that is not stored yet is not replaced by the session before it`() {
         for isRejected in [false, true] {
             var script = MachineScript(isShared: true)
