@@ -166,7 +166,7 @@ let tests: [Target] = [
     ),
     // Cases and fixtures for the tests of refresh handlers.
     .target(
-        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting"],
+        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting", "AuthTesting"],
         path: "Tests/Support/HandlerTesting"
     ),
     .testTarget(

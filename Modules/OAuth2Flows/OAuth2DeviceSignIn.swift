@@ -78,10 +78,13 @@ public struct OAuth2DeviceSignIn: Sendable {
     private func tokens(for code: OAuth2DeviceCode, until deadline: Duration) async throws -> TokenRefreshResult {
         var interval = min(max(code.interval, Self.intervals.lowerBound), Self.intervals.upperBound)
         var pause = interval
+        var failure: OAuth2SignInError?
         while true {
             guard clock.uptime + pause < deadline else {
                 try await clock.sleep(until: deadline)
-                throw OAuth2SignInError(.expired, reason: "the user did not enter the code in time")
+                let reason = failure.map { "; the last call failed: \($0)" } ?? ""
+                throw OAuth2SignInError(
+                    .expired, reason: "the user did not enter the code in time\(reason)", cause: failure)
             }
             try await clock.sleep(until: clock.uptime + pause)
             do {
@@ -89,13 +92,15 @@ public struct OAuth2DeviceSignIn: Sendable {
             } catch let error as NetworkError {
                 switch error.envelope?.code {
                 case "authorization_pending":
-                    pause = interval
+                    (pause, failure) = (interval, nil)
                 case "slow_down":
                     interval = min(interval + .seconds(5), Self.intervals.upperBound)
-                    pause = interval
+                    (pause, failure) = (interval, nil)
                 default:
-                    let failure = OAuth2SignInError(error, without: [code.deviceCode] + client.secrets)
-                    guard failure.code == .unavailable else { throw failure }
+                    let described = OAuth2SignInError(error, without: [code.deviceCode] + client.secrets)
+                    // A network's sign-in page redirects: it is between, and the server is not reached.
+                    guard [.unavailable, .redirected].contains(described.code) else { throw described }
+                    failure = described
                     // RFC 8628 §3.5: exponential backoff while the server cannot be reached.
                     pause = min(max(pause * 2, error.retryAfter ?? .zero), Self.intervals.upperBound)
                 }

@@ -52,6 +52,10 @@ extension ErrorCode<OAuth2SignInError> {
     /// The server's response cannot be used.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
 
+    /// An endpoint of the server responded with a redirect, which is not followed (G15): a network's sign-in page is
+    /// between, or the URL of the endpoint is wrong.
+    public static let redirected = Self(rawValue: "redirected")
+
     /// The server cannot be reached.
     public static let unavailable = Self(rawValue: "unavailable")
 
@@ -76,6 +80,7 @@ extension OAuth2SignInError {
         let error = error.withoutQuoting(secrets)
         let code: Code
         switch error.envelope?.code {
+        case _ where error.code == .redirectRefused: code = .redirected
         case _ where error.statusOfWholeResponse == nil: code = .unavailable
         case "access_denied": code = .denied
         case "expired_token": code = .expired

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `the digest of a text is the one of the standard`() {
-        let digest = NetworkAsyncHTTPClient.SHA256.digest(of: Array("abc".utf8)).map { String($0, radix: 16) }.joined(
+        let digest = NetworkCore.SHA256.digest(of: Array("abc".utf8)).map { String($0, radix: 16) }.joined(
             separator: " ")
         let expected = "ba 78 16 bf 8f 1 cf ea 41 41 40 de 5d ae 22 23 b0 3 61 a3 96 17 7a 9c b4 10 ff 61 f2 0 15 ad"
         #expect(digest == expected)
@@ -45,7 +45,7 @@ import Testing
         for length in 0..<300 {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7) }
             #expect(
-                NetworkAsyncHTTPClient.SHA256.digest(of: bytes) == Data(Crypto.SHA256.hash(data: bytes)),
+                NetworkCore.SHA256.digest(of: bytes) == Data(Crypto.SHA256.hash(data: bytes)),
                 "\(length) bytes")
         }
     }

@@ -50,7 +50,7 @@ enum AllowTable {
     /// and test doubles in place of the module's neighbours. The manifest lists the same ones.
     static let tests: [String: Set<String>] = [
         "TestSupport": [],
-        "HandlerTesting": ["NetworkCore", "NetworkTesting"],
+        "HandlerTesting": ["NetworkCore", "NetworkTesting", "AuthTesting"],
         "Peer": [
             "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "Storage", "PostgreSQLStorage", "AuthTesting",
             "NetworkCore", "NetworkTesting",

@@ -15,7 +15,7 @@ extension Endpoint where Response == SignedIn {
         var form = MultipartForm()
         form.append("name", name)
         form.append("image", data: photo, filename: "photo.jpg", contentType: "image/jpeg")
-        return .post("auth/guest/register", body: .multipart(form)).unauthenticatedTokens()
+        return .post("auth/guest/register", body: .multipart(form)).issuingTokens()
     }
 
     /// Signs in with the token of an identity provider.
@@ -25,7 +25,7 @@ extension Endpoint where Response == SignedIn {
     ///   - token: The provider's token. It is sent in the body.
     /// - Returns: The endpoint.
     public static func socialLogin(_ provider: SocialProvider, token: String) -> Self {
-        .post("auth/social/login", json: SocialLoginBody(provider: provider, token: token)).unauthenticatedTokens()
+        .post("auth/social/login", json: SocialLoginBody(provider: provider, token: token)).issuingTokens()
     }
 }
 
@@ -40,7 +40,7 @@ extension Endpoint where Response == IssuedTokens {
     /// - Returns: The endpoint.
     public static func refresh(_ refreshToken: String?, accessToken: String? = nil) -> Self {
         .post("auth/refresh", json: RefreshBody(refreshToken: refreshToken, accessToken: accessToken))
-            .unauthenticatedTokens()
+            .issuingTokens()
     }
 }
 
@@ -50,7 +50,7 @@ extension Endpoint where Response == Void {
     /// - Parameter refreshToken: The session's refresh token.
     /// - Returns: The endpoint.
     public static func logout(refreshToken: String) -> Self {
-        .post("auth/logout", json: RefreshBody(refreshToken: refreshToken)).withoutAuthentication()
+        .post("auth/logout", json: RefreshBody(refreshToken: refreshToken)).asTokenCall()
     }
 }
 
@@ -68,6 +68,7 @@ extension Endpoint where Response == User {
     /// - Returns: The endpoint.
     public static func upgradeGuest(_ provider: SocialProvider, token: String) -> Self {
         .post("auth/guest/upgrade", json: SocialLoginBody(provider: provider, token: token)).idempotent()
+            .redirects(.refuse)
     }
 }
 
@@ -80,16 +81,16 @@ extension Endpoint where Response == Data {
 }
 
 extension Endpoint where Response == SignedIn {
-    fileprivate func unauthenticatedTokens() -> Self {
-        withoutAuthentication().map { signedIn, head in
+    fileprivate func issuingTokens() -> Self {
+        asTokenCall().map { signedIn, head in
             SignedIn(user: signedIn.user, tokens: signedIn.tokens.issued(at: head.serverDate))
         }
     }
 }
 
 extension Endpoint where Response == IssuedTokens {
-    fileprivate func unauthenticatedTokens() -> Self {
-        withoutAuthentication().map { tokens, head in tokens.issued(at: head.serverDate) }
+    fileprivate func issuingTokens() -> Self {
+        asTokenCall().map { tokens, head in tokens.issued(at: head.serverDate) }
     }
 }
 

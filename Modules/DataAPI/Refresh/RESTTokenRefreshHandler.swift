@@ -69,7 +69,8 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
             return try tokens.result.usable(after: request, status: format.status)
         } catch let error as NetworkError {
             let secrets = [request.refreshToken, request.accessToken, request.idempotencyKey]
-            throw rejection.verdict(on: error.withoutQuoting(secrets), body: format.refused)
+            let shown = error.withoutQuoting(secrets)
+            throw rejection.verdict(on: shown, body: format.refused, withoutQuoting: secrets)
         }
     }
 

@@ -1,6 +1,8 @@
 import Foundation
 
-/// The files of a cache: one for each response, with a random name, mode 0600. A line with a checksum and JSON, then the body.
+/// The files of a cache: the key of its digests, and one for each response, with a random name. Their mode is 0600.
+///
+/// A response is a line with a checksum and JSON, then the body.
 struct CacheFolder: Sendable {
     private static let fileExtension = "response"
 
@@ -9,11 +11,38 @@ struct CacheFolder: Sendable {
 
     private let folder: URL
 
+    /// Hides what files must not show, with the folder's own key.
+    let hash: KeyedHash
+
     init(_ folder: URL) throws {
         self.folder = folder
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+        hash = KeyedHash(key: try Self.key(in: folder))
+    }
+
+    /// The key of the folder. A folder without one gets one, and its responses cannot be found any more.
+    private static func key(in folder: URL) throws -> Data {
+        let url = folder.appendingPathComponent("key")
+        if let key = try? Data(contentsOf: url), key.count == KeyedHash.keySize {
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+            return key
+        }
+        let key = KeyedHash.randomKey()
+        let file = try ReplacementFile(beside: url)
+        do {
+            try file.append(key)
+            try file.commit(to: url)
+        } catch {
+            file.discard()
+            throw error
+        }
+        let responses = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        for response in responses where response.pathExtension == fileExtension {
+            try? FileManager.default.removeItem(at: response)
+        }
+        return key
     }
 
     /// Reads the records of all files, and deletes files that have none.

@@ -3,21 +3,30 @@ import Foundation
 
 /// A response that a cache keeps, with what RFC 9111 needs to know of its request.
 struct CachedResponse: Sendable {
-    /// The session whose responses these are. `nil`: of requests without a token.
+    /// Whose responses these are, and of what. A file has no part of a request in it that can be read.
     struct Key: Sendable, Hashable, Codable {
+        /// The session of the token. `nil`: of requests without one.
         let session: String?
+        /// The digest of the URL.
         let url: String
+        /// The digest of the fields with credentials. `nil`: there are none.
+        let credentials: String?
 
-        init(session: SessionID?, url: URL) {
-            self.session = session?.rawValue
-            self.url = String(url.absoluteString.prefix { $0 != "#" })
+        init(of request: HTTPTransportRequest, hash: KeyedHash) {
+            session = request.context.session?.rawValue
+            url = Self.url(request.head.url, hash: hash)
+            credentials = request.credentials.map { hash("credentials\n" + $0) }
+        }
+
+        static func url(_ url: URL, hash: KeyedHash) -> String {
+            hash("url\n" + url.absoluteString.prefix { $0 != "#" })
         }
     }
 
     /// Everything but the body.
     struct Record: Sendable, Codable {
         let key: Key
-        /// The values of the request's fields that `Vary` names, by their names in lower case.
+        /// The digests of the request's fields that `Vary` names, by their names in lower case.
         var selecting: [String: String]
         let status: Int
         var fields: [[String]]
@@ -71,26 +80,52 @@ extension CachedResponse {
         (record.requestedAt, record.receivedAt, receivedUptime) = (requestedAt, receivedAt, uptime)
     }
 
-    /// The values of the request's fields that a response's `Vary` names. `nil`: it varies by everything.
-    ///
-    /// `Authorization`, and each field with a secret of the call, is left out: the session stands for its token, which
-    /// changes and must not be in a file.
-    static func selecting(_ headers: HTTPHeaders, of request: HTTPTransportRequest) -> [String: String]? {
+    /// The digests of the request's fields that a response's `Vary` names (RFC 9111 §4.1). `nil`: it varies by everything.
+    static func selecting(_ headers: HTTPHeaders, of request: HTTPTransportRequest, hash: KeyedHash) -> [String:
+        String]?
+    {
         var selecting: [String: String] = [:]
         for value in headers.values(of: "Vary") {
             for name in value.split(separator: ",").map({ String($0).withoutSurroundingWhiteSpace.lowercased() }) {
                 if name == "*" { return nil }
-                let value = request.head.headers[name] ?? ""
-                let isToken = request.context.secrets.contains { !$0.isEmpty && value.contains($0) }
-                if name != "authorization", !isToken { selecting[name] = value }
+                selecting[name] = request.selectingValue(of: name, hash: hash)
             }
         }
         return selecting
     }
 
     /// Whether the response serves a request.
-    static func selects(_ record: Record, _ request: HTTPRequestHead) -> Bool {
-        record.selecting.allSatisfy { request.headers[$0.key] ?? "" == $0.value }
+    static func selects(_ record: Record, _ request: HTTPTransportRequest, hash: KeyedHash) -> Bool {
+        record.selecting.allSatisfy { request.selectingValue(of: $0.key, hash: hash) == $0.value }
+    }
+}
+
+extension HTTPTransportRequest {
+    /// In place of a token of the session: no field can have it.
+    private static let tokenOfSession = "\u{0}"
+
+    /// A value by which requests are compared. The session stands for its tokens, which change: each is the same text, and
+    /// what is beside it stays, such as the other cookies of a field.
+    private func compared(_ value: String) -> String {
+        context.tokens.reduce(value) { $0.replacingOccurrences(of: $1, with: Self.tokenOfSession) }
+    }
+
+    /// The digest of a field. A field that is absent differs from an empty one, and several fields from one with their values.
+    fileprivate func selectingValue(of name: String, hash: KeyedHash) -> String {
+        hash("field\n" + head.headers.values(of: name).map { "\(name):\(compared($0))\n" }.joined())
+    }
+
+    /// The fields that say for whom the response is, as they are compared: those whose names denote a secret, and those with a
+    /// token of the session. `nil`: there are none.
+    ///
+    /// A server is to name them in `Vary`. One that does not must not cost a user the data of another.
+    fileprivate var credentials: String? {
+        let fields = head.headers.compactMap { field -> String? in
+            let value = compared(field.value)
+            guard value != field.value || Redaction.isSensitive(field.name) else { return nil }
+            return "\(field.name.lowercased()):\(value)\n"
+        }
+        return fields.isEmpty ? nil : fields.joined()
     }
 }
 

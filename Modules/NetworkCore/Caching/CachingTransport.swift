@@ -13,9 +13,10 @@ import Foundation
 /// `stale-while-revalidate` and `stale-if-error` (RFC 5861) are followed, never in place of a 401 or 403, which remove
 /// what is kept.
 ///
-/// **Sessions.** The session of the request's token, not the token, decides what is served: see ``ResponseCache``. A
-/// request without a session passes by if the name of one of its fields denotes a secret, as those of `Authorization`,
-/// `Cookie` and `X-API-Key` do.
+/// **Sessions.** The session of the request's token, not the token, decides what is served: see ``ResponseCache``. Other
+/// credentials count by their values, whether `Vary` names them or not: a request whose `Authorization`, `Cookie` or
+/// `X-API-Key` is its own is served what was kept for the same value, of the same session. A request without a session
+/// passes by if the name of one of its fields denotes a secret.
 ///
 /// **Date.** A response that is served without contact to the server has an `Age` and no `Date`, because a date of the
 /// past would set the clock by which tokens expire.
@@ -47,8 +48,8 @@ public struct CachingTransport: HTTPTransport {
         let epoch = cache.epoch
         let control = CacheControl(request.head.headers)
         guard request.isCacheable, !control.has("no-store") else { return try await performUnstored(request) }
-        let key = CachedResponse.Key(session: request.context.session, url: request.head.url)
-        guard let kept = cache.response(for: key, to: request.head) else {
+        let key = CachedResponse.Key(of: request, hash: cache.hash)
+        guard let kept = cache.response(for: key, to: request) else {
             guard !control.has("only-if-cached") else { return .gatewayTimeout(request) }
             return try await fetch(request, key, epoch: epoch)
         }
@@ -123,7 +124,7 @@ public struct CachingTransport: HTTPTransport {
     private func storeValidated(_ response: inout CachedResponse, _ request: HTTPTransportRequest, epoch: Int) {
         let (key, earlier) = (response.record.key, response.record.selecting)
         guard response.head(request.head.url).isStorable,
-            let selecting = CachedResponse.selecting(response.headers, of: request)
+            let selecting = CachedResponse.selecting(response.headers, of: request, hash: cache.hash)
         else { return cache.remove(key, selecting: earlier) }
         if selecting != earlier { cache.remove(key, selecting: earlier) }
         response.record.selecting = selecting
@@ -156,9 +157,9 @@ public struct CachingTransport: HTTPTransport {
     ) -> HTTPTransportResponse {
         let (clock, head) = (request.context.clock, response.head)
         let removeReplaced: @Sendable () -> Void = { [cache] in
-            if head.replaces { cache.remove(key, serving: request.head) }
+            if head.replaces { cache.remove(key, serving: request) }
         }
-        guard head.isStorable, let selecting = CachedResponse.selecting(head.headers, of: request),
+        guard head.isStorable, let selecting = CachedResponse.selecting(head.headers, of: request, hash: cache.hash),
             (response.body.length ?? 0) <= cache.maximumEntrySize
         else {
             removeReplaced()

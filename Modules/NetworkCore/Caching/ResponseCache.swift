@@ -55,6 +55,8 @@ public final class ResponseCache: Sendable {
 
     private let state = Locked(State())
     private let files: CacheFolder?
+    /// Hides the URLs and fields of requests.
+    let hash: KeyedHash
     private let maximumBytes: Int
     private let maximumEntries: Int
 
@@ -73,20 +75,22 @@ public final class ResponseCache: Sendable {
         maximumEntrySize: Int = defaultMaximumEntrySize
     ) {
         files = nil
+        hash = KeyedHash()
         (self.maximumBytes, self.maximumEntries) = (maximumBytes, maximumEntries)
         self.maximumEntrySize = maximumEntrySize
     }
 
     /// Creates a cache in a folder, whose files are readable by this user only. One process uses a folder at a time.
     ///
-    /// What cannot be read there is deleted.
+    /// What cannot be read there is deleted. Of requests the files hold digests only, with a random key that is kept in the
+    /// folder. Responses are as the server sent them.
     ///
     /// - Parameters:
     ///   - folder: The folder. It is created if it does not exist, with mode 0700. It must hold nothing else.
     ///   - maximumBytes: The most bytes of all responses.
     ///   - maximumEntries: The most responses.
     ///   - maximumEntrySize: The largest response, in bytes.
-    /// - Throws: The error of creating the folder.
+    /// - Throws: The error of creating the folder or its key.
     public init(
         folder: URL,
         maximumBytes: Int = defaultMaximumBytes,
@@ -95,6 +99,7 @@ public final class ResponseCache: Sendable {
     ) throws {
         let files = try CacheFolder(folder)
         self.files = files
+        hash = files.hash
         (self.maximumBytes, self.maximumEntries) = (maximumBytes, maximumEntries)
         self.maximumEntrySize = maximumEntrySize
         let found = files.records()
@@ -169,10 +174,10 @@ extension ResponseCache {
     var epoch: Int { state.withLock { $0.epoch } }
 
     /// The most recent response that serves a request, fresh or not (RFC 9111 §4).
-    func response(for key: CachedResponse.Key, to request: HTTPRequestHead) -> CachedResponse? {
+    func response(for key: CachedResponse.Key, to request: HTTPTransportRequest) -> CachedResponse? {
         let entry = state.withLock { state -> Entry? in
             let entries = state.entries[key] ?? []
-            let matches = entries.indices.filter { CachedResponse.selects(entries[$0].record, request) }
+            let matches = entries.indices.filter { CachedResponse.selects(entries[$0].record, request, hash: hash) }
             // Of equal dates, the one that was stored later.
             let newest = matches.max {
                 (entries[$0].record.receivedAt, $0) < (entries[$1].record.receivedAt, $1)
@@ -223,7 +228,7 @@ extension ResponseCache {
     /// Deletes the responses of a URL, of all sessions: an unsafe request may have changed it. What is under way may be
     /// older than the change, and is not stored.
     func invalidate(_ url: URL) {
-        let url = CachedResponse.Key(session: nil, url: url).url
+        let url = CachedResponse.Key.url(url, hash: hash)
         remove(refusesUnderWay: true) { $0.url == url }
     }
 
@@ -233,8 +238,8 @@ extension ResponseCache {
     }
 
     /// Deletes the responses of a key that serve a request.
-    func remove(_ key: CachedResponse.Key, serving request: HTTPRequestHead) {
-        remove(key) { CachedResponse.selects($0.record, request) }
+    func remove(_ key: CachedResponse.Key, serving request: HTTPTransportRequest) {
+        remove(key) { CachedResponse.selects($0.record, request, hash: hash) }
     }
 
     /// Deletes the response of a key that selects by these fields.

@@ -14,6 +14,7 @@ struct CallState: Sendable {
     let purpose: HTTPTransportRequest.Purpose
     let isReplayable: Bool
     let acceptedStatuses: HTTPStatusSet
+    let redirects: RedirectRule
     let idleTimeout: Duration
     /// When the head of the response must be there, on the clock's uptime.
     let deadline: Duration?
@@ -69,7 +70,7 @@ struct CallState: Sendable {
         var context = context
         guard let authentication, requiresAuthentication else { return context }
         context.session = authentication.session
-        context.secrets += authentication.secrets.filter { $0.utf8.count >= Redaction.minimumSecretLength }
+        context.tokens = authentication.secrets.filter { $0.utf8.count >= Redaction.minimumSecretLength }
         return context
     }
 

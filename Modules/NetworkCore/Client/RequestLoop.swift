@@ -147,6 +147,7 @@ struct RequestLoop: Sendable {
             let body = try endpoint.body.encoded(by: configuration.coding)
             let idleTimeout = endpoint.timeout ?? configuration.timeout
             let standard = configuration.deadline.map { max($0, idleTimeout) }
+            let carriesToken = authentication != nil && endpoint.requiresAuthentication
             let ownDeadline = options.deadline ?? endpoint.deadline
             return CallState(
                 endpoint: head,
@@ -157,6 +158,7 @@ struct RequestLoop: Sendable {
                 purpose: endpoint.purpose ?? purpose,
                 isReplayable: body.isReplayable,
                 acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
+                redirects: endpoint.redirects ?? .standard(for: head.method, carriesToken: carriesToken),
                 idleTimeout: idleTimeout,
                 deadline: (ownDeadline ?? standard).map { startedAt + $0 },
                 deadlineOfBody: ownDeadline.map { startedAt + $0 },

@@ -58,6 +58,10 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// How the response is read. `nil`: the configuration's format.
     public var format: (any ResponseFormat)?
 
+    /// Which redirects are followed. `nil`: a call that may change something and carries no token, such as a sign-in,
+    /// stays within its origin; others leave it without token and body.
+    public var redirects: RedirectRule?
+
     /// What the call is for; `nil`: an ordinary one.
     var purpose: HTTPTransportRequest.Purpose?
 
@@ -81,6 +85,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
         self.deadline = nil
         self.acceptedStatuses = nil
         self.format = nil
+        self.redirects = nil
         self.reading = reading
     }
 
@@ -150,6 +155,14 @@ extension Endpoint {
         with { $0.acceptedStatuses = .any(of: statuses) }
     }
 
+    /// The same call with a rule of its own for redirects: `.redirects(.refuse)`.
+    ///
+    /// - Parameter rule: Which redirects are followed.
+    /// - Returns: The changed endpoint.
+    public func redirects(_ rule: RedirectRule) -> Self {
+        with { $0.redirects = rule }
+    }
+
     /// The same call, whose value is made of the decoded one and the head of the response.
     ///
     /// - Parameter transform: Makes the value. An error it throws fails the call with code `decodingFailed`.
@@ -165,6 +178,7 @@ extension Endpoint {
         endpoint.deadline = deadline
         endpoint.acceptedStatuses = acceptedStatuses
         endpoint.format = format
+        endpoint.redirects = redirects
         endpoint.purpose = purpose
         return endpoint
     }

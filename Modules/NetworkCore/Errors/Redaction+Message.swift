@@ -16,7 +16,7 @@ extension Redaction {
         let found = (Self.secrets(in: request.head) + body + others).compactMap(\.self)
         let long = found.filter { $0.utf8.count >= Self.minimumSecretLength }
         // What the endpoint marks as a secret may be short.
-        self.init(secrets: request.context.secrets + long, minimumLength: 1)
+        self.init(secrets: request.context.secrets + request.context.tokens + long, minimumLength: 1)
     }
 
     /// The values of fields and query items whose names denote a secret; of `Authorization` also the part after the

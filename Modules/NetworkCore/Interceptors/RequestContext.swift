@@ -36,8 +36,11 @@ public struct RequestContext: Sendable {
     /// When the call started, on the uptime of the clock.
     public let startedAt: Duration
 
-    /// The secrets in the path of the endpoint and the tokens of the call, so that no recording of the request shows them.
+    /// The secrets in the path of the endpoint, so that no recording of the request shows them.
     var secrets: [String] = []
+
+    /// The tokens of the session that the call has carried. No recording shows them, and a cache does not compare them.
+    var tokens: [String] = []
 
     /// Creates a context, for tests of interceptors.
     ///

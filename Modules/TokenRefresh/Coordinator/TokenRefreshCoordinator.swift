@@ -146,6 +146,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `AuthSession.signOut(reason:)`. The sign-out is completed even if the task is cancelled.
     ///
+    /// While the store cannot be read, the session to end is not known. The call then throws, and the sign-out is
+    /// completed as soon as the store can be read; a later sign-in replaces it.
+    ///
     /// The call also waits for the revocation, at most for the policy's `deadline`. A revocation that fails is reported
     /// as ``SessionEvent/revocationFailed(session:)`` and not thrown.
     ///

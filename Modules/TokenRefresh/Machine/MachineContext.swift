@@ -28,6 +28,8 @@ struct MachineContext: Sendable {
     /// at most, however long the store hangs (G26).
     private var leaseRequest: AttemptID?
     private var attemptRead: AttemptID?
+    /// The limits of calls whose timers are set.
+    private var callLimits: [RefreshTimer: CallLimit] = [:]
     /// The event says that the content of the store may have changed: a read under way may have seen older content.
     /// Always `false` between two events.
     var storeMayHaveChanged = false
@@ -115,6 +117,31 @@ struct MachineContext: Sendable {
 
     mutating func attemptReadEnded() { attemptRead = nil }
 
+    // MARK: The limits of a call
+
+    /// Starts the timer of a limit of a call.
+    mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
+        let limit = CallLimit(at: end, now: now.uptime, grace: policy.wakeGrace)
+        callLimits[timer] = limit
+        emit(.startTimer(timer, at: limit.due))
+    }
+
+    /// Whether what a timer limits has come to its end. A call in a process that slept gets time to read its response
+    /// (G8).
+    mutating func hasPassed(_ timer: RefreshTimer) -> Bool {
+        guard var limit = callLimits.removeValue(forKey: timer), !limit.sliceEnded(at: now.uptime) else { return true }
+        callLimits[timer] = limit
+        emit(.startTimer(timer, at: limit.due))
+        return false
+    }
+
+    /// A call has ended.
+    mutating func stopLimits(of id: AttemptID) {
+        for timer in [RefreshTimer.callLimit(id), .abandonment(id)] where callLimits.removeValue(forKey: timer) != nil {
+            emit(.stopTimer(timer))
+        }
+    }
+
     // MARK: The lease
 
     /// Requests the lease. The request of an earlier attempt that has not ended serves this one.
@@ -174,11 +201,16 @@ struct MachineContext: Sendable {
         return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
     }
 
-    /// Returns the lifetime of tokens that have just been received. The server date in the response is recorded first.
-    mutating func lifetime(of tokens: TokenRefreshResult) -> Duration? {
-        if let date = tokens.serverDate { serverClock.note(date, at: now) }
-        let date = serverClock.date(at: now)
-        return TokenLifetime(of: tokens, receivedAt: date, limit: policy.maximumLifetime).duration
+    /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in
+    /// the response is recorded first.
+    mutating func lifetime(of tokens: TokenRefreshResult, sentAt sent: Instant) -> Duration? {
+        if let date = tokens.serverDate { serverClock.note(date, sentAt: sent, at: now) }
+        return TokenLifetime(of: tokens, sentAt: serverClock.date(at: sent), limit: policy.maximumLifetime).duration
+    }
+
+    /// An earlier instant, on the clocks as they are set now; `nil` is now.
+    func earlier(_ uptime: Duration?) -> Instant {
+        uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
     }
 
     /// When a bundle from the store expires, by the server's clock as far as it is known.
@@ -195,6 +227,7 @@ extension MachineContext: Hashable {
             && first.lease == second.lease && first.lostLeases == second.lostLeases
             && first.attempts == second.attempts && first.steadySince == second.steadySince
             && first.leaseRequest == second.leaseRequest && first.attemptRead == second.attemptRead
+            && first.callLimits == second.callLimits
     }
 
     /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
@@ -206,6 +239,7 @@ extension MachineContext: Hashable {
         hasher.combine(steadySince)
         hasher.combine(leaseRequest)
         hasher.combine(attemptRead)
+        hasher.combine(callLimits)
         hasher.combine(attempts)
     }
 }

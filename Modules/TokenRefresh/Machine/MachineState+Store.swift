@@ -120,8 +120,7 @@ extension MachineState {
         switch (state, found) {
         case (.signedIn, _):
             withSession { $0.checked(found, &$1) }
-        case (.signedOut, .active(let bundle)) where !context.store.isBehind && unreadEnd == nil:
-            failedEnd = false
+        case (.signedOut, .active(let bundle)) where !context.store.isBehind:
             state = .signedIn(ActiveSession(stored: bundle, context))
             announce(.signedIn(bundle.session))
         case (.signedOut, _), (.unknown, _): break

@@ -15,8 +15,12 @@ struct ResponseCacheFolderTests {
     }
 
     var folder: URL { place.url.deletingLastPathComponent().appendingPathComponent("cache") }
+    var key: URL { folder.appendingPathComponent("key") }
     var files: [URL] {
-        get throws { try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) }
+        get throws {
+            try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                .filter { $0.lastPathComponent != "key" }
+        }
     }
 
     func get(_ url: URL, _ cache: ResponseCache) async throws -> Data {
@@ -51,7 +55,7 @@ struct ResponseCacheFolderTests {
         let later = try ResponseCache(folder: folder)
         #expect(later.count == 1)
         #expect(try await get(server.url, later) == Data("body".utf8) && server.requests.count == 1)
-        for url in try files + [folder] {
+        for url in try files + [key, folder] {
             let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
             #expect(mode == (url == folder ? 0o700 : 0o600))
         }
@@ -91,15 +95,16 @@ struct ResponseCacheFolderTests {
 
     @Test func `a damaged file does not remove the other responses of its URL`() async throws {
         let cache = try ResponseCache(folder: folder)
-        let exchanges = ScriptedExchanges { _, _ in
-            .scripted(200, ["Cache-Control": "max-age=3600", "Vary": "Accept-Language"])
+        let exchanges = ScriptedExchanges { request, _ in
+            let language = Data("in \(request.head.headers["Accept-Language"] ?? "")".utf8)
+            return .scripted(200, ["Cache-Control": "max-age=3600", "Vary": "Accept-Language"], body: language)
         }
         let get = CachingTransportTests.Exchange(
             transport: CachingTransport(exchanges, cache: cache), url: url("https://a.example"),
             clock: ManualTimeSource())
         for language in ["de", "en"] { _ = try await get(headers: ["Accept-Language": language]) }
         let german = try #require(
-            try files.first { String(decoding: try Data(contentsOf: $0), as: UTF8.self).contains(#""de""#) })
+            try files.first { String(decoding: try Data(contentsOf: $0), as: UTF8.self).contains("in de") })
         try Data(contentsOf: german).dropLast().write(to: german)
         _ = try await get(headers: ["Accept-Language": "de"])
         #expect(exchanges.requests.values.count == 3)

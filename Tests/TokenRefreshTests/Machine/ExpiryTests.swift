@@ -116,15 +116,15 @@ import Testing
         let issued = 1_800_000_000.0
         let token = String.jwt(exp: issued + 900, iat: issued)
         let limit = TokenRefreshPolicy().maximumLifetime
-        let byClaim = TokenLifetime(of: .init(accessToken: token), receivedAt: wrongClock, limit: limit)
+        let byClaim = TokenLifetime(of: .init(accessToken: token), sentAt: wrongClock, limit: limit)
         #expect(byClaim.duration == .seconds(900))
         let served = TokenRefreshResult(
             accessToken: .jwt(exp: issued + 900),
             serverDate: Date(timeIntervalSince1970: issued)
         )
-        #expect(TokenLifetime(of: served, receivedAt: wrongClock, limit: limit).duration == .seconds(900))
+        #expect(TokenLifetime(of: served, sentAt: wrongClock, limit: limit).duration == .seconds(900))
         let said = TokenRefreshResult(accessToken: token, expiresIn: .seconds(60))
-        #expect(TokenLifetime(of: said, receivedAt: wrongClock, limit: limit).duration == .seconds(60))
+        #expect(TokenLifetime(of: said, sentAt: wrongClock, limit: limit).duration == .seconds(60))
     }
 
     @Test func `A token that is not a valid JWT has no claims`() {

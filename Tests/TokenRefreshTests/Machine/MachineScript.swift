@@ -200,6 +200,12 @@ struct MachineScript {
         return texts
     }
 
+    /// The process sleeps: the timers that are due meanwhile fire when it continues.
+    mutating func sleep(_ duration: Duration) -> [String] {
+        move(to: uptime + duration)
+        return pass(.zero)
+    }
+
     private mutating func move(to instant: Duration) {
         date += (instant - uptime) / .seconds(1)
         uptime = instant

@@ -170,17 +170,6 @@ import Testing
         #expect(script.ask(2) == ["2: ada g0"])
     }
 
-    @Test func `A sign-out before the first read has ended holds, whatever the read finds`() {
-        var script = MachineScript()
-        #expect(script.ask(1) == ["load"])
-        #expect(
-            script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser"]
-        )
-        #expect(script.loaded(.success(.active(.stored("ada", 3)))) == [])
-        #expect(script.wrote() == ["2: done"])
-        #expect(script.ask(3) == ["3: notSignedIn"])
-    }
-
     @Test func `A second sign-out waits for the deletion of the first`() {
         var script = MachineScript.signedIn()
         _ = script.signOut(1)

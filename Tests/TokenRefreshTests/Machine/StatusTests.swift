@@ -23,14 +23,6 @@ import Testing
         #expect(script.checked(.active(.stored("ada", 0))) == ["1: done"])
     }
 
-    @Test func `all work has ended when a sign-out before the first read has found what it ends`() {
-        var script = MachineScript(isShared: true)
-        _ = script.signOut(1)
-        #expect(script.settle(2) == [])
-        #expect(!script.loaded(.success(.active(.stored("ada", 0)))).contains("2: done"))
-        #expect(script.wrote().contains("2: done"))
-    }
-
     @Test func `The status says that a refresh is under way, but not during a sign-in`() {
         var script = MachineScript()
         _ = script.signIn(1, as: "ada", refreshToken: "refresh-ada-0")

@@ -41,8 +41,10 @@ import Testing
         _ = script.pass(.seconds(5))
         _ = script.ask(1)
         #expect(script.respond(lifetime: .seconds(5)) == ["save ada g1"])
-        #expect(script.pass(.seconds(10)) == ["1: refreshUnavailable"])
+        #expect(script.pass(.seconds(10)) == [])
         #expect(script.machine.status.lastFailure != nil)
+        #expect(script.ask(2) == [], "both wait for the end of the pause")
+        #expect(!script.pass(.milliseconds(499)).contains("call g1"))
     }
 
     @Test func `G9: the end of a sign-in that was never stored also removes the session that it was to replace`() {
@@ -53,6 +55,18 @@ import Testing
         let content = script.lastContent
         for (found, isRemoved) in [("ada", true), ("bob", true), ("cleo", false)] {
             let new = content?.replacement(for: .success(.active(.stored(found, 0))))
+            #expect((new != nil) == isRemoved, "\(found)")
+        }
+    }
+
+    @Test func `G9: a sign-in before the first read reads what it replaces, and its end removes that, too`() {
+        var script = MachineScript(isShared: true)
+        #expect(Set(script.signIn(1, as: "bob")) == ["load", "save bob g0"])
+        #expect(script.loaded(.success(.active(.stored("ada", 3)))) == [])
+        _ = script.storeFails()
+        _ = script.signOut(2)
+        for (found, isRemoved) in [("ada", true), ("bob", true), ("cleo", false)] {
+            let new = script.lastContent?.replacement(for: .success(.active(.stored(found, 3))))
             #expect((new != nil) == isRemoved, "\(found)")
         }
     }

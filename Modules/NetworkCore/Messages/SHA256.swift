@@ -1,15 +1,17 @@
-#if AsyncHTTPClient
-import Foundation
+package import Foundation
 
-/// SHA-256 (FIPS 180-4 §6.2), for public keys, which are no secret. Foundation has none on Linux.
-enum SHA256 {
+/// SHA-256 (FIPS 180-4 §6.2). Foundation has none on Linux.
+package enum SHA256 {
     /// The bytes of a digest.
-    static let size = 32
+    package static let size = 32
+
+    /// The bytes that are mixed at a time.
+    static let blockSize = 64
 
     private static let roundConstants: [UInt32] = fractions(ofRootsOf: primes(64)) { cbrt($0) }
     private static let initialState: [UInt32] = fractions(ofRootsOf: primes(8)) { $0.squareRoot() }
 
-    static func digest(of bytes: [UInt8]) -> Data {
+    package static func digest(of bytes: [UInt8]) -> Data {
         var padded = bytes + [0x80]
         padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
         let bitCount = UInt64(bytes.count) * 8
@@ -55,4 +57,3 @@ enum SHA256 {
         }
     }
 }
-#endif
