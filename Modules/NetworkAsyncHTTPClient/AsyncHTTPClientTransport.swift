@@ -116,8 +116,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///   `encodingFailed` when the body cannot be read. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let use = ConnectionUse(request)
-        guard let origin = Origin(request.head.url), let client = clients.client(for: origin, use: use) else {
-            throw HTTPTransportError(.transportFailed, reason: "the transport was shut down, or the URL has no host")
+        guard let origin = Origin(request.head.url) else {
+            throw HTTPTransportError(.invalidRequest, reason: Origin.problem)
+        }
+        guard let client = clients.client(for: origin, use: use) else {
+            throw HTTPTransportError(.transportFailed, reason: "the transport was shut down")
         }
         let entrance = entrance(to: origin, use: use)
         let exchange = AsyncHTTPClientExchange(

@@ -151,8 +151,8 @@ struct RequestLoop: Sendable {
             let ownDeadline = options.deadline ?? endpoint.deadline
             return CallState(
                 endpoint: head,
-                description: endpoint.body,
                 body: body,
+                form: endpoint.body.form,
                 requiresAuthentication: endpoint.requiresAuthentication,
                 isIdempotent: endpoint.isIdempotent,
                 purpose: endpoint.purpose ?? purpose,

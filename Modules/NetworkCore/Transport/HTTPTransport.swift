@@ -74,6 +74,9 @@ public struct HTTPTransportError: Error, Sendable {
 }
 
 extension HTTPTransportError {
+    /// Why a response with a status outside 100 to 999, or with parts in an impossible order, is none (RFC 9110 §15).
+    package static let noStatus = "the status of the response is not HTTP"
+
     /// A limit passed while the exchange waited for something.
     package static func waited(for wait: NetworkError.Wait, atMost limit: Duration) -> Self {
         Self(.timedOut, reason: "waited for \(wait) for \(limit.inWords)", waitedFor: wait)

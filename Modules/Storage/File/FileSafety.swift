@@ -67,7 +67,9 @@ struct FileSafety {
         while let slash = parent.lastIndex(of: "/"), parent.count > 1 {
             parent = slash == parent.startIndex ? "/" : String(parent[..<slash])
             var status = stat()
-            guard stat(parent, &status) == 0, status.st_mode & S_ISVTX == 0 else { continue }
+            // What is no folder fails when the path is opened.
+            guard stat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_mode & S_ISVTX == 0
+            else { continue }
             let shown = parent.quotedForShell
             if status.st_mode & S_IWOTH != 0 {
                 throw insecure("all users can replace what is in \(parent); run: chmod o-w \(shown)")

@@ -44,7 +44,10 @@ struct TokenFile: Sendable {
         } catch let error where error.code == .corrupt {
             found = .failure(error)
         }
-        try store(change(found), in: folder)
+        let new = change(found)
+        // Without its file the lock excludes nobody: another process may have written since.
+        guard lock.isAtItsPath else { throw folder.replaced() }
+        try store(new, in: folder)
     }
 
     /// Removes what is stored, without reading it.
@@ -95,6 +98,7 @@ struct TokenFile: Sendable {
             }
             self.folder.record(folder)
             try folder.replace(name, with: data)
+            guard try folder.isAtItsPath() else { throw folder.replaced() }
             self.folder.remember(folder)
             if new.bundle == nil { folder.removeEarlierCopies(of: name) }
         }

@@ -98,7 +98,7 @@ extension TokenRefreshCoordinator {
         Task.detached(priority: Self.priority) { [weak self, access] in
             let result = await access.read()
             let intent = (try? result.get())?.bundle?.refreshIntent
-            let ownerMayCall = intent.map { lease?.mayStillCall($0.owner) ?? false } ?? false
+            let ownerMayCall = intent.map { lease?.mayStillCall($0) ?? false } ?? false
             self?.send(.read(purpose, result, ownerMayCall: ownerMayCall))
         }
     }
@@ -130,7 +130,7 @@ extension TokenRefreshCoordinator {
     private func hold(_ lease: HeldLease, for id: AttemptID) {
         run { core, now in
             core.leases[id] = lease
-            let actions = core.machine.handle(.leased(id), at: now)
+            let actions = core.machine.handle(.leased(id, identity: lease.lease.identity), at: now)
             return lease.request.isExpired ? actions + core.machine.handle(.suspensionNear, at: now) : actions
         }
     }

@@ -77,7 +77,8 @@ enum RefreshEvent: Sendable {
 
     /// The store was read. `ownerMayCall`: whether the owner of a stored intent may still be calling (rule 4).
     case read(ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool)
-    case leased(AttemptID)
+    /// `identity`: the name of the lease, for the intents that are recorded under it.
+    case leased(AttemptID, identity: String? = nil)
     case leaseFailed(AttemptID, TokenStoreError)
     /// Another process may have the lease.
     case leaseLost(AttemptID)

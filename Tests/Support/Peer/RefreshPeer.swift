@@ -134,7 +134,8 @@ struct FolderTokenServer {
         for _ in 0..<count {
             let lease = try await store.lease(waitingAtMost: .seconds(3_600))
             guard let old = try await store.read().bundle else { throw Refusal(description: "signed out") }
-            let intent = RefreshIntent(idempotencyKey: UUID().uuidString, owner: .current, date: Date())
+            let intent = RefreshIntent(
+                idempotencyKey: UUID().uuidString, owner: .current, date: Date(), lease: lease.identity)
             try await replace(old, by: old.with(refreshIntent: intent), in: store)
             let next = TokenBundle.large(try exchange(old))
             try await replace(old, by: next, in: store)

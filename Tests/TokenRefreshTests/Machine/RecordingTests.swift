@@ -25,6 +25,23 @@ import Testing
         return script
     }
 
+    @Test func `Rule 8: an intent names the lease under which its call is made`() {
+        var script = MachineScript.signedIn(isShared: true)
+        script.recordsIntents = false
+        var stored = TokenBundle.stored("ada", 0)
+        for (number, identity) in [(1, "file 1"), (2, "file 2")] {
+            _ = script.refused(number, generation: 0)
+            _ = script.leased(identity)
+            #expect(script.reread(stored) == ["intent ada g0"])
+            guard case .bundle(let recorded, _) = script.lastContent else { return Issue.record("no intent") }
+            #expect(recorded.refreshIntent?.lease == identity)
+            #expect(script.wrote() == ["call g0"])
+            _ = script.respond(TokenRefreshError(.unavailable, reason: "no connection"))
+            _ = script.pass(.seconds(300))
+            stored = recorded
+        }
+    }
+
     @Test func `G8: the limit of a call counts from its intent, which other processes see`() {
         var script = recording()
         _ = script.pass(.seconds(5))

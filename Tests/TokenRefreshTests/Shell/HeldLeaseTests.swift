@@ -18,7 +18,9 @@ import Testing
             self.ownersMayCall = ownersMayCall
         }
 
-        func mayStillCall(_ owner: ProcessIdentity) -> Bool { ownersMayCall }
+        let identity: String? = "held"
+
+        func mayStillCall(_ intent: RefreshIntent) -> Bool { ownersMayCall }
 
         let lost = Locked(false)
         var isLost: Bool { lost.withLock { $0 } }

@@ -4,11 +4,16 @@ import Foundation
 // What the delegate reports.
 extension URLSessionExchange {
     func receive(_ head: HTTPResponseHead) {
+        guard (100...999).contains(head.status) else {
+            return fail(HTTPTransportError(.invalidResponse, reason: HTTPTransportError.noStatus))
+        }
         let now = clock.uptime
         let waiter = state.withLock { state in
             state.lastActivity = now
             // An informational response (1xx) is not the response.
-            guard head.status >= 200 else { return nil as CheckedContinuation<HTTPResponseHead, any Error>? }
+            guard !(100..<200).contains(head.status) else {
+                return nil as CheckedContinuation<HTTPResponseHead, any Error>?
+            }
             if !state.hasHead { state.metrics.toHead = now - startedAt }
             state.hasHead = true
             defer { state.headWaiter = nil }

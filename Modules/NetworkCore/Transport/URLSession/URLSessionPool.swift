@@ -36,9 +36,8 @@ final class URLSessionPool: Sendable {
     }
 
     /// Where requests to an origin wait for a warm connection.
-    func warmGate(for request: HTTPRequestHead) -> ConnectionGate {
-        guard let origin = Origin(request.url) else { return ConnectionGate(limit: 1) }
-        return warm.withLock { warm in
+    func warmGate(for origin: Origin) -> ConnectionGate {
+        warm.withLock { warm in
             if let gate = warm.gates[origin] { return gate }
             let multiplexed = max(connectionsPerHost, URLSessionTransport.multiplexedRequestsPerOrigin)
             let gate = ConnectionGate(limit: origin.isCleartext ? connectionsPerHost : multiplexed)

@@ -114,6 +114,9 @@ public final class URLSessionTransport: HTTPTransport {
         guard request.body.trailers == nil else {
             throw HTTPTransportError(.invalidRequest, reason: "URLSession cannot send trailers")
         }
+        guard let origin = Origin(request.head.url) else {
+            throw HTTPTransportError(.invalidRequest, reason: Origin.problem)
+        }
         let startedAt = clock.uptime
         let upload = try await URLSessionUpload(request.body, within: request.timeToHead, deadlines)
         let exchange = URLSessionExchange(
@@ -123,7 +126,7 @@ public final class URLSessionTransport: HTTPTransport {
         if Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty {
             head = try await exchange.start(through: pool.coldGate) { pool.coldTask(for: exchange) }
         } else {
-            let gate = pool.warmGate(for: request.head)
+            let gate = pool.warmGate(for: origin)
             head = try await exchange.start(through: gate) { pool.warmTask(for: exchange) }
         }
         let reader = URLSessionBodyReader(exchange)
