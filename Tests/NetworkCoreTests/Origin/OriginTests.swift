@@ -24,7 +24,8 @@ struct OriginTests {
             "https://api.example.com:x@evil.net/x", "https://evil.net/api.example.com",
             "https://evil.net/?https://api.example.com", "https://evil.net#@api.example.com",
             "https://evil.net%2F@x.net", "https://example.com/x", "https://www.api.example.com/x",
-            "https://api.example.com:8443/x", "http://api.example.com/x", "ftp://api.example.com/x",
+            "https://api.example.com:8443/x", "HTTPS://api.example.com:8443/x",
+            "http://api.example.com/x", "ftp://api.example.com/x",
             "https://api-example.com/x", "https://xapi.example.com/x", "/api/v1", "https:///x", "data:text/plain,x",
         ]
     )
