@@ -97,7 +97,13 @@ struct TokenFile: Sendable {
                 throw TokenStoreError(.unavailable, reason: "the session is larger than \(Self.sizeLimit) bytes")
             }
             self.folder.record(folder)
-            try folder.replace(name, with: data)
+            do throws(TokenStoreError) {
+                try folder.replace(name, with: data)
+            } catch  where new.bundle == nil && error.isForLackOfSpace {
+                // A sign-out removes the tokens on a full disk, too. Their space may do for the reason of the end.
+                try folder.remove(name)
+                try? folder.replace(name, with: data)
+            }
             guard try folder.isAtItsPath() else { throw folder.replaced() }
             self.folder.remember(folder)
             if new.bundle == nil { folder.removeEarlierCopies(of: name) }

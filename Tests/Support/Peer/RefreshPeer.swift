@@ -192,6 +192,7 @@ struct MemoryDisk {
                 try check(mount("none", content.path, "tmpfs", 0, nil))
             }
             try check(mount(content.path, mountPoint.path, nil, UInt(MS_BIND), nil))
+        case "mount small": try check(mount("none", mountPoint.path, "tmpfs", 0, "size=64k,nr_inodes=64"))
         case "mount alone": try check(mount("none", mountPoint.path, "tmpfs", 0, nil))
         case "unmount now": try check(umount2(mountPoint.path, 0))
         default: try check(umount2(mountPoint.path, Int32(MNT_DETACH)))
