@@ -171,7 +171,7 @@ import Testing
             let fields = ["Accept-Language": "fr, ko-KR;q=0.8, en;q=0.2"]
             let page = try await site.browser.open("/sign-in", fields)
             #expect(page.text.contains(#"<html lang="ko">"#) && page.text.contains("<h1>로그인</h1>"))
-            let stranger = try await Browser(port: site.browser.port).send("GET", "/", fields)
+            let stranger = try await Browser(like: site.browser).send("GET", "/", fields)
             #expect(stranger.text.contains("한 브라우저"))
         }
     }
