@@ -156,6 +156,20 @@ import Testing
         }
     }
 
+    @Test func `a form that is sent twice publishes one article`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            let editor = try await site.browser.open("/compose").text
+            let form = try #require(editor.firstMatch(of: /name="draft" value="([0-9A-F-]+)"/)).1
+            let fields = ["title": "Once", "text": "Text", "draft": String(form)]
+            for _ in 0..<2 { _ = try await site.browser.submit("/compose/publish", fields) }
+            let articles = try await site.graph.articles.page(limit: 10).items
+            #expect(articles.map(\.title) == ["Once"])
+            let next = try await site.browser.open("/compose").text
+            #expect(!next.contains(form) && next.contains("name=\"draft\""))
+        }
+    }
+
     @Test func `a draft that could not be published is kept`() async throws {
         try await Website.with { site in
             try await site.signIn()
@@ -190,7 +204,7 @@ import Testing
             let fields = ["Accept-Language": "fr, ko-KR;q=0.8, en;q=0.2"]
             let page = try await site.browser.open("/sign-in", fields)
             #expect(page.text.contains(#"<html lang="ko">"#) && page.text.contains("<h1>로그인</h1>"))
-            let stranger = try await Browser(port: site.browser.port).send("GET", "/", fields)
+            let stranger = try await Browser(like: site.browser).send("GET", "/", fields)
             #expect(stranger.text.contains("한 브라우저"))
         }
     }

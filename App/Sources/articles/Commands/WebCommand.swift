@@ -12,8 +12,9 @@ struct WebCommand: AsyncParsableCommand {
         commandName: "web",
         abstract: "Show the screens of the application in a browser of this computer, until SIGINT or SIGTERM.",
         discussion: """
-            It listens on 127.0.0.1 only, and prints a URL that one browser can open, once. The session is that of the \
-            other commands.
+            It listens on 127.0.0.1 only, and prints a URL that one browser can open, once. Its host is a random name \
+            under 'localhost', which the browser must resolve to this computer: Chromium, Firefox and curl do. The \
+            session is that of the other commands.
             """,
         examples: ["articles web", "articles web --development-name Grace"])
 
