@@ -33,7 +33,10 @@ import Testing
             _ = script.refused(number, generation: 0)
             _ = script.leased(identity)
             #expect(script.reread(stored) == ["intent ada g0"])
-            guard case .bundle(let recorded, _) = script.lastContent else { return Issue.record("no intent") }
+            guard case .bundle(let recorded, _) = script.lastContent else {
+                Issue.record("no intent")
+                return
+            }
             #expect(recorded.refreshIntent?.lease == identity)
             #expect(script.wrote() == ["call g0"])
             _ = script.respond(TokenRefreshError(.unavailable, reason: "no connection"))
