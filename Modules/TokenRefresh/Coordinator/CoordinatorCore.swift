@@ -14,6 +14,8 @@ struct CoordinatorCore {
     var subscribers: [Int: AsyncStream<SessionState>.Continuation] = [:]
     /// Watches a shared store for changes.
     var watcher: Task<Void, Never>?
+    /// Whether the store reports changes.
+    var isWatched = true
     /// The pause for which the engine is kept, and the wait for its end.
     var pause: (end: Duration, wait: Task<Void, Never>)?
     /// Whether ``EnginesAtWork`` keeps the engine.

@@ -75,7 +75,8 @@ extension TokenRefreshCoordinator {
     /// - Returns: The wait for an earlier end of the pause, which is to be cancelled once the lock is free.
     private func keepWhileAtWork(_ core: inout CoordinatorCore, _ now: Instant) -> Task<Void, Never>? {
         let isAtWork = !core.machine.isIdle
-        let pauseEnd = EnginesAtWork.isFull && !isAtWork ? nil : core.machine.pauseEnd(at: now.uptime)
+        var pauseEnd = core.machine.pauseEnd(at: now.uptime)
+        if pauseEnd != nil, !isAtWork, EnginesAtWork.isFull { pauseEnd = nil }
         if core.isKept != (isAtWork || pauseEnd != nil) {
             core.isKept.toggle()
             if core.isKept { EnginesAtWork.insert(self) } else { EnginesAtWork.remove(self) }
@@ -176,8 +177,9 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// The pauses between checks of a store that cannot report changes.
-    static let polling = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(1))
+    /// The pauses between checks of a store that cannot report changes. They stay short: a sign-out elsewhere is noticed
+    /// within seconds (G5, G25).
+    static let polling = Backoff(base: .seconds(1), limit: .seconds(4), floor: .seconds(1))
 
     /// Observes the changes of a shared store, from the first request on. A stream that has ended is opened again after
     /// a pause, and the store is checked: its folder may be on a disk that was mounted since, or on a network.
@@ -189,14 +191,34 @@ extension TokenRefreshCoordinator {
                 var endings = 0
                 while !Task.isCancelled {
                     let start = clock.uptime
+                    let lasting = endings > 1 ? self?.wait(forWatchSince: start) : nil
                     for await _ in shared.changes { self?.send(.storeChanged) }
+                    lasting?.cancel()
                     endings = clock.uptime - start < Self.polling.limit ? endings + 1 : 1
+                    // One stream ends where a disk is mounted; two in a row mean that the store cannot watch.
+                    if endings > 1 { self?.note(isWatched: false) }
                     let pause = Self.polling.delay(afterFailures: endings)
                     guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
                     self?.send(.storeChanged)
                 }
             }
         }
+    }
+
+    /// A stream that lasts shows that the store can report changes again.
+    private func wait(forWatchSince start: Duration) -> Task<Void, Never> {
+        Task.detached(priority: Self.priority) { [weak self, clock] in
+            guard (try? await clock.sleep(until: start + Self.polling.limit)) != nil else { return }
+            self?.note(isWatched: true)
+        }
+    }
+
+    private func note(isWatched: Bool) {
+        let isNew = core.withLock { core in
+            defer { core.isWatched = isWatched }
+            return core.isWatched != isWatched
+        }
+        if isNew, !isWatched { observer?(.storeNotWatched(pause: Self.polling.limit)) }
     }
 
     // MARK: The server

@@ -170,7 +170,13 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     // MARK: Work under way
 
     /// The current status of the session, for a support screen or a status command (G24).
-    public var status: SessionStatus { core.withLock { $0.machine.status } }
+    public var status: SessionStatus {
+        core.withLock { core in
+            var status = core.machine.status
+            status.isWatched = core.isWatched
+            return status
+        }
+    }
 
     /// Waits until no work is under way: no refresh, no write to the store, no revocation. A program calls it before it
     /// exits, so that a refresh in the background is not lost (G12).

@@ -271,6 +271,7 @@ import Testing
     private struct SilentStore: SharedTokenStore {
         let base: RecordingTokenStore
         let streams = Locked(0)
+        let isSilent = Locked(true)
 
         func read() async throws -> StoredSession { await base.read() }
 
@@ -286,7 +287,7 @@ import Testing
 
         var changes: AsyncStream<Void> {
             streams.withLock { $0 += 1 }
-            return AsyncStream { $0.finish() }
+            return isSilent.withLock { $0 } ? AsyncStream { $0.finish() } : base.changes
         }
     }
 
@@ -309,10 +310,30 @@ import Testing
         #expect(store.streams.withLock { $0 } >= 2, "the stream is opened again")
     }
 
-    @Test func `The pauses between the checks of a store that cannot report changes grow to a minute`() {
+    @Test func `The pauses between the checks of a store that cannot report changes stay under five seconds`() {
         for failures in 1...100 {
             let pause = TokenRefreshCoordinator.polling.delay(afterFailures: failures)
-            #expect(pause >= .seconds(1) && pause <= .seconds(60))
+            #expect(pause >= .seconds(1) && pause < .seconds(5))
+        }
+    }
+
+    @Test func `The status and an event say that a store cannot report changes, as long as it cannot`() async throws {
+        let (store, clock) = (SilentStore(base: RecordingTokenStore(holding: .fixture())), ManualTimeSource())
+        let log = EventLog()
+        let engine = TokenRefreshCoordinator(
+            store: store, handler: ScriptedRefreshHandler(), clock: clock, observer: { log.append($0) })
+        try await engine.restore()
+        #expect(engine.status.isWatched)
+        try await until {
+            clock.advance(by: .milliseconds(100))
+            return !engine.status.isWatched
+        }
+        #expect(log.count("storeNotWatched") >= 1 && store.streams.withLock { $0 } >= 2)
+
+        store.isSilent.withLock { $0 = false }
+        try await until {
+            clock.advance(by: .seconds(1))
+            return engine.status.isWatched
         }
     }
 }
