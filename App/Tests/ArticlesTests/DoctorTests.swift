@@ -52,6 +52,69 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", "state"])
+    func `a home whose disk is not mounted is unavailable, to doctor and status, and is not signed out`(
+        name: String
+    ) async throws {
+        try await DevBackend.withServer { backend in
+            let (link, state) = (home.location("linked"), home.location("linked/\(name)"))
+            if name.isEmpty {
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/nowhere")
+            } else {
+                try FileManager.default.createDirectory(atPath: link, withIntermediateDirectories: false)
+                try FileManager.default.createSymbolicLink(atPath: state, withDestinationPath: "/nowhere")
+            }
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let environment = ["XDG_STATE_HOME": state + "/deeper"]
+            let (exit, checks) = try await doctor(base, environment)
+            #expect(exit != 0 && checks["store"]?.status == "failure")
+            #expect(checks["store"]?.text.contains("could not follow the symbolic link") == true, "\(checks)")
+            for command in ["status", "list", "logout"] {
+                let run = try await home.run([command] + base, environment)
+                #expect(run.status != 0, "\(command): \(run.allOutput)")
+                #expect(!run.allOutput.contains("not signed in"), "\(command): \(run.allOutput)")
+            }
+        }
+    }
+
+    #if os(Linux)
+    /// Whether this process can mount a disk in a namespace.
+    private static var canMount: Bool {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("CapEff:") } ?? ""
+        return (UInt64(line.split(separator: "\t").last ?? "", radix: 16) ?? 0) >> 21 & 1 == 1
+            && access("/usr/bin/unshare", X_OK) == 0
+    }
+
+    @Test(
+        .enabled(if: canMount, "needs CAP_SYS_ADMIN and unshare(1)"),
+        arguments: [
+            (#"dd if=/dev/zero of="$0/full" bs=1k 2>/dev/null; true"#, "is full"),
+            (#"mount -o remount,ro "$0""#, "is mounted read-only"),
+        ]
+    )
+    func `a full or read-only disk is not called writable`(change: String, words: String) async throws {
+        let disk = home.location("disk")
+        try FileManager.default.createDirectory(atPath: disk + "/articles/tokens", withIntermediateDirectories: true)
+        let script = """
+            mount -t tmpfs -o size=64k,mode=700 none "$0" && mkdir -p -m 700 "$0/articles/tokens" && \(change) &&
+                exec "$@"
+            """
+        let program = SpawnedProgram.executable("articles").path
+        let arguments = [
+            "-m", "/bin/sh", "-c", script, disk, program, "doctor", "--json", "--base-url", "http://127.0.0.1:1",
+        ]
+        let run = await
+            (try home.start(
+                arguments, ["XDG_STATE_HOME": disk], URL(fileURLWithPath: "/usr/bin/unshare"))).result
+        let checks = try #require(try run.object()["checks"] as? [[String: Any]], "\(run.allOutput)")
+        let store = checks.first { $0["name"] as? String == "store" }
+        #expect(store?["status"] as? String == "failure", "\(run.allOutput)")
+        #expect((store?["message"] as? String)?.contains(words) == true, "\(run.allOutput)")
+        #expect((store?["advice"] as? String)?.contains("chmod") == false)
+    }
+    #endif
+
     @Test func `an access token that the server refuses is not refreshed`() async throws {
         try await withSignedIn { base, backend in
             let before = try Data(contentsOf: home.tokenFile())

@@ -103,6 +103,36 @@ import Testing
         }
     }
 
+    @Test func `an export that was killed while it wrote is repeated, and leaves no second file`() async throws {
+        try await withSignedIn { base, _, file in
+            for left in [Data(), Data("articles-session 1 exp".utf8)] {
+                let part = file + ".part"
+                try left.write(to: URL(fileURLWithPath: part))
+                let open = try await home.run(["session", "export", file] + base)
+                #expect(open.status != 0, "other users can read it")
+                #expect(chmod(part, 0o600) == 0)
+                #expect(try await home.run(["session", "export", file] + base).status == 0)
+                #expect(!FileManager.default.fileExists(atPath: part))
+                #expect(try await home.run(["session", "import", file] + base).status == 0)
+            }
+        }
+    }
+
+    @Test func `a huge file is refused by its size`() async throws {
+        try await withSignedIn { base, _, file in
+            let path = try home.file("huge", Data("articles-session 1 moved    \n".utf8))
+            #expect(chmod(path, 0o600) == 0 && truncate(path, 3 << 30) == 0)
+            for command in ["import", "export"] {
+                // It has too little memory for the file.
+                let limited = ["-c", #"ulimit -v 3000000; exec "$0" "$@""#, SpawnedProgram.executable("articles").path]
+                let shell = URL(fileURLWithPath: "/bin/sh")
+                let run = await (try home.start(limited + ["session", command, path] + base, [:], shell)).result
+                #expect(run.status == (command == "import" ? 65 : 64), "\(run.errors)")
+            }
+            #expect(try await home.run(["list"] + base).status == 0)
+        }
+    }
+
     @Test func `a file is imported once`() async throws {
         try await withSignedIn { base, _, file in
             _ = try await home.run(["session", "export", file] + base)

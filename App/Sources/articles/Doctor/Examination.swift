@@ -71,14 +71,42 @@ struct Examination {
                     ? .ok("store", message)
                     : .failure("store", "\(folder) cannot be created", "make \(parent) writable, or set --store-path"))
         }
-        guard FileManager.default.isWritableFile(atPath: folder) else {
-            return checks.append(.failure("store", "\(folder) is not writable", "run: chmod u+w \(folder)"))
-        }
+        if let problem = Self.problem(writingIn: folder) { return checks.append(problem) }
         // Takes the write lock, and leaves the content as it is.
         try await store.update { _ in nil }
         let mode = (try? FileManager.default.attributesOfItem(atPath: location))?[.posixPermissions] as? Int
         let facts = mode.map { "readable, writable, mode \(String($0, radix: 8))" } ?? "writable, nothing stored"
         checks.append(.ok("store", "\(location) (\(facts))"))
+    }
+
+    /// Writes as much as a session has into a file that is removed at once: a full disk, and one that is mounted
+    /// read-only, have folders with every right.
+    static func problem(writingIn folder: String) -> Check? {
+        let path = folder + "/.doctor-\(UUID().uuidString)"
+        let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        var problem = number < 0 ? errno : 0
+        if number >= 0 {
+            unlink(path)
+            let bytes = [UInt8](repeating: 0, count: 16_384)
+            var written = 0
+            while problem == 0, written < bytes.count {
+                let count = bytes[written...].withUnsafeBytes { write(number, $0.baseAddress, $0.count) }
+                if count < 0 { problem = errno } else { written += count }
+            }
+            if problem == 0, fsync(number) != 0 { problem = errno }
+            close(number)
+        }
+        switch problem {
+        case 0: return nil
+        case ENOSPC, EDQUOT: return .failure("store", "the disk of \(folder) is full", "remove files from it")
+        case EROFS:
+            return .failure(
+                "store", "\(folder) is on a disk that is mounted read-only", "mount it writable, or set --store-path")
+        case EACCES, EPERM: return .failure("store", "\(folder) is not writable", "run: chmod u+w \(folder)")
+        default:
+            let text = String(cString: strerror(problem))
+            return .failure("store", "\(folder) cannot be written: \(text)", "check its disk")
+        }
     }
 
     private func existingParent(of path: String) -> String {

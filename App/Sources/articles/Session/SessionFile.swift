@@ -29,7 +29,10 @@ final class SessionFile {
     static let title = "articles-session 1 "
     static let stateLength = 9
 
-    private let path: String
+    private var path: String
+    /// The name that the file gets when it holds a whole session. Until then an export that is killed leaves another
+    /// name, which the next one uses.
+    private var finalPath: String?
     private let handle: FileHandle
     private(set) var state: State
 
@@ -45,10 +48,7 @@ final class SessionFile {
     ///
     /// - Throws: ``Failure`` when there is another file, or it cannot be created.
     static func create(_ path: String, continuing stored: StoredSession) throws -> SessionFile {
-        let number = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard number >= 0 else {
-            let problem = errno
-            guard problem == EEXIST else { throw failure("cannot be created", problem, path, .output) }
+        if try status(of: path) != nil {
             if let file = try? opened(path), file.state == .exporting, let data = try? file.data(), !data.isEmpty {
                 try file.checkIsPrivate()
                 // Without a whole session the export was killed while it was written.
@@ -57,11 +57,28 @@ final class SessionFile {
             }
             throw Failure("\(path) exists already; name another file", .usage)
         }
+        let part = partName(of: path)
+        let number = Foundation.open(part, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw failure("cannot be created", errno, path, .output) }
+        let file = SessionFile(part, FileHandle(fileDescriptor: number, closeOnDealloc: true), .exporting)
+        file.finalPath = path
         // The umask can remove rights only; these two are needed to continue.
         fchmod(number, 0o600)
-        let file = SessionFile(path, FileHandle(fileDescriptor: number, closeOnDealloc: true), .exporting)
+        guard try file.attributes()[.type] as? FileAttributeType == .typeRegular else {
+            throw Failure("\(part) is not a regular file; remove it", .output)
+        }
+        try file.checkIsPrivate()
         try file.lock()
         return file
+    }
+
+    private static func partName(of path: String) -> String { path + ".part" }
+
+    private static func status(of path: String) throws -> stat? {
+        var status = stat()
+        if lstat(path, &status) == 0 { return status }
+        guard errno == ENOENT else { throw failure("cannot be created", errno, path, .output) }
+        return nil
     }
 
     /// Writes the session durably, as one that is still in its store.
@@ -72,9 +89,24 @@ final class SessionFile {
             try handle.truncate(atOffset: 0)
             try handle.seek(toOffset: 0)
             try handle.write(contentsOf: Self.text(of: session, .exporting))
-            try synchronize()
+            try handle.synchronize()
         }
+        try takeFinalName()
+        try attempt("cannot be written") { try synchronize() }
         state = .exporting
+    }
+
+    /// Gives the file its name, unless another file has got it meanwhile.
+    private func takeFinalName() throws {
+        guard let name = finalPath else { return }
+        if link(path, name) != 0 {
+            guard errno != EEXIST else { throw Failure("\(name) exists already; name another file", .usage) }
+            // Some file systems have no second names.
+            guard rename(path, name) == 0 else { throw Self.failure("cannot be created", errno, name, .output) }
+        } else {
+            unlink(path)
+        }
+        (path, finalPath) = (name, nil)
     }
 
     // MARK: Import
@@ -166,7 +198,13 @@ final class SessionFile {
     /// - Returns: Whether it is removed.
     @discardableResult
     func remove() -> Bool {
-        unlink(path) == 0 && Self.synchronizeFolder(of: path)
+        // An export that was killed as it gave the file its name has left it a second one.
+        if let mine = try? Self.status(of: path), let part = try? Self.status(of: Self.partName(of: path)),
+            mine.st_ino == part.st_ino, mine.st_dev == part.st_dev
+        {
+            unlink(Self.partName(of: path))
+        }
+        return unlink(path) == 0 && Self.synchronizeFolder(of: path)
     }
 }
 
@@ -174,6 +212,10 @@ final class SessionFile {
 extension SessionFile {
     private func data() throws -> Data {
         try attempt("cannot be read") {
+            // A large file is refused before any of it is read.
+            guard try handle.seekToEnd() <= Self.sizeLimit else {
+                throw Failure("\(path) is not a file of 'articles session export'", .unusableInput)
+            }
             try handle.seek(toOffset: 0)
             let data = try handle.read(upToCount: Self.sizeLimit + 1) ?? Data()
             guard data.count <= Self.sizeLimit else {
@@ -185,8 +227,9 @@ extension SessionFile {
 
     /// Locks the file, and checks that it still has its name: another process may have imported and removed it.
     private func lock() throws {
-        guard flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0,
-            try FileManager.default.contents(atPath: path) == data()
+        var (mine, now) = (stat(), stat())
+        guard flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0, fstat(handle.fileDescriptor, &mine) == 0,
+            lstat(path, &now) == 0, mine.st_dev == now.st_dev, mine.st_ino == now.st_ino
         else { throw Failure("another process is using \(path); wait until it has ended", .tryLater) }
     }
 

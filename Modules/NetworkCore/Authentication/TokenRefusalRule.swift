@@ -1,0 +1,66 @@
+/// Which responses with a status of ``AuthenticationPolicy/expiredStatuses`` refuse the access token.
+///
+/// After a response that does not, no token is refreshed and the call fails with code `unacceptableStatus`: a 401 can
+/// also mean a wrong password, or that the user may not do this.
+public struct TokenRefusalRule: Sendable {
+    private let isRefusal: @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool
+
+    /// The codes that refuse the access token itself.
+    let invalidTokenCodes: Set<String>
+
+    private init(
+        invalidTokenCodes: Set<String> = [],
+        _ isRefusal: @escaping @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool
+    ) {
+        self.invalidTokenCodes = invalidTokenCodes
+        self.isRefusal = isRefusal
+    }
+
+    /// Every response, unless its `Bearer` challenges name only errors that a new token does not remove:
+    /// `insufficient_scope` or `invalid_request` (RFC 6750 §3.1).
+    public static let anyCode = TokenRefusalRule { head, _ in !head.saysBearerTokenIsNotTheReason }
+
+    /// As ``anyCode``, without responses whose error has one of these codes.
+    ///
+    /// - Parameter codes: The codes, such as `WRONG_PASSWORD`. Case is ignored.
+    /// - Returns: The rule.
+    public static func exceptCodes(_ codes: Set<String>) -> TokenRefusalRule {
+        TokenRefusalRule { head, envelope in
+            guard let code = envelope?.code, codes.contains(where: { $0.equalsIgnoringASCIICase(code) }) else {
+                return anyCode.isRefusal(head, envelope)
+            }
+            return false
+        }
+    }
+
+    /// Only responses whose error has one of these codes, or with a `Bearer` challenge whose error is `invalid_token`
+    /// (RFC 6750 §3.1).
+    ///
+    /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too.
+    ///
+    /// - Parameter codes: The codes. Case is ignored.
+    /// - Returns: The rule.
+    public static func codes(
+        _ codes: Set<String> = AuthenticationPolicy.defaultInvalidTokenCodes
+    ) -> TokenRefusalRule {
+        TokenRefusalRule(invalidTokenCodes: codes) { head, envelope in
+            let isListed = envelope?.code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }
+            return isListed == true || head.saysBearerTokenIsInvalid
+        }
+    }
+
+    /// Responses for which a predicate holds.
+    ///
+    /// - Parameter isRefusal: Is called with the head of the response, and the error in its body; `nil` if there is
+    ///   none. It is called on any thread, and must not block.
+    /// - Returns: The rule.
+    public static func when(
+        _ isRefusal: @escaping @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool
+    ) -> TokenRefusalRule {
+        TokenRefusalRule(isRefusal)
+    }
+
+    func matches(_ failure: NetworkError) -> Bool {
+        failure.response.map { isRefusal($0, failure.envelope) } ?? false
+    }
+}
