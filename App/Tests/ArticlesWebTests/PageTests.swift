@@ -152,6 +152,20 @@ import Testing
         }
     }
 
+    @Test func `a form that is sent twice publishes one article`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            let editor = try await site.browser.open("/compose").text
+            let form = try #require(editor.firstMatch(of: /name="draft" value="([0-9A-F-]+)"/)).1
+            let fields = ["title": "Once", "text": "Text", "draft": String(form)]
+            for _ in 0..<2 { _ = try await site.browser.submit("/compose/publish", fields) }
+            let titles = try await site.graph.articles.page(limit: 10).items.map(\.title)
+            #expect(titles.filter { $0 == "Once" }.count == 1)
+            let next = try await site.browser.open("/compose").text
+            #expect(!next.contains(form) && next.contains("name=\"draft\""))
+        }
+    }
+
     @Test func `a draft that could not be published is kept`() async throws {
         try await Website.with { site in
             try await site.signIn()

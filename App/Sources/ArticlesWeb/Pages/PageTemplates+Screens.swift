@@ -167,6 +167,7 @@ extension PageTemplates {
         <h1>{{t.newArticle}}</h1>
         <form id="compose" class="stack" method="post" action="/compose/publish" data-draft="/compose/draft">
         {{>form-token}}
+        <input type="hidden" name="draft" value="{{form}}">
         <div class="field"><label for="title">{{t.title}}</label>
         <input id="title" name="title" value="{{title}}" required pattern=".*\S.*" autocomplete="off"></div>
         <div class="field"><label for="text">{{t.text}}</label>

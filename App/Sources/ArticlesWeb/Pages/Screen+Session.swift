@@ -95,6 +95,7 @@ extension Screen {
     }
 
     private struct Composing {
+        let form: String
         let title: String
         let text: String
         let isPublishing: Bool
@@ -105,7 +106,8 @@ extension Screen {
     @MainActor
     static func compose(_ compose: ComposeModel, _ strings: Strings) -> Screen {
         let content = Composing(
-            title: compose.draft.title, text: compose.draft.content, isPublishing: compose.phase == .loading,
+            form: compose.form, title: compose.draft.title, text: compose.draft.content,
+            isPublishing: compose.phase == .loading,
             error: compose.phase.error.map(strings.message))
         return Screen(
             template: "compose", regions: ["compose-state": "compose-state"], title: strings(.newArticle),
