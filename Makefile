@@ -8,7 +8,8 @@ RUN_PACKAGES := libsqlite3-dev libturbojpeg0-dev libpng-dev
 PACKAGES_Storage := gnome-keyring dbus libsecret-1-0
 PACKAGES_PostgreSQLStorage := libpq-dev postgresql pgbouncer
 PACKAGES_Imaging := libturbojpeg0-dev libpng-dev
-TEST_PACKAGES := $(sort $(RUN_PACKAGES) $(PACKAGES_Storage) $(PACKAGES_PostgreSQLStorage))
+PACKAGES_App := python3-venv zsh fish
+TEST_PACKAGES := $(sort $(RUN_PACKAGES) $(PACKAGES_App) $(PACKAGES_Storage) $(PACKAGES_PostgreSQLStorage))
 
 # The traits that modules need on Linux.
 ifeq ($(shell uname -s),Linux)
@@ -134,8 +135,9 @@ endurance: setup-run ## Run S13, S14, S15 and S20 for long: make endurance MINUT
 		--provider App/Tests/Endurance/provider/start
 
 .PHONY: test-provider
-test-provider: setup-run ## Run the OAuth 2 flows against a real provider, from PyPI: sign-in, refresh, revocation
-	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test --package-path App --filter '^ProviderTests\.'
+test-provider: setup-run ## Run the OAuth 2 flows against a real provider, and Schemathesis against our server: both from PyPI
+	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test --package-path App \
+		--filter '^(ProviderTests|DevBackendTests\.ConformanceTests)(\.|/)'
 
 .PHONY: bench-imaging
 bench-imaging: ## Measure what fitting a photo of 12 megapixels costs beside the codec, as a ratio
@@ -178,7 +180,7 @@ ci: lint boundaries typecheck-apple test ## Run everything that has to pass befo
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf .build .build-* App/.build App/Tests/Endurance/provider/.build Tests/Consumers/.build \
+	rm -rf .build .build-* App/.build Tests/Consumers/.build \
 		Tests/Consumers/CollidingNames/.build
 
 .PHONY: setup-run setup-test

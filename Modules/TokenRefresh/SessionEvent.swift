@@ -26,9 +26,13 @@ public enum SessionEvent: Sendable {
     /// A call of the refresh handler did not end when it was cancelled, and was abandoned (G8).
     case callAbandoned(session: SessionID, generation: Int)
 
-    /// The store could not be read or written. The content is kept in memory and written again, after the engine is
-    /// deallocated for ten minutes at most.
+    /// The store could not be read or written. The content is kept in memory and written again, also after the
+    /// application has released the engine.
     case storeFailed(TokenStoreError)
+
+    /// The store cannot report the changes of other processes now, as where the system's limit of watches is reached. It
+    /// is checked after each `pause`, or sooner.
+    case storeNotWatched(pause: Duration)
 
     /// A session started, or was found in the store.
     case signedIn(session: SessionID)

@@ -30,6 +30,10 @@ public struct SessionStatus: Sendable, Hashable {
     /// The last failure of the store. `nil`: its last operation succeeded.
     public internal(set) var storeFailure: TokenStoreError?
 
+    /// Whether the store reports the changes of other processes at once. `false`: it cannot now, as where the system's
+    /// limit of watches is reached, and is checked every few seconds.
+    public internal(set) var isWatched = true
+
     /// The reason of the last ending that this process has seen, its own or another process's. `nil`: none.
     public internal(set) var lastEnding: SignOutReason?
 }

@@ -124,6 +124,11 @@ public struct RequestBody: Sendable {
         if case .body(let body) = content { body.isReplayable } else { true }
     }
 
+    /// The parts of the body, where it is a form of parts.
+    var form: MultipartForm? {
+        if case .multipart(let form) = content { form } else { nil }
+    }
+
     /// Whether there is no body.
     public var isEmpty: Bool {
         if case .none = content { true } else { false }

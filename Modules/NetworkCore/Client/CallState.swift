@@ -6,9 +6,9 @@ import Foundation
 struct CallState: Sendable {
     let id = UUID.ofCall()
     let endpoint: HTTPRequestHead
-    /// What the endpoint describes, and what is sent.
-    let description: RequestBody
+    /// What is sent, and its parts, where it is a form of parts.
     let body: HTTPBody
+    let form: MultipartForm?
     let requiresAuthentication: Bool
     let isIdempotent: Bool
     let purpose: HTTPTransportRequest.Purpose
@@ -16,10 +16,13 @@ struct CallState: Sendable {
     let acceptedStatuses: HTTPStatusSet
     let redirects: RedirectRule
     let idleTimeout: Duration
-    /// When the head of the response must be there, on the clock's uptime.
+    /// When the body of the response must be there, or its head where the body is read as it arrives, on the clock's
+    /// uptime.
     let deadline: Duration?
-    /// When the body must be there, where the caller has set a deadline for this call.
-    let deadlineOfBody: Duration?
+    /// Whether the deadline is that of the body.
+    let endsWithBody: Bool
+    /// Whether the deadline is the caller's or the endpoint's. An exchange that several calls share has that of one.
+    let hasOwnDeadline: Bool
     let options: RequestOptions
     /// The client's, then those of the options.
     let interceptors: [any RequestInterceptor]
@@ -68,22 +71,26 @@ struct CallState: Sendable {
     /// because what such a response shows is for this session.
     var exchangeContext: RequestContext {
         var context = context
+        context.message = message
         guard let authentication, requiresAuthentication else { return context }
         context.session = authentication.session
-        context.tokens = authentication.secrets.filter { $0.utf8.count >= Redaction.minimumSecretLength }
+        // A cache looks for them in other fields: one that may be there by accident is not named.
+        context.tokens = authentication.secrets.filter(\.isUnmistakable)
         return context
     }
 
     /// The time left until the deadline, from an instant of the clock's uptime.
     func timeLeft(at uptime: Duration) -> Duration? { deadline.map { $0 - uptime } }
 
-    /// What may be shown of the last request to observers.
-    var summary: RequestSummary { RequestSummary(head, redactionOfURL) }
+    /// What the call has to send.
+    private var message: CallMessage {
+        CallMessage(head: endpoint, body: body, form: form, isRedirected: isRedirected)
+    }
 
-    /// What may be shown of a URL to observers. The target of a redirect may quote any secret of the call.
-    private var redactionOfURL: Redaction {
-        if isRedirected { return redaction }
-        return secretsOfPath.isEmpty ? .standard : Redaction(secrets: secretsOfPath, minimumLength: 1)
+    /// What may be shown of the last request to observers. The target of a redirect may quote any secret of the call.
+    var summary: RequestSummary {
+        if isRedirected { return RequestSummary(head, redaction, of: message) }
+        return RequestSummary(head, secretsOfPath.isEmpty ? .standard : Redaction(secrets: secretsOfPath))
     }
 
     /// Converts any error of an attempt to an error of the call, with the last request, the attempt and the elapsed
@@ -95,34 +102,19 @@ struct CallState: Sendable {
         guard !failure.isOfCall else { return failure }
         let redaction = redaction
         failure = failure.redacted(by: redaction)
-        failure.request = RequestSummary(head, redaction)
+        failure.request = RequestSummary(head, redaction, of: message)
         failure.attempt = attempt
         failure.elapsed = clock.uptime - startedAt
         failure.isOfCall = true
         return failure
     }
 
-    /// The secrets that the call carried, in any attempt. It is made when a call fails.
+    /// Without the secrets that the call carried, in any attempt. It is made when a call fails.
     private var redaction: Redaction {
-        var secrets = (authentication?.secrets ?? []) + description.secrets
-        secrets += Redaction.secrets(in: endpoint)
-        if head != endpoint { secrets += Redaction.secrets(in: head) }
-        secrets += Redaction.secrets(in: body.data, contentType: endpoint.headers["Content-Type"])
-        secrets.removeAll { $0.utf8.count < Redaction.minimumSecretLength }
-        return Redaction(secrets: secretsOfPath + secrets, minimumLength: 1)
-    }
-}
-
-extension RequestBody {
-    /// The text fields of a form of parts whose names denote a secret. Other bodies are searched as they are sent.
-    fileprivate var secrets: [String] {
-        guard case .multipart(let form) = content else { return [] }
-        return form.parts.compactMap { part in
-            guard part.filename == nil, Redaction.isSensitive(part.name), case .data(let data) = part.content else {
-                return nil
-            }
-            return String(decoding: data.prefix(64 * 1_024), as: UTF8.self)
-        }
+        var carried = CarriedSecrets(secretsOfPath + (authentication?.secrets ?? []))
+        carried.add(message)
+        if head != endpoint { carried.add(head) }
+        return Redaction(carried)
     }
 }
 

@@ -95,6 +95,7 @@ extension RequestLoop {
             body: call.keepsBody ? call.body : .none,
             idleTimeout: call.idleTimeout,
             timeToHead: timeToHead,
+            timeToEnd: call.endsWithBody ? timeToHead : nil,
             isIdempotent: call.isIdempotent,
             purpose: call.purpose,
             context: call.exchangeContext,

@@ -30,7 +30,7 @@ struct RequestLoop: Sendable {
     ) async throws -> Response {
         try await run(endpoint, options, authentication, purpose: .call) { response, call in
             let limit = configuration.maximumResponseSize
-            let body = try await collect(response, of: call, limit: limit, until: call.deadlineOfBody)
+            let body = try await collect(response, of: call, limit: limit, until: call.deadline)
             let whole = HTTPResponse(head: response.head, body: body)
             return (try read(whole, as: endpoint), bytes: body.count)
         }
@@ -151,8 +151,8 @@ struct RequestLoop: Sendable {
             let ownDeadline = options.deadline ?? endpoint.deadline
             return CallState(
                 endpoint: head,
-                description: endpoint.body,
                 body: body,
+                form: endpoint.body.form,
                 requiresAuthentication: endpoint.requiresAuthentication,
                 isIdempotent: endpoint.isIdempotent,
                 purpose: endpoint.purpose ?? purpose,
@@ -161,7 +161,8 @@ struct RequestLoop: Sendable {
                 redirects: endpoint.redirects ?? .standard(for: head.method, carriesToken: carriesToken),
                 idleTimeout: idleTimeout,
                 deadline: (ownDeadline ?? standard).map { startedAt + $0 },
-                deadlineOfBody: ownDeadline.map { startedAt + $0 },
+                endsWithBody: purpose == .call,
+                hasOwnDeadline: ownDeadline != nil,
                 options: options,
                 interceptors: options.interceptors.isEmpty ? interceptors : interceptors + options.interceptors,
                 secretsOfPath: endpoint.path.secrets,

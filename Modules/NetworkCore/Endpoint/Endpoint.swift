@@ -48,8 +48,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
     public var timeout: Duration?
 
     /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to the
-    /// end of the response's body, or to its head where the body is read as it arrives. `nil`: the configuration's,
-    /// which is to the head.
+    /// end of the response's body, or to its head where the body is read as it arrives. `nil`: the configuration's.
     public var deadline: Duration?
 
     /// The statuses that count as success. `nil`: the configuration's.

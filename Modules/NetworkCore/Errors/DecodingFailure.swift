@@ -23,40 +23,61 @@ public struct DecodingFailure: Error, Sendable, Hashable {
     /// The type that was expected, if the decoder names it.
     public let expected: String?
 
+    /// The parts of the path: indices, names that a type declares, and names that come from the response.
+    private enum Part: Hashable {
+        case index(Int)
+        case declared(String)
+        case received(String)
+    }
+
+    private let parts: [Part]
+
     init(_ error: DecodingError) {
         switch error {
         case .keyNotFound(let key, let context):
-            self.init(.keyNotFound, path: context.codingPath + [key], expected: nil)
+            self.init(.keyNotFound, parts: (context.codingPath + [key]).map(Self.part), expected: nil)
         case .valueNotFound(let type, let context):
-            self.init(.valueNotFound, path: context.codingPath, expected: "\(type)")
+            self.init(.valueNotFound, parts: context.codingPath.map(Self.part), expected: "\(type)")
         case .typeMismatch(let type, let context):
-            self.init(.typeMismatch, path: context.codingPath, expected: "\(type)")
+            self.init(.typeMismatch, parts: context.codingPath.map(Self.part), expected: "\(type)")
         case .dataCorrupted(let context):
-            self.init(.dataCorrupted, path: context.codingPath, expected: nil)
+            self.init(.dataCorrupted, parts: context.codingPath.map(Self.part), expected: nil)
         @unknown default:
-            self.init(.dataCorrupted, path: [], expected: nil)
+            self.init(.dataCorrupted, parts: [], expected: nil)
         }
     }
 
-    private init(_ kind: Kind, path: String, expected: String?) {
-        (self.kind, self.path, self.expected) = (kind, path, expected)
-    }
-
-    /// The failure without secrets in its path: the keys of a dictionary are the server's.
+    /// The failure without secrets in its path: the keys of a dictionary are the server's, and are of a response as any text.
     func redacted(by redaction: Redaction) -> DecodingFailure {
-        DecodingFailure(kind, path: path.redacted(by: redaction), expected: expected)
-    }
-
-    private init(_ kind: Kind, path: [any CodingKey], expected: String?) {
-        self.kind = kind
-        self.expected = expected
-        self.path = path.reduce(into: "") { text, key in
-            if let index = key.intValue {
-                text += "[\(index)]"
+        let shown = parts.map { part in
+            if case .received(let name) = part {
+                Part.received(redaction.responseText(name, limit: Self.maximumName))
             } else {
-                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+                part
             }
         }
+        return DecodingFailure(kind, parts: shown, expected: expected)
+    }
+
+    /// The most bytes of a name that comes from the response.
+    private static let maximumName = 256
+
+    private init(_ kind: Kind, parts: [Part], expected: String?) {
+        (self.kind, self.parts, self.expected) = (kind, parts, expected)
+        path = parts.reduce(into: "") { text, part in
+            switch part {
+            case .index(let index): text += "[\(index)]"
+            case .declared(let name), .received(let name): text += text.isEmpty ? name : ".\(name)"
+            }
+        }
+    }
+
+    /// A case of an enumeration is written in the program. A dictionary makes its keys of what it reads.
+    private static func part(_ key: any CodingKey) -> Part {
+        if let index = key.intValue { return .index(index) }
+        let mirror = Mirror(reflecting: key)
+        let isDeclared = mirror.displayStyle == .enum && mirror.children.isEmpty
+        return isDeclared ? .declared(key.stringValue) : .received(key.stringValue)
     }
 }
 

@@ -37,6 +37,7 @@ extension NetworkError: RedactedDescription {
 
     private var details: [String] {
         var details: [String] = []
+        if let fingerprint { details.append(fingerprint) }
         if let requestID { details.append("request \(requestID.abbreviated)") }
         if attempt > 1 { details.append("attempt \(attempt)") }
         if let elapsed { details.append(elapsed.inWords) }
@@ -81,8 +82,8 @@ public struct RequestSummary: Sendable, Hashable, CustomStringConvertible {
         self.url = Redaction.standard.url(url)
     }
 
-    init(_ request: HTTPRequestHead, _ redaction: Redaction = .standard) {
-        self.init(method: request.method, shown: redaction.url(request.url))
+    init(_ request: HTTPRequestHead, _ redaction: Redaction = .standard, of message: CallMessage? = nil) {
+        self.init(method: request.method, shown: redaction.url(request.url, of: message))
     }
 
     init(method: HTTPMethod, shown url: String) {

@@ -33,6 +33,12 @@ public struct NetworkError: Error, Sendable {
     /// could not be read. No description shows it; see ``decode(_:)``.
     public internal(set) var body: Data?
 
+    /// The length of the whole body in bytes.
+    var bodyLength = 0
+
+    /// Media type, length and digest of a body without an error that could be read.
+    var fingerprint: String?
+
     /// Reads ``body``.
     var format: (any ResponseFormat)?
 
@@ -140,6 +146,7 @@ extension NetworkError {
     func with(_ response: HTTPResponse, readBy format: any ResponseFormat) -> NetworkError {
         var copy = self
         copy.body = response.body.isEmpty ? nil : response.body.prefix(Self.maximumBodyLength)
+        copy.bodyLength = response.body.count
         copy.format = format
         return copy
     }
@@ -154,7 +161,7 @@ extension NetworkError {
             retryAfter: retryAfter,
             cause: self
         )
-        (failure.body, failure.format) = (body, format)
+        (failure.body, failure.bodyLength, failure.format) = (body, bodyLength, format)
         return failure
     }
 }
@@ -176,23 +183,18 @@ extension NetworkError {
         return try (format ?? .json).error(type, from: HTTPResponse(head: head, body: body ?? Data()))
     }
 
-    /// The error without secrets in what its description shows.
+    /// The error without secrets in what it shows. Of the response, there are the texts of a known format, in which secrets
+    /// were searched for, and codes and identifiers; of a body without them its media type, length and fingerprint.
     func redacted(by redaction: Redaction) -> NetworkError {
-        func clean(_ text: String?) -> String? { text?.redacted(by: redaction) }
+        func text(_ text: String?) -> String? { text?.redacted(by: redaction) }
         var copy = self
-        copy.reason = clean(reason)
-        if let id = response?.headers["X-Request-ID"], case let shown = redaction.quoted(id, byShape: false),
-            shown != id
-        {
-            copy.response = response?.withRequestID(shown)
-        }
+        copy.reason = text(reason)
+        copy.response = response?.redacted(by: redaction)
         if let envelope {
-            copy.envelope?.code = clean(envelope.code)
-            copy.envelope?.message = clean(envelope.message)
-            copy.envelope?.requestId = envelope.requestId.map { redaction.quoted($0, limit: 4_096, byShape: false) }
-            copy.envelope?.errors = envelope.errors.prefix(Self.maximumDetails).map { detail in
-                ErrorDetail(field: clean(detail.field), code: clean(detail.code), message: clean(detail.message))
-            }
+            copy.envelope = envelope.redacted(by: redaction, maximumDetails: Self.maximumDetails)
+        } else if let body, fingerprint == nil {
+            copy.fingerprint = redaction.fingerprint(
+                of: body, length: bodyLength, contentType: response?.headers.values(of: "Content-Type").first)
         }
         if let cause = cause as? DecodingFailure { copy.cause = cause.redacted(by: redaction) }
         if let cause = cause as? HTTPTransportError {
@@ -206,11 +208,32 @@ extension NetworkError {
     private static let maximumDetails = 32
 }
 
+extension ErrorEnvelope {
+    fileprivate func redacted(by redaction: Redaction, maximumDetails: Int) -> ErrorEnvelope {
+        func text(_ text: String?) -> String? {
+            text.map { redaction.responseText($0, limit: String.maximumTextLength) }
+        }
+        func code(_ code: String?) -> String? { code.map(redaction.code) }
+        return ErrorEnvelope(
+            code: code(self.code),
+            message: text(message),
+            errors: errors.prefix(maximumDetails).map { detail in
+                ErrorDetail(
+                    field: code(detail.field), code: code(detail.code), message: text(detail.message))
+            },
+            requestId: requestId.map(redaction.identifier))
+    }
+}
+
 extension HTTPResponseHead {
-    /// The head with another request id, the one field that descriptions show.
-    fileprivate func withRequestID(_ id: String) -> HTTPResponseHead {
+    /// The head with what descriptions show of it: the names of fields, and the request id.
+    fileprivate func redacted(by redaction: Redaction) -> HTTPResponseHead {
+        guard !redaction.isOfPublicCall else { return self }
         var headers = headers
-        headers["X-Request-ID"] = id
+        headers.removeAll { redaction.search($0.name) != $0.name }
+        if let id = headers["X-Request-ID"], case let shown = redaction.identifier(id), shown != id {
+            headers["X-Request-ID"] = shown
+        }
         return HTTPResponseHead(status: status, headers: headers, url: url)
     }
 }

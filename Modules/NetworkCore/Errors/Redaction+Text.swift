@@ -2,10 +2,14 @@ import Foundation
 
 // Secrets by value, in the forms in which a server quotes them, and by shape.
 extension Redaction {
+    /// The most characters of a server's identifier that are kept.
+    private static let maximumIdentifierLength = 128
+
     /// A text without the secrets of the call and without what has the shape of a secret: a JSON Web Token, and a run of
     /// at least 40 characters with capitals, small letters and digits that is not hexadecimal.
     ///
-    /// A secret is found as it is, percent-encoded, encoded as in a form, escaped as in JSON or HTML, and in base64.
+    /// A secret is found as it is, percent-encoded, encoded as in a form, escaped as in JSON, HTML or source code, in base64 at
+    /// any position, and in hexadecimal digits. Of a text with a word that contains a short secret the fingerprint is left.
     ///
     /// - Complexity: O(*n*) in the length of the text, for a given number of secrets.
     ///
@@ -14,32 +18,87 @@ extension Redaction {
     ///   - limit: The most bytes to keep. The text is cut where no part of a secret is left. `nil`: all.
     /// - Returns: The text, with a placeholder in place of each secret.
     package func text(_ text: String, limit: Int? = nil) -> String {
-        quoted(text, limit: limit, byShape: true)
+        search(text, limit: limit) ?? withheld(text)
     }
 
-    func quoted(_ text: String, limit: Int? = nil, byShape: Bool) -> String {
+    /// What may be shown of a text of the response, in a format that is known.
+    ///
+    /// - Parameters:
+    ///   - text: The text, without the escapes of its format.
+    ///   - limit: The most bytes to keep.
+    /// - Returns: The text without secrets; where secrets of the call are not known, its fingerprint.
+    func responseText(_ text: String, limit: Int? = nil) -> String {
+        isComplete ? self.text(text, limit: limit) : withheld(text)
+    }
+
+    /// What may be shown of a server's identifier of a request or of a trace. Where secrets of the call are not known, it must
+    /// look as one.
+    ///
+    /// - Parameter text: The identifier.
+    /// - Returns: The identifier without secrets, on one line and of bounded length, or its fingerprint.
+    package func identifier(_ text: String) -> String {
+        guard let shown = search(text, limit: String.maximumTextLength, byShape: false) else { return withheld(text) }
+        guard isComplete || shown.looksLikeCode || shown.looksLikeTrace else { return withheld(text) }
+        return shown.boundedLine(Self.maximumIdentifierLength)
+    }
+
+    /// What may be shown of a server's code, or of the name of a field. What does not look as one is a text of the response.
+    ///
+    /// A short secret stays where it is one of the words of the code: programs decide by it.
+    ///
+    /// - Parameter text: The code.
+    /// - Returns: The code without secrets, on one line and of bounded length, or its fingerprint.
+    package func code(_ text: String) -> String {
+        let shown =
+            text.looksLikeCode ? search(text, ofCode: true) : responseText(text, limit: String.maximumTextLength)
+        return (shown ?? withheld(text)).boundedLine(Self.maximumIdentifierLength)
+    }
+
+    private func withheld(_ text: String) -> String { "\(Self.placeholder) (\(Fingerprint(text)))" }
+
+    /// Replaces what is a secret.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - limit: The most bytes to keep. `nil`: all.
+    ///   - byShape: Whether to replace what has the shape of a token.
+    ///   - isCode: Whether a short secret of letters stays, unless it is the whole text.
+    /// - Returns: The text. `nil`: a word contains a short secret.
+    func search(_ text: String, limit: Int? = nil, byShape: Bool = true, ofCode isCode: Bool = false) -> String? {
         var text = text
-        // Where a text is cut there may be a part of a secret, of which a byte has at most 8 characters, or of a run.
-        let margin = max((secrets.first?.bytes.count ?? 0) * 8, Self.shortestOpaqueRun)
+        // Where a text is cut there may be a part of a secret, of which a byte has at most 12 characters, or of a run.
+        let margin = max((secrets.first?.bytes.count ?? 0) * 12, Self.shortestOpaqueRun)
         let isCut = limit.map { text.utf8.count > $0 } ?? false
         if isCut, let limit { text = String(decoding: text.utf8.prefix(limit + margin), as: UTF8.self) }
-        if !secrets.isEmpty { text = withoutSecrets(text) }
+        if !secrets.isEmpty {
+            guard let found = withoutSecrets(text, ofCode: isCode) else { return nil }
+            text = found
+        }
         if byShape { text = Self.withoutShapes(text) }
         guard isCut, let limit else { return text }
         return String(decoding: text.utf8.dropLast(margin).prefix(limit), as: UTF8.self)
     }
 
-    private func withoutSecrets(_ text: String) -> String {
+    private func withoutSecrets(_ text: String, ofCode isCode: Bool) -> String? {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var copied = 0
         var position = 0
         while position < bytes.count {
             guard firstBytes[Int(bytes[position])],
-                let end = secrets.lazy.compactMap({ $0.end(in: bytes, from: position) }).first
+                let (secret, end) = secrets.lazy.compactMap({ secret in
+                    secret.end(in: bytes, from: position).map { (secret, $0) }
+                }).first
             else {
                 position += 1
                 continue
+            }
+            if secret.isShort {
+                if isCode, secret.isLetters, end - position < bytes.count {
+                    position += 1
+                    continue
+                }
+                guard bytes.isBoundary(before: position), bytes.isBoundary(after: end) else { return nil }
             }
             result += bytes[copied..<position]
             result += Self.placeholder.utf8
@@ -51,108 +110,40 @@ extension Redaction {
     }
 }
 
-/// One secret, found in any encoding of each of its bytes.
-struct QuotedSecret: Sendable {
-    let bytes: [UInt8]
-
-    /// The secret itself and its base64 forms; for characters outside ASCII, its JSON form too.
-    static func forms(_ secret: String) -> [QuotedSecret] {
-        let bytes = Array(secret.utf8)
-        var forms = [QuotedSecret(bytes: bytes)]
-        var base64 = Data(bytes).base64EncodedString()[...]
-        while base64.last == "=" { base64.removeLast() }
-        // The last character depends on what follows the secret.
-        if bytes.count % 3 != 0 { base64.removeLast() }
-        if base64.utf8.count >= Redaction.minimumSecretLength {
-            forms.append(QuotedSecret(bytes: Array(base64.utf8)))
-            let url = base64.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == 0x2F ? 0x5F : $0 }
-            if url != Array(base64.utf8) { forms.append(QuotedSecret(bytes: url)) }
-        }
-        if bytes.contains(where: { $0 >= 0x80 }) {
-            let units = secret.utf16.map { $0 < 0x80 ? "\(UnicodeScalar(UInt8($0)))" : $0.jsonEscape }
-            forms.append(QuotedSecret(bytes: Array(units.joined().utf8)))
-        }
-        return forms
-    }
-
-    /// The bytes with which a form of the secret can begin.
-    var firstBytes: [UInt8] {
-        guard let first = bytes.first else { return [] }
-        return [first] + "%\\&".utf8 + (first == 0x20 ? [UInt8(ascii: "+")] : [])
-    }
-
-    /// Where the secret ends that begins at a position; `nil` where none does.
-    func end(in text: [UInt8], from start: Int) -> Int? {
-        var position = start
-        for byte in bytes {
-            guard let length = Self.length(of: byte, in: text, at: position) else { return nil }
-            position += length
-        }
-        return position
-    }
-
-    /// The length of one byte's encoding in the text: itself, `+`, `%2B`, `%252B`, `\/`, `\u002b`, `&amp;`, `&#43;`.
-    private static func length(of byte: UInt8, in text: [UInt8], at position: Int) -> Int? {
-        guard position < text.count else { return nil }
-        let found = text[position]
-        switch found {
-        case UInt8(ascii: "%"):
-            if text.hexValue(at: position + 1, digits: 2) == Int(byte) { return 3 }
-            let isTwice = text.hexValue(at: position + 1, digits: 2) == 0x25
-            if isTwice, text.hexValue(at: position + 3, digits: 2) == Int(byte) { return 5 }
-        case UInt8(ascii: "\\") where position + 1 < text.count:
-            let next = text[position + 1]
-            if next == byte, [0x22, 0x2F, 0x5C, 0x27].contains(byte) { return 2 }
-            if next == UInt8(ascii: "u"), text.hexValue(at: position + 2, digits: 4) == Int(byte) { return 6 }
-        case UInt8(ascii: "&"):
-            if let name = entities[byte], text[position...].starts(with: name.utf8) { return name.utf8.count }
-            for name in ["&#\(byte);", "&#x\(String(byte, radix: 16));"]
-            where text[position...].starts(with: name.utf8) { return name.utf8.count }
-        case UInt8(ascii: "+") where byte == 0x20:
-            return 1
-        default: break
-        }
-        return found == byte ? 1 : nil
-    }
-
-    private static let entities: [UInt8: String] = [
-        0x26: "&amp;", 0x3C: "&lt;", 0x3E: "&gt;", 0x22: "&quot;", 0x27: "&apos;",
-    ]
-}
-
-extension UInt16 {
-    fileprivate var jsonEscape: String {
-        let digits = String(self, radix: 16)
-        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
-}
-
 extension [UInt8] {
-    fileprivate func hexValue(at start: Int, digits: Int) -> Int? {
-        guard start + digits <= count else { return nil }
-        var value = 0
-        for byte in self[start..<start + digits] {
-            guard let digit = byte.hexDigit else { return nil }
-            value = value * 16 + digit
-        }
-        return value
-    }
+    /// Whether no word goes on before a position. Scripts without spaces have letters of more than one byte.
+    fileprivate func isBoundary(before position: Int) -> Bool { position == 0 || !self[position - 1].isOfWord }
+
+    fileprivate func isBoundary(after end: Int) -> Bool { end == count || !self[end].isOfWord }
 }
 
 extension UInt8 {
-    fileprivate var hexDigit: Int? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(self) - 0x30
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): Int(self) - 0x57
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): Int(self) - 0x37
-        default: nil
-        }
+    fileprivate var isOfWord: Bool { isLetter || (0x30...0x39).contains(self) }
+}
+
+extension String {
+    /// Whether the text is one of hexadecimal digits or capitals, as a UUID, a ULID or the identifier of a trace.
+    fileprivate var looksLikeTrace: Bool {
+        wholeMatch(of: /[0-9A-Fa-f-]{16,64}|[0-9A-HJKMNP-TV-Z]{26}/) != nil
+    }
+
+    /// The text without control characters, cut.
+    fileprivate func boundedLine(_ limit: Int) -> String {
+        String(prefix(limit).unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+    }
+
+    /// Whether the text is made of words, capitals and numbers, as codes and names of fields are.
+    fileprivate var looksLikeCode: Bool {
+        guard (1...64).contains(utf8.count) else { return false }
+        return wholeMatch(
+            of: /([A-Z]+[0-9]{0,5}|[A-Za-z]+|[0-9]{1,5})([_.:\/\[\]+-]+([A-Z]+[0-9]{0,5}|[A-Za-z]+|[0-9]{1,5}))*\]?/)
+            != nil
     }
 }
 
 // Secrets by shape.
 extension Redaction {
-    private static let shortestOpaqueRun = 40
+    static let shortestOpaqueRun = 40
     private static let shortestTokenHeader = 10
     private static let dot = UInt8(ascii: ".")
     private static let slash = UInt8(ascii: "/")

@@ -2,17 +2,20 @@ package import Foundation
 
 /// Removes secrets from what descriptions, errors, logs, cURL text and HAR show (G17).
 ///
-/// A secret is found in three ways: by value, where the call carried it; by the name of its field or query item; and by
-/// shape (see ``text(_:limit:)``). Values that are returned to a caller are never passed through it.
+/// Two lines keep them out. A text of a response to a call that carried a credential is shown only where all that the call
+/// carried is known, and its format too; of any other the length and a ``Fingerprint`` are. What is shown is searched: by
+/// value, where the call carried it; by the name of its field or query item; and by shape (see ``text(_:limit:)``). Values
+/// that are returned to a caller are never passed through it.
 package struct Redaction: Sendable {
     /// The text in place of a secret.
     package static let placeholder = "redacted"
 
-    /// The shortest text, in bytes, that counts as a secret of a call. A shorter one would be found by accident.
-    package static let minimumSecretLength = 8
+    /// The shortest secret that is searched for, in bytes. A shorter one is part of nearly every text, and protects nothing.
+    package static let minimumSecretLength = 3
 
-    /// The most secrets of one call. The first ones count.
-    static let maximumSecrets = 64
+    /// From this length on, in bytes, a secret is not found by accident. A shorter one is replaced where it is a word; a text
+    /// with a word that contains it is not shown, because with a part of the word replaced it could be read wrongly.
+    static let unmistakableLength = 8
 
     /// A redaction by name and shape only.
     package static let standard = Redaction(secrets: [])
@@ -21,22 +24,33 @@ package struct Redaction: Sendable {
     /// Whether a form of a secret can begin with a byte.
     let firstBytes: [Bool]
 
+    /// Whether all secrets of the call are known. If not, no text of its response is shown.
+    let isComplete: Bool
+
+    /// Secrets that are too short to be searched for in a text. Those of a path are not shown in it.
+    private let shortest: Set<String>
+
+    /// Whether the call carried nothing that could be a credential.
+    var isOfPublicCall: Bool { secrets.isEmpty && isComplete }
+
     /// Creates a redaction.
     ///
-    /// - Parameters:
-    ///   - secrets: The secrets of a call, the most important first. `nil`, and those that are too short, are skipped.
-    ///   - minimumLength: The shortest secret, in bytes.
-    package init(secrets: [String?], minimumLength: Int = minimumSecretLength) {
-        var texts: Set<String> = []
-        for case let text? in secrets where !text.isEmpty && text.utf8.count >= minimumLength {
-            guard texts.count < Self.maximumSecrets else { break }
-            texts.insert(text)
-        }
+    /// - Parameter secrets: The secrets of a call. `nil` and empty ones are skipped.
+    package init(secrets: [String?]) {
+        self.init(CarriedSecrets(secrets))
+    }
+
+    init(_ carried: CarriedSecrets) {
+        let searched = carried.values.filter { $0.utf8.count >= Self.minimumSecretLength }
+        shortest = carried.values.subtracting(searched)
+        isComplete = carried.areComplete
         // The longest is found first where one is a part of another.
-        let sorted = texts.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
-        self.secrets = sorted.flatMap(QuotedSecret.forms)
-        var firstBytes = [Bool](repeating: false, count: self.secrets.isEmpty ? 0 : 256)
-        for byte in self.secrets.flatMap(\.firstBytes) { firstBytes[Int(byte)] = true }
+        secrets = searched.flatMap(QuotedSecret.forms).sorted {
+            ($0.bytes.count, String(decoding: $0.bytes, as: UTF8.self))
+                > ($1.bytes.count, String(decoding: $1.bytes, as: UTF8.self))
+        }
+        var firstBytes = [Bool](repeating: false, count: secrets.isEmpty ? 0 : 256)
+        for byte in secrets.flatMap(\.firstBytes) { firstBytes[Int(byte)] = true }
         self.firstBytes = firstBytes
     }
 
@@ -58,11 +72,19 @@ package struct Redaction: Sendable {
     /// - Returns: The value, or the placeholder where the name denotes a secret; without secrets of the call.
     package func fieldValue(_ value: String, named name: String) -> String {
         let lowercased = name.lowercased()
-        if Self.legibleFields.contains(lowercased) { return quoted(value, byShape: false) }
+        if Self.legibleFields.contains(lowercased) { return search(value, byShape: false) ?? Self.placeholder }
         if lowercased == "location" || lowercased == "referer" || lowercased == "content-location" {
             return URL(string: value).map(url) ?? Self.placeholder
         }
         return self.value(value, named: name)
+    }
+
+    /// What may be shown of the value of a header field of a response: as of a request; where secrets of the call are not known,
+    /// only dates, lengths and what looks like a name.
+    func responseFieldValue(_ value: String, named name: String) -> String {
+        guard !isComplete, !Self.isSensitive(name) else { return fieldValue(value, named: name) }
+        let isLength = ["content-length", "age"].contains(name.lowercased()) && UInt64(value) != nil
+        return isLength || HTTPDate(value) != nil ? value : identifier(value)
     }
 
     /// What may be shown of a URL: no user information, no fragment, the values of harmless query items only (see
@@ -78,9 +100,21 @@ package struct Redaction: Sendable {
         return (parts.scheme.map { text($0) + ":" } ?? "") + authority + path(parts.percentEncodedPath) + query
     }
 
+    /// What may be shown of the URL of a request. One that a server has chosen, in a redirect, is a text of a response.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - message: The call's own message, where it is known.
+    /// - Returns: The URL as text.
+    func url(_ url: URL, of message: CallMessage?) -> String {
+        guard let message, message.isRedirected, !isComplete else { return self.url(url) }
+        let origin = Origin(url).flatMap { $0 == Origin(message.head.url) ? $0.description : nil }
+        return "\(origin ?? Self.placeholder)/\(Self.placeholder)"
+    }
+
     /// A part of a URL without secrets. Of a percent-encoded byte in which a secret begins, nothing is left.
     private func encoded(_ text: String) -> String {
-        let shown = self.text(text)
+        guard let shown = search(text) else { return Self.placeholder }
         guard shown != text, shown.contains("%") else { return shown }
         return shown.replacing(/%[0-9A-Fa-f]?redacted/) { _ in Self.placeholder }
     }
@@ -90,7 +124,7 @@ package struct Redaction: Sendable {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             guard let equals = item.firstIndex(of: "=") else {
                 // An item without a name may be a secret as a whole. A flag is a word.
-                let isWord = item.utf8.count < Self.minimumSecretLength || item.allSatisfy { $0.isLetter || $0 == "-" }
+                let isWord = item.utf8.count < Self.unmistakableLength || item.allSatisfy { $0.isLetter || $0 == "-" }
                 return isWord || Self.isHarmless(String(item)) ? encoded(String(item)) : Self.placeholder
             }
             let name = item[..<equals].removingPercentEncoding ?? ""
@@ -107,7 +141,7 @@ package struct Redaction: Sendable {
         var announcesSecret = false
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { segment -> String in
             defer { announcesSecret = Self.announcesSecret(segment) }
-            if announcesSecret, segment.utf8.count >= Self.minimumSecretLength, segment.contains(where: \.isNumber) {
+            if announcesSecret, segment.utf8.count >= Self.unmistakableLength, segment.contains(where: \.isNumber) {
                 return Self.placeholder
             }
             guard segment.contains(";") || segment.contains("=") else { return String(segment) }
@@ -118,7 +152,15 @@ package struct Redaction: Sendable {
             }
             .joined(separator: ";")
         }
-        return segments.map { encoded($0) }.joined(separator: "/")
+        return segments.map { encoded(withoutShortest($0)) }.joined(separator: "/")
+    }
+
+    /// A segment of a path without the words that are secrets and too short to be searched for in a text.
+    private func withoutShortest(_ segment: String) -> String {
+        guard !shortest.isEmpty else { return segment }
+        return segment.replacing(/[A-Za-z0-9%]+/) { word in
+            shortest.contains(word.output.removingPercentEncoding ?? "") ? Self.placeholder : String(word.output)
+        }
     }
 }
 
@@ -151,6 +193,18 @@ extension Redaction {
         return sensitiveNames.contains(letters) || sensitiveParts.contains { letters.contains($0) }
     }
 
+    /// Whether a value under a name that can denote a secret is a word of another kind: `NOT_FOUND` under `code`, `done` under
+    /// `state`, `title` under `key`, `Bearer` under `token_type`.
+    static func isWord(_ value: String, under name: String) -> Bool {
+        let letters = name.lowercased().filter(\.isLetter)
+        guard ["code", "state", "key"].contains(letters) || describingEnds.contains(where: letters.hasSuffix) else {
+            return false
+        }
+        return value.utf8.allSatisfy { $0 == 0x5F || $0.isLetter }
+    }
+
+    private static let describingEnds = ["type", "hint", "kind", "method"]
+
     private static let harmlessNames: Set = [
         "cursor", "after", "before", "limit", "offset", "page", "perpage", "pagesize", "size", "count", "first",
         "last", "skip", "top", "sort", "sortby", "order", "orderby", "q", "query", "search", "fields", "include",
@@ -179,10 +233,7 @@ extension Redaction {
 
 extension String {
     /// The most bytes of a text that are kept.
-    private static let maximumTextLength = 4_096
-
-    /// The most characters of a server's identifier that are kept.
-    private static let maximumIdentifierLength = 128
+    static let maximumTextLength = 4_096
 
     /// The text without the secrets of the call, for a server that quotes the request in its error (G17). A text of more
     /// than 4 KB is cut.
@@ -190,7 +241,7 @@ extension String {
     /// - Parameter secrets: The secrets, of any length. `nil` and empty ones are skipped.
     /// - Returns: The text with a placeholder in place of each secret.
     package func withoutQuoting(_ secrets: [String?]) -> String {
-        Redaction(secrets: secrets, minimumLength: 1).text(self, limit: Self.maximumTextLength)
+        Redaction(secrets: secrets).text(self, limit: Self.maximumTextLength)
     }
 
     /// The text as an error keeps it: without secrets, and cut.
@@ -198,15 +249,12 @@ extension String {
         redaction.text(self, limit: Self.maximumTextLength)
     }
 
-    /// A server's code or request identifier for a log: without secrets of the call and control characters, and of
+    /// A server's code or request identifier of an error that has lost the call's secrets: without secrets of the call and control characters, and of
     /// bounded length.
     ///
     /// - Parameter secrets: The secrets of the call.
     /// - Returns: The identifier.
     package func asIdentifier(withoutQuoting secrets: [String?]) -> String {
-        let redaction = Redaction(secrets: secrets, minimumLength: 1)
-        let bounded = redaction.quoted(self, limit: Self.maximumTextLength, byShape: false)
-            .prefix(Self.maximumIdentifierLength)
-        return String(bounded.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+        Redaction(secrets: secrets).code(self)
     }
 }

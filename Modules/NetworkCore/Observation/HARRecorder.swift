@@ -10,8 +10,10 @@ import Foundation
 /// try recorder.archive.encoded().write(to: file)
 /// ```
 ///
-/// Secrets are redacted: by their value, where the request carried them, by name and by shape (G17). A body is recorded
-/// where it is text and within the limit. An exchange is in the archive when its body has ended or was released.
+/// Secrets are redacted: by their value, where the call carried them, by name and by shape (G17). A body is recorded where it
+/// is within the limit, and JSON or a form; of a call without credentials also where it is other text. Of any other body the
+/// media type, the length and a digest are in its `comment`. Where secrets of the call are not known, as in a body of another
+/// format, no body is recorded, and of the response's fields only what looks like a name, a date or a length. An exchange is in the archive when its body has ended or was released.
 public final class HARRecorder: HTTPTransport {
     /// The default of the most exchanges.
     public static let defaultMaximumEntries = 1_000
@@ -149,8 +151,13 @@ private final class HARRecording: Sendable {
             state.entry.timings.receive = (now - headAt) / .milliseconds(1)
             state.entry.response.bodySize = state.received
             state.entry.response.content.size = state.received
-            if state.received <= limit, state.received > 0 {
-                state.entry.response.content.text = redaction.body(state.body, contentType: state.contentType)
+            if state.received > 0 {
+                let text = state.received <= limit ? redaction.body(state.body, contentType: state.contentType) : nil
+                state.entry.response.content.text = text
+                if text == nil {
+                    state.entry.response.content.comment = redaction.fingerprint(
+                        of: state.body, length: state.received, contentType: state.contentType)
+                }
             }
             if let error { state.entry.comment = Self.text(of: error) }
             return state.entry
@@ -170,29 +177,34 @@ private final class HARRecording: Sendable {
 
 extension Redaction {
     fileprivate func archived(_ request: HTTPTransportRequest, limit: Int) -> HTTPArchive.Request {
-        var archived = HTTPArchive.Request(method: request.head.method.rawValue, url: url(request.head.url))
-        archived.headers = pairs(request.head.headers)
+        var archived = HTTPArchive.Request(
+            method: request.head.method.rawValue, url: url(request.head.url, of: request.context.message))
+        archived.headers = request.head.headers.map {
+            HTTPArchive.Pair(name: $0.name, value: fieldValue($0.value, named: $0.name))
+        }
         let query = URLComponents(string: archived.url)?.queryItems ?? []
         archived.queryString = query.map { HTTPArchive.Pair(name: $0.name, value: $0.value ?? "") }
         archived.bodySize = request.body.length.map { Int(clamping: $0) } ?? -1
-        if let data = request.body.data, !data.isEmpty, data.count <= limit {
+        if let data = request.body.data, !data.isEmpty {
             let type = request.head.headers["Content-Type"] ?? ""
-            let text = body(data, contentType: type) ?? ""
-            archived.postData = HTTPArchive.PostData(mimeType: type, text: text)
+            let text = data.count <= limit ? body(data, contentType: type) : nil
+            let comment = text == nil ? fingerprint(of: data, length: data.count, contentType: type) : nil
+            archived.postData = HTTPArchive.PostData(mimeType: type, text: text ?? "", comment: comment)
         }
         return archived
     }
 
     fileprivate func archived(_ head: HTTPResponseHead) -> HTTPArchive.Response {
         var archived = HTTPArchive.Response(status: head.status)
-        archived.headers = pairs(head.headers)
-        archived.content.mimeType = head.headers.values(of: "Content-Type").first ?? ""
-        archived.redirectURL = head.headers["Location"].map { fieldValue($0, named: "Location") } ?? ""
+        archived.headers = head.headers.map {
+            HTTPArchive.Pair(name: identifier($0.name), value: responseFieldValue($0.value, named: $0.name))
+        }
+        archived.content.mimeType =
+            head.headers.values(of: "Content-Type").first.map {
+                responseFieldValue($0, named: "Content-Type")
+            } ?? ""
+        archived.redirectURL = head.headers["Location"].map { responseFieldValue($0, named: "Location") } ?? ""
         return archived
-    }
-
-    private func pairs(_ headers: HTTPHeaders) -> [HTTPArchive.Pair] {
-        headers.map { HTTPArchive.Pair(name: $0.name, value: fieldValue($0.value, named: $0.name)) }
     }
 }
 

@@ -128,8 +128,10 @@ extension HTTPArchive {
     public struct PostData: Sendable, Hashable, Codable {
         /// The media type.
         public var mimeType: String
-        /// The text.
+        /// The text. It is empty where the body was not kept.
         public var text: String
+        /// What the body was, where it was not kept.
+        public var comment: String?
     }
 
     /// A response.
@@ -164,6 +166,8 @@ extension HTTPArchive {
         public var text: String?
         /// `base64`, or `nil` for text.
         public var encoding: String?
+        /// What the body was, where it was not kept.
+        public var comment: String?
     }
 
     /// The phases of an exchange in milliseconds; -1: not known.
@@ -225,6 +229,7 @@ extension HTTPArchive.Content {
         mimeType = try container.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
         text = try container.decodeIfPresent(String.self, forKey: .text)
         encoding = try container.decodeIfPresent(String.self, forKey: .encoding)
+        comment = try container.decodeIfPresent(String.self, forKey: .comment)
     }
 
     /// The bytes of the body. `nil`: they were not kept, or are not valid base64.

@@ -64,7 +64,7 @@ struct RedirectPolicy: Sendable {
         guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
             let targetOrigin = Origin(target)
         else {
-            return .refuse(.redirectRefused, reason: "its location is not an http or https URL")
+            return .refuse(.redirectRefused, reason: "in its location, \(Origin.problem)")
         }
         guard target.user == nil, target.password == nil else {
             return .refuse(.redirectRefused, reason: "its location contains user information")

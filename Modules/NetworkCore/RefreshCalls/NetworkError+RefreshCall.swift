@@ -15,7 +15,7 @@ extension NetworkError {
     /// - Parameter secrets: The secrets. `nil` and empty ones are skipped.
     /// - Returns: The error, with a placeholder in place of each secret.
     public func withoutQuoting(_ secrets: [String?]) -> NetworkError {
-        redacted(by: Redaction(secrets: secrets, minimumLength: 1))
+        redacted(by: Redaction(secrets: secrets))
     }
 }
 

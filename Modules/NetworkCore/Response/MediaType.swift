@@ -1,6 +1,6 @@
 /// A media type without its parameters (RFC 9110 §8.3.1), in lower case: `application/json`.
 struct MediaType: Hashable {
-    private let text: String
+    let text: String
 
     /// Reads a `Content-Type` field, or one item of an `Accept` field. Fails where there is no type.
     init?(_ field: some StringProtocol) {

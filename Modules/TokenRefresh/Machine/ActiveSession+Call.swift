@@ -81,7 +81,8 @@ extension ActiveSession {
             owner: context.settings.owner,
             date: date,
             firstDate: key.firstCall?.date,
-            isAbandoned: isAbandoned
+            isAbandoned: isAbandoned,
+            lease: context.leaseIdentity
         )
     }
 

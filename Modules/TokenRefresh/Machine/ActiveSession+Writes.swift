@@ -36,7 +36,7 @@ extension ActiveSession {
             return commit(bundle, expiry, isStored: true, &context)
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .failed):
             return commit(bundle, expiry, isStored: false, &context)
-        case (_, .superseded(let found)) where !context.store.lacks(version):
+        case (_, .superseded(let found)):
             return superseded(by: found, storing: nil, nil, &context)
         default: break
         }

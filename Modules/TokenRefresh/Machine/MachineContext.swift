@@ -21,6 +21,8 @@ struct MachineContext: Sendable {
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
+    /// The name of that lease.
+    private(set) var leaseIdentity: String?
     /// Leases that were lost and are not released yet. They permit nothing. Until their release another process can see
     /// that this one may still be calling (rule 4).
     private(set) var lostLeases: [AttemptID] = []
@@ -154,21 +156,21 @@ struct MachineContext: Sendable {
     mutating func leaseRequestEnded() { leaseRequest = nil }
 
     /// Takes a lease. A second one is released at once.
-    mutating func take(lease id: AttemptID) {
+    mutating func take(lease id: AttemptID, _ identity: String?) {
         leaseRequestEnded()
         guard lease == nil else { return emit(.release(id)) }
-        lease = id
+        (lease, leaseIdentity) = (id, identity)
     }
 
     mutating func releaseLease() {
         guard let held = lease else { return }
-        lease = nil
+        (lease, leaseIdentity) = (nil, nil)
         emit(.release(held))
     }
 
     mutating func loseLease() {
         guard let lost = lease else { return }
-        lease = nil
+        (lease, leaseIdentity) = (nil, nil)
         lostLeases.append(lost)
     }
 
@@ -225,7 +227,8 @@ struct MachineContext: Sendable {
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
-            && first.lease == second.lease && first.lostLeases == second.lostLeases
+            && first.lease == second.lease && first.leaseIdentity == second.leaseIdentity
+            && first.lostLeases == second.lostLeases
             && first.attempts == second.attempts && first.steadySince == second.steadySince
             && first.leaseRequest == second.leaseRequest && first.attemptRead == second.attemptRead
             && first.callLimits == second.callLimits
@@ -236,6 +239,7 @@ extension MachineContext: Hashable {
         hasher.combine(store)
         hasher.combine(serverClock)
         hasher.combine(lease)
+        hasher.combine(leaseIdentity)
         hasher.combine(lostLeases)
         hasher.combine(steadySince)
         hasher.combine(leaseRequest)

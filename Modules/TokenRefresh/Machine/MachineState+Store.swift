@@ -34,7 +34,7 @@ extension MachineState {
 
     mutating func revokeRemoved(_ removed: TokenBundle, of scope: EndScope) {
         if case .unread = scope { return revoke(removed) }
-        guard removed.session == scope.session, let last = lastRevoked, removed.supersedes(last) else { return }
+        guard let last = lastRevoked, removed.supersedes(last) else { return }
         revoke(removed)
     }
 

@@ -136,8 +136,8 @@ struct MachineState: Hashable, Sendable {
         case .read(.attempt(let id), let result, let ownerMayCall):
             context.attemptReadEnded()
             withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
-        case .leased(let id):
-            context.take(lease: id)
+        case .leased(let id, let identity):
+            context.take(lease: id, identity)
             withSession { $0.leased(&$1) }
         case .leaseFailed(let id, let error):
             context.leaseRequestEnded()
@@ -253,6 +253,11 @@ struct MachineState: Hashable, Sendable {
     mutating func respondToSettleWaiters() {
         guard !settleWaiters.isEmpty, isIdle else { return }
         for waiter in settleWaiters.takeAll() { context.emit(.respond(waiter.id, .done)) }
+    }
+
+    func pauseEnd(at uptime: Duration) -> Duration? {
+        guard case .signedIn(let session) = state, let until = session.failure?.until else { return nil }
+        return until > uptime ? until : nil
     }
 
     var isIdle: Bool {

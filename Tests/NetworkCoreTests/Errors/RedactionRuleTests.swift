@@ -30,9 +30,11 @@ import Testing
         }
     }
 
-    @Test func `a short text is no secret`() {
-        #expect(Redaction(secrets: ["1234567"]).text("id 1234567") == "id 1234567")
-        #expect(Redaction(secrets: ["12345678"]).text("id 12345678") == "id redacted")
+    @Test func `a short secret is replaced as a word, and one under the limit is none`() {
+        #expect(Redaction(secrets: ["12"]).text("id 12 of 123") == "id 12 of 123")
+        #expect(Redaction(secrets: ["1234567"]).text("id 1234567.") == "id redacted.")
+        #expect(Redaction(secrets: ["1234567"]).text("id 12345678").hasPrefix("redacted (11 bytes, #"))
+        #expect(Redaction(secrets: ["12345678"]).text("id 123456789") == "id redacted9")
     }
 
     static let webToken = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"

@@ -98,6 +98,18 @@ struct RedirectPolicyTests {
         #expect(decide(status, to: nil, rule: .follow, answeredBy: "https://evil.net/a") == .none)
     }
 
+    @Test(arguments: [
+        "http://127.0.0.1:99999/", "http://[::1]:65536/", "//127.0.0.1:99999/", "//127.0.0.1:0/",
+        "https://127.0.0.1:12345678901234567890/", "https://[::1%25lo0]/", "https:///x", "https://api.example.com%00/",
+        "https://" + String(repeating: "a", count: 10_000),
+    ])
+    func `a location that no server can have is refused`(location: String) {
+        guard case .refuse(.redirectRefused, let reason) = decide(302, to: location) else {
+            return #expect(Bool(false), "\(location) is not refused")
+        }
+        #expect(reason.contains("no server can have its host or its port"))
+    }
+
     @Test func `fields are kept within the origin`() throws {
         let headers = ["Authorization": "x", "accessToken": "y", "Accept": "z"]
         let next = try followed(decide(307, to: "/b", headers: headers))

@@ -166,6 +166,17 @@ import Testing
         }
     }
 
+    @Test func `G19: the expiry of refreshed tokens counts from their receipt, in a session that was restored, too`() {
+        var script = MachineScript()
+        _ = script.ask(1)
+        _ = script.loaded(.success(.active(.stored("ada", 4))))
+        #expect(script.refresh(2) == ["call g4"])
+        _ = script.respond()
+        _ = script.wrote()
+        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
+        #expect(script.ask(3) == ["3: ada g5"])
+    }
+
     @Test func `G19: setting the wall clock after a server date expires no adopted token`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.send(.serverDateNoted(script.date))

@@ -152,8 +152,8 @@ struct MachineScript {
     /// The last call, to be responded to later than others.
     var call: (id: AttemptID, base: TokenBundle)? { lastCall }
 
-    mutating func leased() -> [String] {
-        lastAttempt.map { send(.leased($0)) } ?? ["no request for the lease"]
+    mutating func leased(_ identity: String? = nil) -> [String] {
+        lastAttempt.map { send(.leased($0, identity: identity)) } ?? ["no request for the lease"]
     }
 
     mutating func leaseFailed() -> [String] {

@@ -25,6 +25,16 @@ import Testing
         return script
     }
 
+    @Test(arguments: ["a lock", "another", nil])
+    func `Rule 8: an intent names the lease under which its call is made`(identity: String?) {
+        var script = MachineScript.signedIn(isShared: true)
+        script.recordsIntents = false
+        _ = script.refused(1, generation: 0)
+        _ = script.leased(identity)
+        #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+        #expect(script.lastContent?.bundle?.refreshIntent?.lease == identity)
+    }
+
     @Test func `G8: the limit of a call counts from its intent, which other processes see`() {
         var script = recording()
         _ = script.pass(.seconds(5))

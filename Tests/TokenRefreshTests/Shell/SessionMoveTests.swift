@@ -14,6 +14,14 @@ import Testing
     private let folder: URL
     private let handler = ScriptedRefreshHandler()
 
+    /// The clock is the system's, as a folder that cannot be watched is read again after pauses; a busy machine reaches no
+    /// limit.
+    private let policy = {
+        var policy = TokenRefreshPolicy()
+        (policy.deadline, policy.storeDeadline) = (.seconds(86_400), .seconds(86_400))
+        return policy
+    }()
+
     init() throws {
         temporary = try TemporaryFolder()
         folder = temporary.fresh()
@@ -26,7 +34,7 @@ import Testing
     {
         try await store.save(.fixture())
         let revocation = RecordingRevocation()
-        let engine = TokenRefreshCoordinator(store: store, handler: handler, revocation: revocation)
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, revocation: revocation, policy: policy)
         _ = try await engine.token()
         let states = engine.states
         let announced = Locked<SessionTombstone?>(nil)
@@ -87,7 +95,7 @@ import Testing
     @Test func `a session returns to its store, and to no store that has a session`() async throws {
         try await store.save(.fixture())
         let bundle = try await store.moveOut { _, _ in }
-        let engine = TokenRefreshCoordinator(store: store, handler: handler)
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, policy: policy)
         #expect(try await engine.restore() == .signedOut(.moved))
         #expect(try await store.moveIn(bundle) == nil)
         #expect(try await store.moveIn(bundle) == .active(bundle), "the second time it is there already")

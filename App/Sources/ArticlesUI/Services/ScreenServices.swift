@@ -1,5 +1,6 @@
 package import AuthInterface
 package import DataAPI
+package import Foundation
 
 /// What the screens need from the application. Each member is a protocol, so that tests and previews use doubles.
 package struct ScreenServices: Sendable {
@@ -57,6 +58,9 @@ package protocol AccountReading: Sendable {
 
     /// Fetches the user of the session.
     func me() async throws -> User
+
+    /// Fetches the photo of the user; `nil` for one without a photo.
+    func photo(of user: User) async throws -> Data?
 }
 
 /// The result of ``AccountReading/launch()``.

@@ -72,6 +72,7 @@ extension Screen {
         let article: Content?
         let isLoading: Bool
         let isLoaded: Bool
+        let isMissing: Bool
         let error: String?
         let refreshPath: String
     }
@@ -87,11 +88,12 @@ extension Screen {
         }
         let content = Reading(
             article: article, isLoading: model.phase == .loading, isLoaded: model.phase == .loaded,
-            error: model.phase.error.map(strings.message),
+            isMissing: model.phase.error?.isMissing == true, error: model.phase.error.map(strings.message),
             refreshPath: "\(Location.article(model.id).path)/refresh")
         return Screen(
             template: "article", regions: ["article": "article-state"],
-            title: article?.title ?? strings(.articles), content: content, isBusy: content.isLoading)
+            title: article?.title ?? strings(content.isMissing ? .articleMissing : .articles), content: content,
+            isBusy: content.isLoading)
     }
 
     private struct Composing {
@@ -110,7 +112,8 @@ extension Screen {
             isPublishing: compose.phase == .loading,
             error: compose.phase.error.map(strings.message))
         return Screen(
-            template: "compose", regions: ["compose-state": "compose-state"], title: strings(.newArticle),
+            template: "compose", regions: ["compose-error": "compose-error", "compose-state": "compose-state"],
+            title: strings(.newArticle),
             content: content, isBusy: content.isPublishing)
     }
 }

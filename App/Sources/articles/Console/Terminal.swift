@@ -11,14 +11,18 @@ struct Terminal: Sendable, Hashable {
     /// Whether colors may be used: on a terminal, unless `NO_COLOR` is set.
     var hasColor: Bool
 
-    /// The number of columns, from 60 to 160.
+    /// The number of columns for bars, from 60 to 160.
     var width: Int
+
+    /// The number of columns.
+    var columns: Int
 
     init(isTerminal: Bool? = nil, isInteractive: Bool, hasColor: Bool = false, width: Int = 100) {
         self.isTerminal = isTerminal ?? isInteractive
         self.isInteractive = isInteractive
         self.hasColor = hasColor
         self.width = min(max(width, 60), 160)
+        columns = width
     }
 
     /// The abilities of this process's standard output, or of another descriptor.

@@ -26,6 +26,7 @@ extension DemoRun {
     mutating func register(_ photo: FittedPhoto, with graph: AppGraph) async throws -> [Article.ID] {
         let bar = ProgressBar("upload", on: console)
         let user = try await graph.auth.registerGuest(name: "Ada", photo: photo.jpeg) { bar.show($0) }
+        bar.finish()
         stopwatch.lap("registering with the photo")
         try await noteTokens(of: graph)
         let registrations = backend.statistics.registrations

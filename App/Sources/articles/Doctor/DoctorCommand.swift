@@ -10,10 +10,10 @@ struct DoctorCommand: AsyncParsableCommand {
             It changes nothing: no token is refreshed, and no session is started or ended.
 
             Exit status: 0 no check failed, there may be warnings; 1 a check failed; 78 the configuration is invalid.
-            """
-    )
+            """,
+        examples: ["articles doctor", "articles doctor --json"])
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func run() async throws {

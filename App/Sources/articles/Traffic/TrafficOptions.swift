@@ -11,10 +11,14 @@ struct TrafficOptions: ParsableArguments {
     @Flag(help: "Draw the requests on standard error after the command, as bars over time.")
     var trace = false
 
-    @Option(help: "Record the requests and responses in this file (HAR 1.2), for a browser's developer tools.")
+    @Option(
+        help: "Record the requests and responses in this file (HAR 1.2), for a browser's developer tools.",
+        completion: .file(extensions: ["har"]))
     var har: String?
 
-    @Option(help: "Write a page about the requests to this file (HTML, without a link to anything else).")
+    @Option(
+        help: "Write a page about the requests to this file (HTML, without a link to anything else).",
+        completion: .file(extensions: ["html"]))
     var report: String?
 
     func validate() throws {

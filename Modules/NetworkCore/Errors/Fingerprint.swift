@@ -1,0 +1,37 @@
+import Foundation
+
+/// A content that is not shown, by its length and a digest: equal contents have equal digests within this process, and
+/// nobody else can find out what they were.
+struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
+    /// Random values of this process, so that a digest cannot be compared with one of a guess.
+    private static let key = (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max))
+
+    private let length: Int
+    private let digest: Int
+
+    /// Creates a fingerprint.
+    ///
+    /// - Parameters:
+    ///   - content: The content, or its start.
+    ///   - length: The length of the whole content in bytes.
+    init(_ content: Data, length: Int) {
+        // `Hasher` is keyed too, but an environment variable can switch that off.
+        var hasher = Hasher()
+        hasher.combine(Self.key.0)
+        content.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(length)
+        hasher.combine(Self.key.1)
+        self.length = length
+        digest = hasher.finalize()
+    }
+
+    init(_ text: String) {
+        self.init(Data(text.utf8), length: text.utf8.count)
+    }
+
+    /// `512 bytes, #5f0c1234abcd9876`.
+    var description: String {
+        let digits = String(UInt(bitPattern: digest), radix: 16)
+        return "\(length) bytes, #\(String(repeating: "0", count: max(0, 16 - digits.count)))\(digits)"
+    }
+}

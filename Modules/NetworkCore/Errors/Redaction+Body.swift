@@ -1,0 +1,141 @@
+package import Foundation
+
+// The bodies of messages.
+extension Redaction {
+    /// Creates a redaction with the secrets of one request and of the call that it is part of: its token wherever it was
+    /// placed, what the endpoint marks as a secret in its path, and what its header fields, its URL and its body have.
+    ///
+    /// - Parameter request: The request.
+    package init(of request: HTTPTransportRequest) {
+        var carried = CarriedSecrets(request.context.secrets + request.context.tokens)
+        carried.add(request.head)
+        if let message = request.context.message {
+            carried.add(message)
+        } else {
+            carried.add(request.body, contentType: request.head.headers["Content-Type"])
+        }
+        self.init(carried)
+    }
+
+    /// What may be shown of a body: JSON and forms without the values whose names denote a secret and without the secrets of
+    /// the call. Other text is shown only if the call carried no credential.
+    ///
+    /// - Parameters:
+    ///   - data: The body.
+    ///   - contentType: The media type.
+    /// - Returns: The text; `nil` where the body is not shown, see ``fingerprint(of:contentType:)``.
+    package func body(_ data: Data, contentType: String?) -> String? {
+        let type = contentType.flatMap { MediaType($0) }
+        guard isOfPublicCall || (isComplete && data.count <= CarriedSecrets.maximumBodySize) else { return nil }
+        if type?.isJSON == true,
+            let object = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+        {
+            let options: JSONSerialization.WritingOptions = [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes]
+            let shown = try? JSONSerialization.data(withJSONObject: shown(object), options: options)
+            return shown.map { String(decoding: $0, as: UTF8.self) }
+        }
+        if type?.isForm == true { return String(data: data, encoding: .utf8).map(form) }
+        let isText = ["json", "text/", "xml", "javascript"].contains { type?.text.contains($0) == true }
+        guard isText, isOfPublicCall, let text = String(data: data, encoding: .utf8) else { return nil }
+        return self.text(Self.withoutSecretMembers(text))
+    }
+
+    /// What is shown in place of a body: its media type, length and fingerprint.
+    ///
+    /// - Parameters:
+    ///   - data: The body, or its start.
+    ///   - length: The length of the whole body in bytes.
+    ///   - contentType: The media type.
+    /// - Returns: The text: `text/html, 512 bytes, #5f0c1234abcd9876`.
+    func fingerprint(of data: Data, length: Int, contentType: String?) -> String {
+        let type = contentType.flatMap { MediaType($0) }.map { identifier($0.text) + ", " } ?? ""
+        return "\(type)\(Fingerprint(data, length: length))"
+    }
+
+    private func form(_ text: String) -> String {
+        text.split(separator: "&", omittingEmptySubsequences: false).map { item in
+            guard let equals = item.firstIndex(of: "=") else { return self.text(String(item)) }
+            let name = item[..<equals].removingPercentEncoding ?? ""
+            let shown = value(String(item[item.index(after: equals)...]), named: name)
+            return "\(self.text(String(item[..<equals])))=\(shown)"
+        }
+        .joined(separator: "&")
+    }
+
+    /// A JSON value in which each text and number under a sensitive name is the placeholder.
+    private func shown(_ value: Any, isSecret: Bool = false) -> Any {
+        switch value {
+        case let object as [String: Any]:
+            object.reduce(into: [String: Any]()) { shown, member in
+                let isSecret = isSecret || Self.isSensitiveMember(member.key, member.value)
+                shown[text(member.key)] = self.shown(member.value, isSecret: isSecret)
+            }
+        case let elements as [Any]: elements.map { shown($0, isSecret: isSecret) }
+        case let text as String: isSecret ? Self.placeholder : self.text(text)
+        case is NSNull: value
+        default: isSecret || text("\(value)") != "\(value)" ? Self.placeholder : value
+        }
+    }
+
+    /// A text without the texts and numbers of JSON members whose names denote a secret: of JSON that was cut short, of lines
+    /// and events of JSON, of a page with a script. A text that has no end is one.
+    ///
+    /// - Complexity: O(*n*) in the length of the text.
+    static func withoutSecretMembers(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var (copied, position) = (0, 0)
+        while position < bytes.count {
+            guard bytes[position] == UInt8(ascii: "\"") else {
+                position += 1
+                continue
+            }
+            let name = bytes.range(ofStringAt: position)
+            // The mark that ends it may begin the next one: in a text that is not all JSON, the marks may not be pairs.
+            position = name.upperBound
+            let colon = bytes.skippingSpace(from: name.upperBound + 1)
+            guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { continue }
+            let secret = bytes.scalar(at: bytes.skippingSpace(from: colon + 1))
+            let isText = bytes[secret.lowerBound - 1] == UInt8(ascii: "\"")
+            let value: Any = isText ? String(decoding: bytes[secret], as: UTF8.self) : 0
+            guard !secret.isEmpty, isSensitiveMember(String(decoding: bytes[name], as: UTF8.self), value) else {
+                continue
+            }
+            result += bytes[copied..<secret.lowerBound] + placeholder.utf8
+            (copied, position) = (secret.upperBound, secret.upperBound + 1)
+        }
+        guard copied > 0 else { return text }
+        return String(decoding: result + bytes[min(copied, bytes.count)...], as: UTF8.self)
+    }
+
+    /// Whether a member holds a secret. A word under `code` is none, and neither is a status.
+    private static func isSensitiveMember(_ name: String, _ value: Any) -> Bool {
+        guard isSensitive(name) else { return false }
+        guard let text = value as? String else { return !["code", "state"].contains(name.lowercased()) }
+        return !isWord(text, under: name)
+    }
+}
+
+extension [UInt8] {
+    /// The content of the JSON string whose quotation mark is at a position, to its end or that of the text.
+    fileprivate func range(ofStringAt start: Int) -> Range<Int> {
+        var end = start + 1
+        while end < count, self[end] != UInt8(ascii: "\"") { end += self[end] == UInt8(ascii: "\\") ? 2 : 1 }
+        return start + 1..<Swift.min(end, count)
+    }
+
+    /// The content of the JSON string, or the number, at a position; empty for other values.
+    fileprivate func scalar(at start: Int) -> Range<Int> {
+        guard start < count else { return start..<start }
+        if self[start] == UInt8(ascii: "\"") { return range(ofStringAt: start) }
+        var end = start
+        while end < count, (0x2B...0x39).contains(self[end]) || self[end] | 0x20 == 0x65, self[end] != 0x2C { end += 1 }
+        return start..<end
+    }
+
+    fileprivate func skippingSpace(from start: Int) -> Int {
+        var position = start
+        while position < count, [0x20, 0x09, 0x0A, 0x0D].contains(self[position]) { position += 1 }
+        return position
+    }
+}
