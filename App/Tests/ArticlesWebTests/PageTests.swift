@@ -163,8 +163,8 @@ import Testing
             let form = try #require(editor.firstMatch(of: /name="draft" value="([0-9A-F-]+)"/)).1
             let fields = ["title": "Once", "text": "Text", "draft": String(form)]
             for _ in 0..<2 { _ = try await site.browser.submit("/compose/publish", fields) }
-            let articles = try await site.graph.articles.page(limit: 10).items
-            #expect(articles.map(\.title) == ["Once"])
+            let titles = try await site.graph.articles.page(limit: 10).items.map(\.title)
+            #expect(titles.filter { $0 == "Once" }.count == 1)
             let next = try await site.browser.open("/compose").text
             #expect(!next.contains(form) && next.contains("name=\"draft\""))
         }
