@@ -156,6 +156,7 @@ struct RequestLoop: Sendable {
                 isIdempotent: endpoint.isIdempotent,
                 purpose: endpoint.purpose ?? purpose,
                 isReplayable: body.isReplayable,
+                retries: endpoint.retries,
                 acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
                 idleTimeout: idleTimeout,
                 deadline: (ownDeadline ?? standard).map { startedAt + $0 },

@@ -58,6 +58,10 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// How the response is read. `nil`: the configuration's format.
     public var format: (any ResponseFormat)?
 
+    /// Whether interceptors, such as ``RetryPolicy``, may have the call sent again. A token that the server has refused is
+    /// replaced all the same.
+    public var retries = true
+
     /// What the call is for; `nil`: an ordinary one.
     var purpose: HTTPTransportRequest.Purpose?
 
@@ -105,6 +109,13 @@ extension Endpoint {
     /// - Returns: The changed endpoint.
     public func idempotent(key: String = UUID().uuidString) -> Self {
         with { $0.idempotencyKey = key }
+    }
+
+    /// The same call, which no interceptor has sent again.
+    ///
+    /// - Returns: The changed endpoint.
+    public func withoutRetries() -> Self {
+        with { $0.retries = false }
     }
 
     /// The same call with a header field, in place of the field of that name.
@@ -165,6 +176,7 @@ extension Endpoint {
         endpoint.deadline = deadline
         endpoint.acceptedStatuses = acceptedStatuses
         endpoint.format = format
+        endpoint.retries = retries
         endpoint.purpose = purpose
         return endpoint
     }

@@ -5,15 +5,18 @@ public struct EnvelopeFormat: ResponseFormat {
     /// The media types that the format reads.
     public let mediaTypes: [String]
 
-    private let coding: JSONCoding
+    private let ownCoding: JSONCoding?
+
+    private var coding: JSONCoding { ownCoding ?? .standard }
 
     /// Creates the format.
     ///
     /// - Parameters:
-    ///   - coding: The decoders.
+    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format, and
+    ///     else ``JSONCoding/standard``.
     ///   - mediaTypes: The media types that the format reads.
-    public init(coding: JSONCoding = .standard, mediaTypes: [String] = ["application/json"]) {
-        self.coding = coding
+    public init(coding: JSONCoding? = nil, mediaTypes: [String] = ["application/json"]) {
+        ownCoding = coding
         self.mediaTypes = mediaTypes
     }
 
@@ -56,6 +59,12 @@ public struct EnvelopeFormat: ResponseFormat {
     /// - Throws: `DecodingError`.
     public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
         try coding.makeDecoder().decode(type, from: response.body)
+    }
+}
+
+extension EnvelopeFormat: CodedFormat {
+    func coded(by coding: JSONCoding) -> any ResponseFormat {
+        EnvelopeFormat(coding: ownCoding ?? coding, mediaTypes: mediaTypes)
     }
 }
 
