@@ -8,7 +8,8 @@ RUN_PACKAGES := libsqlite3-dev libturbojpeg0-dev libpng-dev
 PACKAGES_Storage := gnome-keyring dbus libsecret-1-0
 PACKAGES_PostgreSQLStorage := libpq-dev postgresql pgbouncer
 PACKAGES_Imaging := libturbojpeg0-dev libpng-dev
-TEST_PACKAGES := $(sort $(RUN_PACKAGES) $(PACKAGES_Storage) $(PACKAGES_PostgreSQLStorage))
+PACKAGES_App := python3-venv zsh fish
+TEST_PACKAGES := $(sort $(RUN_PACKAGES) $(PACKAGES_App) $(PACKAGES_Storage) $(PACKAGES_PostgreSQLStorage))
 
 # The traits that modules need on Linux.
 ifeq ($(shell uname -s),Linux)
@@ -35,7 +36,7 @@ ARTICLES = "$$(swift build --package-path App --show-bin-path)/articles"
 .PHONY: articles
 articles: setup-run
 	@echo "building the app; the first time this takes some minutes" >&2
-	@swift build --package-path App --product articles >&2
+	@.ci/build --package-path App --product articles
 
 .PHONY: run
 run: articles ## Run the demonstration, or another command: make run ARGS="list --json"
@@ -114,8 +115,9 @@ explore: ## Walk all interleavings of two processes: make explore BOUNDS="refres
 		-Xswiftc -enable-testing --scratch-path .build-release --filter ExplorationTests
 
 .PHONY: mutants
-mutants: ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff
-	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--minutes $(LIMIT))
+mutants: setup-test ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff LIMIT=20 SEED=7
+	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--count $(LIMIT)) \
+		$(if $(filter-out file,$(origin SEED)),--seed $(SEED))
 
 .PHONY: fuzz
 fuzz: ## Run libFuzzer on the parsers: make fuzz FUZZ_SECONDS=60 PARSERS="events link"
@@ -127,14 +129,15 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 
 .PHONY: endurance
 endurance: setup-run ## Run S13, S14, S15 and S20 for long: make endurance MINUTES=10 KILL_EVERY=20 LIFETIMES=3600 ONLY=S14
-	@swift build --package-path App --product Endurance >&2
+	@.ci/build --package-path App --product Endurance
 	@"$$(swift build --package-path App --show-bin-path)/Endurance" --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
 		--provider App/Tests/Endurance/provider/start
 
 .PHONY: test-provider
-test-provider: setup-run ## Run the OAuth 2 flows against a real provider, from PyPI: sign-in, refresh, revocation
-	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test --package-path App --filter '^ProviderTests\.'
+test-provider: setup-run ## Run the OAuth 2 flows against a real provider, and Schemathesis against our server: both from PyPI
+	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test --package-path App \
+		--filter '^(ProviderTests|DevBackendTests\.ConformanceTests)(\.|/)'
 
 .PHONY: bench-imaging
 bench-imaging: ## Measure what fitting a photo of 12 megapixels costs beside the codec, as a ratio
@@ -177,7 +180,7 @@ ci: lint boundaries typecheck-apple test ## Run everything that has to pass befo
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf .build .build-* App/.build App/Tests/Endurance/provider/.build Tests/Consumers/.build \
+	rm -rf .build .build-* App/.build Tests/Consumers/.build \
 		Tests/Consumers/CollidingNames/.build
 
 .PHONY: setup-run setup-test

@@ -33,6 +33,8 @@ let modules: [Target] = [
             .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
             .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
             .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "NIOHPACK", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
             .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             .product(
                 name: "NIOHTTPCompression", package: "swift-nio-extras",
@@ -124,6 +126,7 @@ let tests: [Target] = [
         dependencies: [
             "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkCore",
             "NetworkTesting", .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
+            .target(name: "NetworkAsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
         ],
         path: "Tests/Support/Peer"
     ),
@@ -166,7 +169,7 @@ let tests: [Target] = [
     ),
     // Cases and fixtures for the tests of refresh handlers.
     .target(
-        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting"],
+        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting", "AuthTesting"],
         path: "Tests/Support/HandlerTesting"
     ),
     .testTarget(

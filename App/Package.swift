@@ -26,7 +26,8 @@ let devBackend: Target = .target(
         .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
-    ]
+    ],
+    resources: [.embedInCode("Contract/openapi.json")]
 )
 
 /// The object graph: the only target that depends on all modules of the root package.
@@ -251,6 +252,7 @@ let tests: [Target] = [
             "ProgramTesting",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "HTTPTypes", package: "swift-http-types"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "Logging", package: "swift-log"),
         ]

@@ -10,8 +10,9 @@ extension AsyncHTTPClientExchange {
             (state.turnAt != nil && state.demand == nil, state.lastActivity, state.hasHead, state.isSent)
         }
         let idleAt = isWatched ? lastActivity + request.idleTimeout : nil
-        if !hasHead, let timeToHead = request.timeToHead, idleAt.map({ startedAt + timeToHead < $0 }) ?? true {
-            return (startedAt + timeToHead, { .waited(for: isSent ? .responseHead : .connection, atMost: timeToHead) })
+        if let longest = request.longestTime(hasHead: hasHead), idleAt.map({ startedAt + longest < $0 }) ?? true {
+            let wait = hasHead ? NetworkError.Wait.responseBody : isSent ? .responseHead : .connection
+            return (startedAt + longest, { .waited(for: wait, atMost: longest) })
         }
         return idleAt.map { [idleTimeout = request.idleTimeout] at in
             (at, { .idle(for: idleTimeout, hasHead: hasHead) })

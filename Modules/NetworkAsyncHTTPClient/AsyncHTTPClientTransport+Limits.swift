@@ -26,6 +26,10 @@ extension AsyncHTTPClientTransport {
         /// `responseTooLarge`.
         public var decompressionRatio = 200
 
+        /// How long a process that was stopped, or whose device slept, runs before a time limit counts that has passed
+        /// meanwhile. What has arrived in its sockets is read in this time.
+        public var wakeGrace = NetworkConfiguration.defaultWakeGrace
+
         /// Creates the standard limits.
         public init() {}
 

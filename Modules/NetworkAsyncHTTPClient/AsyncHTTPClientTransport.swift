@@ -24,7 +24,9 @@ public import NetworkCore
 /// closed.
 ///
 /// **Time.** Idle timeout and time to the head are those of the request. While a reader does not read, and the sender
-/// therefore waits, no idle time counts. One timer serves all requests of a transport.
+/// therefore waits, no idle time counts. One timer serves all requests of a transport. When a process was stopped, or its
+/// device slept, for longer than a limit, what has arrived meanwhile is read first: the limit counts after
+/// ``Limits/wakeGrace`` of running time.
 ///
 /// **Trailers** of a response arrive in its completion, and those of a request (``HTTPBody/trailers``) are sent after its
 /// body, over HTTP/1.1 and HTTP/2. AsyncHTTPClient does not show responses with a status of 1xx.
@@ -104,7 +106,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         self.clients = clients
         self.limits = limits
         self.clock = clock
-        deadlines = DeadlineQueue(clock: clock)
+        deadlines = DeadlineQueue(clock: clock, grace: limits.wakeGrace)
     }
 
     /// Sends one request and returns when the head of the response has arrived.
@@ -116,8 +118,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///   `encodingFailed` when the body cannot be read. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let use = ConnectionUse(request)
-        guard let origin = Origin(request.head.url), let client = clients.client(for: origin, use: use) else {
-            throw HTTPTransportError(.transportFailed, reason: "the transport was shut down, or the URL has no host")
+        guard let origin = Origin(request.head.url) else {
+            throw HTTPTransportError(.invalidRequest, reason: Origin.problem)
+        }
+        guard let client = clients.client(for: origin, use: use) else {
+            throw HTTPTransportError(.transportFailed, reason: "the transport was shut down")
         }
         let entrance = entrance(to: origin, use: use)
         let exchange = AsyncHTTPClientExchange(

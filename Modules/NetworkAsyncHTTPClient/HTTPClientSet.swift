@@ -42,7 +42,12 @@ final class HTTPClientSet: Sendable {
                     try SurplusByteHandler(handler).attach(to: channel)
                 }
             }
-            configuration.http2ConnectionDebugInitializer = { channel in pins.verify(channel) { log.noteConnection() } }
+            configuration.http2ConnectionDebugInitializer = { channel in
+                pins.verify(channel) {
+                    try HTTP2StatusHandler.attach(to: channel)
+                    log.noteConnection()
+                }
+            }
             configuration.http2StreamChannelDebugInitializer = { channel in
                 channel.eventLoop.submit { _ = try log.attach(to: channel, isStream: true) }
             }
@@ -124,7 +129,8 @@ extension HTTPClient.Configuration {
     fileprivate func applying(_ limits: AsyncHTTPClientTransport.Limits) -> HTTPClient.Configuration {
         var copy = self
         copy.redirectConfiguration = .disallow
-        copy.decompression = .enabled(limit: .ratio(max(1, limits.decompressionRatio)))
+        // NIOHTTPCompression multiplies. No format that it decodes has a ratio above 1,032.
+        copy.decompression = .enabled(limit: .ratio(min(max(1, limits.decompressionRatio), 1_000_000)))
         copy.timeout = Timeout(connect: TimeAmount(limits.connectTimeout))
         copy.connectionPool.idleTimeout = TimeAmount(limits.connectionIdleTime)
         // The gates of the transport hold requests back, with the limits of the origin.
@@ -136,8 +142,9 @@ extension HTTPClient.Configuration {
 }
 
 extension TimeAmount {
+    /// A year at most: NIO ends the process for a number of nanoseconds that is too large.
     init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
+        let (seconds, attoseconds) = min(duration, .seconds(365 * 24 * 60 * 60)).components
         self = .seconds(seconds) + .nanoseconds(attoseconds / 1_000_000_000)
     }
 }

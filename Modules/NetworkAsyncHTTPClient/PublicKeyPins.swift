@@ -64,14 +64,19 @@ public struct PublicKeyPins: Sendable, Hashable {
 }
 
 extension Set<Data>? {
-    /// Compares the key of a new connection with the pins, then calls a closure on its thread. A connection with
-    /// another key is closed.
-    func verify(_ channel: any Channel, then use: @escaping @Sendable () throws -> Void) -> EventLoopFuture<Void> {
-        channel.eventLoop.submit {
-            try verify(channel)
-            try use()
-        }.flatMapError { error in
-            channel.close().transform(throwing: error)
+    /// Compares the key of a new connection with the pins, then calls a closure. A connection with another key is closed.
+    ///
+    /// It is called on the connection's event loop, and its result must be there when it returns: AsyncHTTPClient ends the
+    /// process when a server sends more settings, or that it goes away, before the connection is known to the pool.
+    func verify(_ channel: any Channel, then use: () throws -> Void) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            do {
+                try verify(channel)
+                try use()
+            } catch {
+                channel.close(promise: nil)
+                throw error
+            }
         }
     }
 
@@ -81,13 +86,6 @@ extension Set<Data>? {
         guard let key = try certificate?.extractPublicKey().toSPKIBytes(), pins.contains(SHA256.digest(of: key)) else {
             throw HTTPTransportError(.tlsFailed, reason: "the public key of the host is not one of its pins")
         }
-    }
-}
-
-extension EventLoopFuture<Void> {
-    /// A future that fails when this one has ended in any way.
-    fileprivate func transform(throwing error: any Error) -> EventLoopFuture<Void> {
-        flatMapErrorThrowing { _ in }.flatMapThrowing { throw error }
     }
 }
 #endif

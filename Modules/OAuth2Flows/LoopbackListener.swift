@@ -12,8 +12,8 @@ import Musl
 
 /// A socket on 127.0.0.1 that reads the first line of HTTP requests.
 ///
-/// A browser opens connections that it does not use, and another program may open one: all are read at once, and none
-/// keeps the others waiting.
+/// A browser opens connections that it does not use, and another program may open many: all are read at once, and none
+/// keeps the others waiting. Beyond the most that are kept open, the oldest one that has sent no request is closed.
 final class LoopbackListener: Sendable {
     /// The most bytes of a request line.
     private static let maximumLineLength = 16 * 1024
@@ -23,6 +23,13 @@ final class LoopbackListener: Sendable {
 
     /// The port that the system has chosen.
     let port: UInt16
+
+    /// A connection that has not sent its first line yet.
+    private struct Connection {
+        /// The position in the order of arrival.
+        let number: Int
+        var line: [UInt8] = []
+    }
 
     private let descriptor: Int32
     private let isCancelled = Locked(false)
@@ -83,16 +90,19 @@ final class LoopbackListener: Sendable {
     }
 
     private func wait<Result>(within limit: Duration, _ accept: (String) -> Result?) throws -> Result {
-        var connections: [Int32: [UInt8]] = [:]
+        var connections: [Int32: Connection] = [:]
+        var arrivals = 0
         defer { connections.keys.forEach { _ = close($0) } }
         let deadline = ContinuousClock.now + limit
         while ContinuousClock.now < deadline {
             if isCancelled.withLock({ $0 }) { throw CancellationError() }
-            var polled = ([descriptor] + connections.keys).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            // The listening socket is last: a request that has arrived is read before its connection can be closed.
+            var polled = (connections.keys + [descriptor]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             guard poll(&polled, nfds_t(polled.count), Self.slice) > 0 else { continue }
             for ready in polled where ready.revents != 0 {
                 if ready.fd == descriptor {
-                    acceptConnection(&connections)
+                    acceptConnection(&connections, number: arrivals)
+                    arrivals += 1
                 } else if let line = readLine(ready.fd, &connections) {
                     connections[ready.fd] = nil
                     let result = Self.target(of: line).flatMap(accept)
@@ -104,32 +114,37 @@ final class LoopbackListener: Sendable {
         throw OAuth2SignInError(.expired, reason: "the user did not sign in in time")
     }
 
-    private func acceptConnection(_ connections: inout [Int32: [UInt8]]) {
+    private func acceptConnection(_ connections: inout [Int32: Connection], number: Int) {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else { return }
-        guard connections.count < Self.maximumConnections, fcntl(connection, F_SETFL, O_NONBLOCK) == 0 else {
+        guard fcntl(connection, F_SETFL, O_NONBLOCK) == 0 else {
             close(connection)
             return
         }
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
-        connections[connection] = []
+        connections[connection] = Connection(number: number)
+        guard connections.count > Self.maximumConnections,
+            let oldest = connections.min(by: { $0.value.number < $1.value.number })?.key
+        else { return }
+        connections[oldest] = nil
+        close(oldest)
     }
 
     /// Reads what has arrived.
     ///
     /// - Returns: The first line once it is complete. The connection is closed at its end, or if the line is too long.
-    private func readLine(_ connection: Int32, _ connections: inout [Int32: [UInt8]]) -> String? {
+    private func readLine(_ connection: Int32, _ connections: inout [Int32: Connection]) -> String? {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = read(connection, &bytes, bytes.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return nil }
-        var line = connections[connection] ?? []
+        var line = connections[connection]?.line ?? []
         guard count > 0, line.count + count <= Self.maximumLineLength else {
             connections[connection] = nil
             close(connection)
             return nil
         }
         line += bytes[..<count]
-        connections[connection] = line
+        connections[connection]?.line = line
         guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         return String(decoding: line[..<end], as: UTF8.self)
     }

@@ -55,7 +55,7 @@ public struct OAuth2Client: Sendable, Hashable {
     /// - Parameters:
     ///   - parameters: The parameters of the call's form.
     ///   - make: Makes the call from its body.
-    /// - Returns: The call. It is sent without tokens, and its response is read as plain JSON.
+    /// - Returns: The call. It is sent without tokens, it follows no redirect, and its response is read as plain JSON.
     func call<Response>(
         _ parameters: QueryItems,
         make: (RequestBody) -> Endpoint<Response>
@@ -71,7 +71,7 @@ public struct OAuth2Client: Sendable, Hashable {
         case .none:
             parameters.append("client_id", id)
         }
-        let endpoint = make(.form(parameters)).withoutAuthentication().format(.json)
+        let endpoint = make(.form(parameters)).asTokenCall().format(.json)
         return authorization.map { endpoint.header("Authorization", $0) } ?? endpoint
     }
 

@@ -78,24 +78,35 @@ public struct OAuth2DeviceSignIn: Sendable {
     private func tokens(for code: OAuth2DeviceCode, until deadline: Duration) async throws -> TokenRefreshResult {
         var interval = min(max(code.interval, Self.intervals.lowerBound), Self.intervals.upperBound)
         var pause = interval
+        var failure: OAuth2SignInError?
         while true {
             guard clock.uptime + pause < deadline else {
                 try await clock.sleep(until: deadline)
-                throw OAuth2SignInError(.expired, reason: "the user did not enter the code in time")
+                let reason = failure.map { "; the last call failed: \($0)" } ?? ""
+                throw OAuth2SignInError(
+                    .expired, reason: "the user did not enter the code in time\(reason)", cause: failure)
             }
             try await clock.sleep(until: clock.uptime + pause)
+            let format = ObservedFormat(.json)
             do {
-                return try await poll(code)
+                return try await poll(code, format)
             } catch let error as NetworkError {
-                switch error.envelope?.code {
+                let body = format.refused ?? RefusedBody(error)
+                let serverCode = body.isPage ? nil : body.error
+                switch serverCode {
                 case "authorization_pending":
-                    pause = interval
+                    (pause, failure) = (interval, nil)
                 case "slow_down":
                     interval = min(interval + .seconds(5), Self.intervals.upperBound)
-                    pause = interval
+                    (pause, failure) = (interval, nil)
                 default:
-                    let failure = OAuth2SignInError(error, without: [code.deviceCode] + client.secrets)
-                    guard failure.code == .unavailable else { throw failure }
+                    let secrets = [code.deviceCode] + client.secrets
+                    let described = OAuth2SignInError(error, serverCode: serverCode, without: secrets)
+                    // G4: only an error of RFC 6749 §5.2 is the server's. A network's sign-in page responds or
+                    // redirects, and a gateway refuses: they are between, and the server is not reached.
+                    let isRefusal = serverCode != nil && ![.unavailable, .redirected].contains(described.code)
+                    guard !isRefusal else { throw described }
+                    failure = described
                     // RFC 8628 §3.5: exponential backoff while the server cannot be reached.
                     pause = min(max(pause * 2, error.retryAfter ?? .zero), Self.intervals.upperBound)
                 }
@@ -103,7 +114,7 @@ public struct OAuth2DeviceSignIn: Sendable {
         }
     }
 
-    private func poll(_ code: OAuth2DeviceCode) async throws -> TokenRefreshResult {
+    private func poll(_ code: OAuth2DeviceCode, _ format: ObservedFormat) async throws -> TokenRefreshResult {
         let parameters: QueryItems = [
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
         ]
@@ -111,7 +122,7 @@ public struct OAuth2DeviceSignIn: Sendable {
             .post(.url(server.tokenEndpoint), body: $0)
         }
         let call = plain.map { response, head in response.issued(at: head.serverDate) }
-        return try await network.send(call).tokensOfSignIn()
+        return try await network.send(call.format(format)).tokensOfSignIn()
     }
 }
 

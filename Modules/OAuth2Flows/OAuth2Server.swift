@@ -51,6 +51,9 @@ public struct OAuth2Server: Sendable, Hashable {
 extension OAuth2Server {
     /// Reads the description of a server: of RFC 8414, and if there is none, of OpenID Connect Discovery.
     ///
+    /// Redirects are followed within the issuer's origin only: a description is the issuer's because its origin sent it
+    /// (RFC 8414 §6.2), whatever issuer its text names.
+    ///
     /// - Parameters:
     ///   - issuer: The identifier of the server. Its scheme is `https` unless it is loopback. The description must
     ///     name exactly the same text (RFC 8414 §3.3).
@@ -69,11 +72,14 @@ extension OAuth2Server {
         var failure: OAuth2SignInError?
         for location in locations(of: issuer) {
             do {
-                let call = Endpoint<Metadata>.get(.url(location)).withoutAuthentication().format(.json)
+                let call = Endpoint<Metadata>.get(.url(location)).withoutAuthentication()
+                    .redirects(.followWithinOrigin).format(.json)
                 return try await network.send(call).server(of: issuer)
             } catch let error as NetworkError {
                 let described = OAuth2SignInError(error, without: [])
-                guard described.code == .refused || described.code == .invalidResponse else { throw described }
+                // A server may redirect what it does not know.
+                let isAbsent = [.refused, .invalidResponse, .redirected].contains(described.code)
+                guard isAbsent else { throw described }
                 failure = failure ?? described
             }
         }

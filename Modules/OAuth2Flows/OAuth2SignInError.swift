@@ -52,6 +52,10 @@ extension ErrorCode<OAuth2SignInError> {
     /// The server's response cannot be used.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
 
+    /// An endpoint of the server responded with a redirect, which is not followed (G15): a network's sign-in page is
+    /// between, or the URL of the endpoint is wrong.
+    public static let redirected = Self(rawValue: "redirected")
+
     /// The server cannot be reached.
     public static let unavailable = Self(rawValue: "unavailable")
 
@@ -71,11 +75,14 @@ extension OAuth2SignInError {
     ///
     /// - Parameters:
     ///   - error: Why the call failed.
+    ///   - serverCode: The server's error code; `nil` takes the one in the response's error object.
     ///   - secrets: The secrets of the call, which servers quote.
-    init(_ error: NetworkError, without secrets: [String?]) {
+    init(_ error: NetworkError, serverCode: String? = nil, without secrets: [String?]) {
         let error = error.withoutQuoting(secrets)
+        let serverCode = serverCode ?? error.envelope?.code
         let code: Code
-        switch error.envelope?.code {
+        switch serverCode {
+        case _ where error.code == .redirectRefused: code = .redirected
         case _ where error.statusOfWholeResponse == nil: code = .unavailable
         case "access_denied": code = .denied
         case "expired_token": code = .expired
@@ -83,7 +90,7 @@ extension OAuth2SignInError {
         case _ where error.code == .decodingFailed: code = .invalidResponse
         default: code = .refused
         }
-        let serverCode = error.envelope?.code?.asIdentifier(withoutQuoting: secrets)
-        self.init(code, reason: error.description, serverCode: serverCode, cause: error)
+        let shown = serverCode?.asIdentifier(withoutQuoting: secrets)
+        self.init(code, reason: error.description, serverCode: shown, cause: error)
     }
 }

@@ -25,7 +25,7 @@ struct OAuth2TokenResponse: Decodable, Sendable {
             accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
             refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
-            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt)
+            expiresAt: object.decodeExpiryIfPresent(forKey: .expiresAt)?.date(.automatic)
         )
     }
 

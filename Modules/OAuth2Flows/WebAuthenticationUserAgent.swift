@@ -25,38 +25,59 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
     ///
     /// - Parameter page: The page.
     /// - Returns: The URL of the redirect, and the redirect URI.
-    /// - Throws: ``OAuth2SignInError`` with code `denied` when the user closes the sheet, or `userAgentFailed`.
+    /// - Throws: ``OAuth2SignInError`` with code `denied` when the user closes the sheet, or `userAgentFailed`;
+    ///   `CancellationError`.
     public func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
         try Task.checkCancellation()
-        return (try await redirect(from: page, shownIn: Shown()), redirectURI)
+        return (try await redirect(from: page, in: Sheet()), redirectURI)
     }
 
-    private func redirect(from page: OAuth2SignInPage, shownIn shown: Shown) async throws -> URL {
+    private func redirect(from page: OAuth2SignInPage, in sheet: Sheet) async throws -> URL {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { show(page, in: shown, $0) }
+            try await withCheckedThrowingContinuation { show(page, in: sheet, $0) }
         } onCancel: {
-            Task { @MainActor in shown.session?.cancel() }
+            Task { @MainActor in sheet.cancel() }
         }
     }
 
     private func show(
-        _ page: OAuth2SignInPage, in shown: Shown, _ continuation: CheckedContinuation<URL, any Error>
+        _ page: OAuth2SignInPage, in sheet: Sheet, _ continuation: CheckedContinuation<URL, any Error>
     ) {
+        // The system calls the handler on any queue. Without `@Sendable` it is isolated to the main actor, and traps.
         let session = ASWebAuthenticationSession(
             url: page.url(redirectingTo: redirectURI),
             callbackURLScheme: redirectURI.scheme
-        ) { url, error in
-            continuation.resume(with: Self.result(url, error))
+        ) { @Sendable url, error in
+            let result = Self.result(url, error)
+            Task { @MainActor in sheet.end(result) }
         }
         session.presentationContextProvider = self
         session.prefersEphemeralWebBrowserSession = isEphemeral
-        shown.session = session
-        if !session.start() { session.cancel() }
+        sheet.start(session, continuation)
     }
 
+    /// A sheet, and the sign-in that waits for it. The first end counts: the system does not call the handler of a
+    /// session that is not started, and may or may not call that of one that is cancelled.
     @MainActor
-    private final class Shown {
-        var session: ASWebAuthenticationSession?
+    private final class Sheet {
+        private var session: ASWebAuthenticationSession?
+        private var continuation: CheckedContinuation<URL, any Error>?
+
+        func start(_ session: ASWebAuthenticationSession, _ continuation: CheckedContinuation<URL, any Error>) {
+            self.session = session
+            self.continuation = continuation
+            if !session.start() { end(WebAuthenticationUserAgent.result(nil, nil)) }
+        }
+
+        func cancel() {
+            session?.cancel()
+            end(.failure(CancellationError()))
+        }
+
+        func end(_ result: Result<URL, any Error>) {
+            continuation?.resume(with: result)
+            (session, continuation) = (nil, nil)
+        }
     }
 
     nonisolated private static func result(_ url: URL?, _ error: (any Error)?) -> Result<URL, any Error> {

@@ -100,6 +100,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
             database: database,
             statements: SessionStatements(table: database.table, account: account),
             seal: seal,
+            claimant: owner.claimText,
             writers: LeaseQueue(clock: database.clock)
         )
         holders = LeaseQueue(clock: database.clock)

@@ -1,5 +1,6 @@
 public import AuthInterface
 public import ConcurrencyPrimitives
+import Foundation
 
 /// Keeps the tokens in memory, until the process ends.
 ///
@@ -11,6 +12,7 @@ public final class MemoryTokenStore: SharedTokenStore {
     private let stored: Locked<StoredSession>
     private let queue: LeaseQueue
     private let broadcast = Broadcast<Void>()
+    private let leaseIdentity = UUID().uuidString
 
     /// Creates a store.
     ///
@@ -65,24 +67,27 @@ public final class MemoryTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError` when the task is
     ///   cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        MemoryTokenStoreLease(queue: queue, ticket: try await queue.take(waitingAtMost: limit))
+        MemoryTokenStoreLease(leaseIdentity, queue: queue, ticket: try await queue.take(waitingAtMost: limit))
     }
 }
 
 /// The lease of a ``MemoryTokenStore``.
 private final class MemoryTokenStoreLease: TokenStoreLease {
+    /// A random name of the store: each lease of it ends before the next one begins.
+    let identity: String?
     private let queue: LeaseQueue
     private let ticket: LeaseQueue.Ticket
 
-    init(queue: LeaseQueue, ticket: LeaseQueue.Ticket) {
+    init(_ identity: String, queue: LeaseQueue, ticket: LeaseQueue.Ticket) {
+        self.identity = identity
         self.queue = queue
         self.ticket = ticket
     }
 
     deinit { queue.release(ticket) }
 
-    /// The only process that can hold the lease is this one.
-    func mayStillCall(_ owner: ProcessIdentity) -> Bool { !ProcessIdentity.current.includes(owner) }
+    /// An intent that names another lease was not recorded in this store.
+    func mayStillCall(_ intent: RefreshIntent) -> Bool { intent.lease != identity }
 
     var isLost: Bool { false }
 

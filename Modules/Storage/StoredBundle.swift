@@ -18,6 +18,7 @@ struct StoredBundle: Codable {
         let host: String
         let process: String
         let date: TimeInterval
+        let firstDate: TimeInterval?
         let isAbandoned: Bool
         let lease: String?
         let failure: Failure?
@@ -27,6 +28,7 @@ struct StoredBundle: Codable {
             host = intent.owner.host
             process = intent.owner.process
             date = intent.date.timeIntervalSinceReferenceDate
+            firstDate = intent.firstDate?.timeIntervalSinceReferenceDate
             isAbandoned = intent.isAbandoned
             lease = intent.lease
             failure = intent.failure.map(Failure.init)
@@ -37,6 +39,7 @@ struct StoredBundle: Codable {
                 idempotencyKey: idempotencyKey,
                 owner: ProcessIdentity(host: host, process: process),
                 date: Date(timeIntervalSinceReferenceDate: date),
+                firstDate: firstDate.map(Date.init(timeIntervalSinceReferenceDate:)),
                 isAbandoned: isAbandoned,
                 lease: lease,
                 failure: failure?.failure

@@ -26,8 +26,8 @@ public enum SessionEvent: Sendable {
     /// A call of the refresh handler did not end when it was cancelled, and was abandoned (G8).
     case callAbandoned(session: SessionID, generation: Int)
 
-    /// The store could not be read or written. The content is kept in memory and written again, after the engine is
-    /// deallocated for ten minutes at most.
+    /// The store could not be read or written. The content is kept in memory and written again, also after the
+    /// application has released the engine.
     case storeFailed(TokenStoreError)
 
     /// A session started, or was found in the store.
@@ -35,6 +35,10 @@ public enum SessionEvent: Sendable {
 
     /// The session ended.
     case signedOut(SignOutReason)
+
+    /// The expiry of new tokens was ignored, because it cannot be placed in time. `expiry` is what the server wrote. As
+    /// without one, the expiry in the token itself counts, if it has one.
+    case expiryIgnored(session: SessionID, expiry: String)
 
     /// A revocation failed or took longer than the deadline.
     case revocationFailed(session: SessionID)

@@ -3,10 +3,9 @@ import ConcurrencyPrimitives
 
 /// Keeps one refresh engine for each account, for an app or a server with many accounts.
 ///
-/// All callers get the same engine of an account as long as one of them, or a refresh under way, holds it: two engines
-/// for one account would refresh its tokens twice. Above the limit the least recently used engines are released; their
-/// sessions stay in the store, and are read again at the next use. An engine that refreshes, or whose tokens are not
-/// stored yet, is kept above the limit until both are done.
+/// All callers get the same engine of an account as long as one of them holds it, or it has work under way: a refresh, or
+/// tokens that are not stored yet. Two engines for one account would refresh its tokens twice. Above the limit the least
+/// recently used idle engines are released; their sessions stay in the store, and are read again at the next use.
 ///
 /// ```swift
 /// let sessions = SessionRegistry<Account.ID> { id in
@@ -16,21 +15,22 @@ import ConcurrencyPrimitives
 /// ```
 /// Accounts never wait for each other: the registry's lock is held for a look-up only (G18).
 public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
-    private struct Entry {
+    /// Not every engine is kept: one that is at work, or that a caller holds, lives without the registry.
+    private struct Known {
         weak var session: TokenRefreshCoordinator?
-        /// A strong reference, until the engine is released.
-        var kept: TokenRefreshCoordinator?
+    }
+
+    private struct Kept {
+        let session: TokenRefreshCoordinator
         var lastUse: UInt64
     }
 
     private struct Entries {
-        var byAccount: [Account: Entry] = [:]
-        var kept = 0
+        var known: [Account: Known] = [:]
+        var kept: [Account: Kept] = [:]
         var uses: UInt64 = 0
-        /// The accounts whose engines were busy when they were to be released.
-        var releasing: Set<Account> = []
-        /// The number of engines above which the next ones are released.
-        var bound: Int
+        /// The number of known engines from which on those that have ended are looked for.
+        var forgetsFrom = 0
     }
 
     /// The maximum number of idle engines that stay in memory when no caller holds them.
@@ -49,7 +49,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         let limit = max(limit, 1)
         self.limit = limit
         self.make = make
-        entries = Locked(Entries(bound: limit + limit / 4))
+        entries = Locked(Entries())
     }
 
     /// The session of an account.
@@ -58,16 +58,11 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     /// - Complexity: O(1), amortized.
     public subscript(account: Account) -> TokenRefreshCoordinator {
         let (session, released) = entries.withLock { entries in
+            let session = entries.known[account]?.session ?? make(account)
             entries.uses += 1
-            let known = entries.byAccount[account]
-            let session = known?.session ?? make(account)
-            if known?.kept == nil { entries.kept += 1 }
-            entries.byAccount[account] = Entry(session: session, kept: session, lastUse: entries.uses)
-            entries.releasing.remove(account)
-            var released = releaseIdle(&entries)
-            // A quarter above the limit, so that only one look-up in many sorts.
-            if entries.kept > entries.bound { released += release(&entries) }
-            return (session, released)
+            entries.known[account] = Known(session: session)
+            entries.kept[account] = Kept(session: session, lastUse: entries.uses)
+            return (session, releaseOldest(&entries))
         }
         // The engines end here, outside the lock.
         withExtendedLifetime(released) {}
@@ -76,21 +71,21 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
 
     /// Releases the engine of an account, such as one that was removed. Its session is not signed out.
     ///
-    /// An engine that refreshes, or whose tokens are not stored yet, is released at a later use of the registry.
+    /// An engine with work under way ends after it.
     ///
     /// - Parameter account: The account.
     public func release(_ account: Account) {
-        let released = entries.withLock { entries in
-            entries.releasing.insert(account)
-            return releaseIdle(&entries)
-        }
+        let released = entries.withLock { $0.kept.removeValue(forKey: account) }
         withExtendedLifetime(released) {}
     }
 
-    /// The number of engines, including those that only callers hold.
+    /// The number of engines, including those that only callers or their work hold.
     public var count: Int {
-        entries.withLock { entries in entries.byAccount.values.count { $0.session != nil } }
+        entries.withLock { entries in entries.known.values.count { $0.session != nil } }
     }
+
+    /// The number of accounts of which the registry knows something.
+    var knownCount: Int { entries.withLock { $0.known.count } }
 
     /// Waits until no session has work under way, before the program exits.
     ///
@@ -98,40 +93,23 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first.
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
-        let sessions = entries.withLock { $0.byAccount.values.compactMap(\.session) }
+        let sessions = entries.withLock { $0.known.values.compactMap(\.session) }
         return await withTaskGroup(of: Bool.self) { group in
             for session in sessions { group.addTask { await session.settle(within: limit) } }
             return await group.reduce(true) { $0 && $1 }
         }
     }
 
-    /// Removes the idle engines above the limit, and the entries of engines that were deallocated.
-    private func release(_ entries: inout Entries) -> [TokenRefreshCoordinator] {
-        var released: [TokenRefreshCoordinator] = []
-        let oldest = entries.byAccount.filter { $0.value.kept != nil }.sorted { $0.value.lastUse < $1.value.lastUse }
-        for (account, entry) in oldest where oldest.count - released.count > limit {
-            guard let session = entry.kept, session.isIdle else { continue }
-            released.append(session)
-            entries.byAccount[account]?.kept = nil
+    /// Removes the engines above the limit, and forgets those that have ended. A quarter above the limit, so that only one
+    /// look-up in many sorts.
+    private func releaseOldest(_ entries: inout Entries) -> [Kept] {
+        guard entries.kept.count > limit + limit / 4 else { return [] }
+        let oldest = entries.kept.sorted { $0.value.lastUse < $1.value.lastUse }.prefix(entries.kept.count - limit)
+        for (account, _) in oldest { entries.kept[account] = nil }
+        if entries.known.count > entries.forgetsFrom {
+            entries.known = entries.known.filter { $0.value.session != nil }
+            entries.forgetsFrom = 2 * entries.known.count
         }
-        entries.kept = oldest.count - released.count
-        entries.bound = max(entries.kept, limit) + limit / 4
-        entries.byAccount = entries.byAccount.filter { $0.value.session != nil }
-        return released
-    }
-
-    /// Removes the engines that were to be released, and are idle by now.
-    private func releaseIdle(_ entries: inout Entries) -> [TokenRefreshCoordinator] {
-        var released: [TokenRefreshCoordinator] = []
-        for account in entries.releasing {
-            let session = entries.byAccount[account]?.kept
-            if let session, !session.isIdle { continue }
-            entries.releasing.remove(account)
-            guard let session else { continue }
-            released.append(session)
-            entries.kept -= 1
-            entries.byAccount[account]?.kept = nil
-        }
-        return released
+        return oldest.map(\.value)
     }
 }

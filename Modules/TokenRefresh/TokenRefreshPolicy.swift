@@ -23,6 +23,11 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// How long a cancelled call may take to end before it is abandoned (G8).
     public var abandonAfter: Duration = .seconds(10)
 
+    /// How long a call that has passed one of its last two limits stays while the process runs again after a sleep, so
+    /// that a response which arrived meanwhile is read before the call is cancelled or abandoned (G8). It counts in
+    /// running time, and at most as the second half of a limit where the process did not sleep. Zero: no longer at all.
+    public var wakeGrace: Duration = .seconds(5)
+
     /// How long one read or write of the store may take before the engine continues without it (G11). Never longer
     /// than ``deadline``.
     public var storeDeadline: Duration = .seconds(10)

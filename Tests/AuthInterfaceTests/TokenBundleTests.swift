@@ -81,6 +81,14 @@ import Testing
         #expect(other.cause is CocoaError)
     }
 
+    @Test func `a status means expired if it is 401, there is none, or the handler says so`() {
+        for status in [401, nil] { #expect(TokenRefreshError(.ambiguous, status: status).statusMeansExpired) }
+        for status in [400, 403, 419] { #expect(!TokenRefreshError(.ambiguous, status: status).statusMeansExpired) }
+        let configured = TokenRefreshError(.ambiguous, status: 419, statusMeansExpired: true)
+        #expect(configured.statusMeansExpired && configured != TokenRefreshError(.ambiguous, status: 419))
+        #expect(!TokenRefreshError(.ambiguous, status: 401, statusMeansExpired: false).statusMeansExpired)
+    }
+
     @Test func `The system's clocks move forward, and a sleep until the past returns at once`() async throws {
         let clock = SystemTimeSource()
         let before = clock.uptime

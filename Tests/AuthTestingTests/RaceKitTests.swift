@@ -5,8 +5,7 @@ import Testing
 /// Common refreshers in the races. `TokenRefreshTests` shows that the engine passes them all.
 @Suite struct RaceKitTests {
     @Test func `an actor that awaits without storing its task fails the races`() async {
-        // Without tokens it reads the store, and finds the second user's.
-        let failing = RaceScenario.all.filter { $0 != .rejectionOfThePast }
+        let failing = RaceScenario.all
         let report = await RaceKit.run(failing, timeLimit: .seconds(1)) { RaceSubject(AwaitingRefresher($0)) }
         #expect(report.failures.map(\.scenario) == failing, "\(report)")
         #expect(report.outcome(of: .hungRefresh) == .hung("waiting for 10 callers to fail"))
@@ -24,9 +23,18 @@ import Testing
         #expect(report.failures.map(\.scenario) == failing, "\(report)")
     }
 
-    @Test func `the race that the first actor passes fails with the second`() async {
-        let report = await RaceKit.run([.rejectionOfThePast]) { RaceSubject(TaskStoringRefresher($0)) }
-        #expect(!report.isClean)
+    @Test func `the first user's rejection must not be told to the second, whose tokens are kept`() async {
+        let report = await RaceKit.run([.rejectionOfThePast]) { RaceSubject(AwaitingRefresher($0)) }
+        let told = "after the first user's refresh was rejected the user was notified that the session has ended"
+        #expect(report.outcome(of: .rejectionOfThePast) == .broken(told))
+    }
+
+    @Test func `a refresher without a pause after a failure fails one race for it`() async {
+        let report = await RaceKit.run([.pauseAfterFailure]) { RaceSubject(TaskStoringRefresher($0)) }
+        let calls = "the handler was called 2 times instead of 1"
+        #expect(report.outcome(of: .pauseAfterFailure) == .broken(calls))
+        let obedient = await RaceKit.run([.pauseAfterFailure]) { RaceSubject(TaskStoringRefresher($0, obeys: true)) }
+        #expect(obedient.outcome(of: .pauseAfterFailure) == .broken(calls), "it waits for Retry-After only")
     }
 
     @Test func `a check throws the races that do not hold, and a report lists every race`() async throws {

@@ -65,9 +65,12 @@ actor TaskStoringRefresher: TutorialRefresher {
     private var expiry: Duration?
     private var flight: Task<String, any Error>?
     private(set) var endings = 0
+    private let obeysRetryAfter: Bool
+    private var pause: (end: Duration, error: TokenRefreshError)?
 
-    init(_ scene: RaceScene) {
+    init(_ scene: RaceScene, obeys obeysRetryAfter: Bool = false) {
         self.scene = scene
+        self.obeysRetryAfter = obeysRetryAfter
     }
 
     func signIn(_ tokens: TokenRefreshResult) async throws {
@@ -93,6 +96,7 @@ actor TaskStoringRefresher: TutorialRefresher {
 
     private func refreshed() async throws -> String {
         if let flight { return try await flight.value }
+        if let pause, scene.clock.uptime < pause.end { throw pause.error }
         guard let refreshToken = tokens?.refreshToken else { throw AuthenticationError(.notSignedIn) }
         let flight = Task {
             defer { self.flight = nil }
@@ -104,6 +108,9 @@ actor TaskStoringRefresher: TutorialRefresher {
             } catch let error as TokenRefreshError where error.code == .rejected {
                 tokens = nil
                 endings += 1
+                throw error
+            } catch let error as TokenRefreshError where obeysRetryAfter {
+                pause = error.retryAfter.map { (scene.clock.uptime + $0, error) }
                 throw error
             }
         }

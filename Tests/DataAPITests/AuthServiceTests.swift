@@ -47,13 +47,29 @@ import Testing
     @Test func `a stored session that the server accepts leads to the main screen, refreshed once`() async throws {
         network.on(.me, return: ada)
         let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
-        guard case .signedIn(let user) = try await service(session).autoLogin() else {
+        guard case .signedIn(let user?) = try await service(session).autoLogin() else {
             Issue.record("not signed in")
             return
         }
         #expect(user == ada)
         #expect(network.log == ["GET users/me"])
         #expect(session.refreshes == 1)
+    }
+
+    @Test(arguments: [404, 403, 500])
+    func `a refreshed session leads to the main screen where the server has no user to give`(_ status: Int) async throws
+    {
+        let response = HTTPResponseHead(status: status)
+        for _ in 0..<2 { network.on(.me, throw: NetworkError(.unacceptableStatus, response: response)) }
+        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        guard case .signedIn(nil) = try await service(session).autoLogin() else {
+            Issue.record("not signed in")
+            return
+        }
+        guard case .undetermined = try await service(session).autoLogin(refreshing: false) else {
+            Issue.record("without a refresh, the server has accepted nothing")
+            return
+        }
     }
 
     @Test func `the refresh can be left out`() async throws {

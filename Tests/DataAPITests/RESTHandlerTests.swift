@@ -41,7 +41,9 @@ import Testing
         ("1893553445", Date(timeIntervalSince1970: 1_893_553_445)),
         ("1893553445500", Date(timeIntervalSince1970: 1_893_553_445.5)),
         (#""1893553445""#, Date(timeIntervalSince1970: 1_893_553_445)),
-        ("0", nil), ("-1", nil), ("null", nil), ("[]", nil), (#""tomorrow""#, nil), ("1e300", nil),
+        ("813456000", Date(timeIntervalSinceReferenceDate: 813_456_000)),
+        ("813456000.25", Date(timeIntervalSinceReferenceDate: 813_456_000.25)),
+        ("0", nil), ("-1", nil), ("60", nil), ("null", nil), ("[]", nil), (#""tomorrow""#, nil), ("1e300", nil),
     ]
 
     @Test(arguments: expiries)
@@ -54,6 +56,20 @@ import Testing
             .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         #expect(tokens.expiresAt == expected)
         #expect(tokens.expiresIn == nil && tokens.serverDate == StubResponse.date)
+    }
+
+    @Test(arguments: ["60", #""tomorrow""#, #""fixture-access""#, "1e300"])
+    func `an expiry that cannot be placed is reported, and no token with it`(_ text: String) async throws {
+        func tokens(_ members: String) async throws -> TokenRefreshResult {
+            let response = StubResponse.text(#"{"success":true,"data":{"accessToken":"fixture-access",\#(members)}}"#)
+            return try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
+                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        }
+        let unread = try await tokens(#""expiresAt":\#(text)"#)
+        #expect(unread.expiresAt == nil && unread.unreadExpiry != nil)
+        #expect(unread.unreadExpiry?.contains("fixture") == false)
+        #expect(try await tokens(#""expiresAt":\#(text),"expiresIn":60"#).unreadExpiry == nil, "the lifetime counts")
+        #expect(try await tokens(#""expiresIn":60"#).unreadExpiry == nil)
     }
 
     @Test func `a new refresh token is kept beside an access token that cannot be used`() async throws {

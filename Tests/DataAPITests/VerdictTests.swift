@@ -1,5 +1,6 @@
 import AuthInterface
 import DataAPI
+import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
@@ -29,6 +30,15 @@ import Testing
         uniqueKeysWithValues: [200, 400, 401, 403, 409, 410, 419, 422].map { ($0, Verdict.rejected) })
     static let listedWithoutEnvelope = listed.filter { $0.key != 200 }
 
+    /// An envelope that refuses, and does not say what.
+    static let unlisted: [Int: Verdict] = [
+        200: .ambiguous, 400: .ambiguous, 401: .rejected, 403: .ambiguous, 409: .ambiguous, 419: .ambiguous,
+        422: .ambiguous,
+    ]
+
+    /// A refusal that is not in the envelope.
+    static let bare: [Int: Verdict] = [401: .ambiguous, 419: .ambiguous]
+
     static func envelope(_ code: String) -> String { #"{"success":false,"code":"\#(code)","message":"No."}"# }
 
     static let rows: [Row] = [
@@ -41,19 +51,30 @@ import Testing
             "a listed code beside a number", #"{"code":400,"error_code":"refresh_token_not_found"}"#,
             listedWithoutEnvelope),
         Row("a listed code inside an error", #"{"error":{"code":"REFRESH_TOKEN_REVOKED"}}"#, listedWithoutEnvelope),
-        Row("an envelope that says no more than the status", envelope("UNAUTHORIZED"), [401: .rejected]),
-        Row("an envelope with a code of its own", envelope("E17"), [401: .rejected]),
+        Row("an envelope that says no more than the status", envelope("UNAUTHORIZED"), unlisted),
+        Row("an envelope with a code of its own", envelope("AUTH_004"), unlisted),
+        Row("an envelope whose code is a number", #"{"success":false,"code":4001}"#, unlisted),
+        Row("an envelope whose code is null", #"{"success":false,"code":null}"#, unlisted),
+        Row("an envelope with a number for success", #"{"success":0,"code":"AUTH_004"}"#, unlisted),
+        Row(
+            "a listed code beside an unrelated one", #"{"success":false,"code":"CONFLICT","error":"INVALID_GRANT"}"#,
+            [:]),
+        Row("an envelope that refuses the app's version", envelope("APP_TOO_OLD"), [:]),
+        Row("an envelope that refuses the rate", envelope("RATE_LIMITED"), [:]),
+        Row("an envelope that refuses another call of the same time", envelope("conflict"), [:]),
         Row("an envelope that refuses the app's key", envelope("API_KEY_INVALID"), [:]),
         Row("an envelope that refuses the moment", envelope("temporarily_unavailable"), [:]),
-        Row("an envelope that claims success", #"{"success":true,"code":"OK"}"#, [401: .ambiguous]),
-        Row("an envelope without a code", #"{"success":false,"message":"No."}"#, [401: .ambiguous]),
-        Row("nothing", "", [401: .ambiguous], asHTML: [:]),
-        Row("a gateway's Unauthorized", #"{"message":"Unauthorized"}"#, [401: .ambiguous]),
-        Row("a gateway's Forbidden", #"{"message":"Forbidden"}"#, [401: .ambiguous]),
-        Row("a framework's error object", #"{"statusCode":401,"error":"Unauthorized"}"#, [401: .ambiguous]),
-        Row("an empty object", "{}", [401: .ambiguous]),
-        Row("a text", "Unauthorized", [401: .ambiguous], asHTML: [:]),
-        Row("an envelope that is cut off", #"{"success":false,"code":"REFRESH_TOK"#, [401: .ambiguous], asHTML: [:]),
+        Row("an envelope that claims success", #"{"success":true,"code":"OK"}"#, bare),
+        Row(
+            "an envelope without a code", #"{"success":false,"message":"No."}"#,
+            bare.merging([200: .ambiguous]) { $1 }),
+        Row("nothing", "", bare, asHTML: [:]),
+        Row("a gateway's Unauthorized", #"{"message":"Unauthorized"}"#, bare),
+        Row("a gateway's Forbidden", #"{"message":"Forbidden"}"#, bare),
+        Row("a framework's error object", #"{"statusCode":401,"error":"Unauthorized"}"#, bare),
+        Row("an empty object", "{}", bare),
+        Row("a text", "Unauthorized", bare, asHTML: [:]),
+        Row("an envelope that is cut off", #"{"success":false,"code":"REFRESH_TOK"#, bare, asHTML: [:]),
         Row("a page", "<html><body>No.</body></html>", [:]),
         Row("a page after white space", "\u{FEFF}\r\n  <!DOCTYPE html><p>REFRESH_TOKEN_EXPIRED</p>", [:]),
     ]
@@ -76,6 +97,7 @@ import Testing
                 let verdicts = type?.contains("html") == true ? row.verdictsAsHTML : row.verdicts
                 #expect(error?.code == verdicts[status] ?? .unavailable, "\(status) \(type ?? "no type")")
                 #expect(error?.status == status, "a response arrived")
+                if error?.code == .ambiguous { #expect(error?.statusMeansExpired == [401, 419].contains(status)) }
             }
         }
     }
@@ -91,15 +113,13 @@ import Testing
         #expect(error?.code == .unavailable && error?.status == nil)
     }
 
-    @Test func `the response of a redirect's target does not reject the refresh token`() async throws {
-        let transport = StubTransport(
-            .post("auth/refresh") ~> .status(302, headers: ["Location": "/login"]),
-            .get("login") ~> .error(401, code: "REFRESH_TOKEN_INVALID"))
+    @Test func `a redirect does not reject the refresh token`() async throws {
+        let transport = StubTransport(.post("auth/refresh") ~> .status(302, headers: ["Location": "/login"]))
         let error = await #expect(throws: TokenRefreshError.self) {
             try await RESTTokenRefreshHandler(network: NetworkClient(transport))
                 .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
         }
-        #expect(error?.code == .unavailable && error?.status == 401)
+        #expect(error?.code == .unavailable && error?.status == 302)
     }
 
     static let odd: [StubResponse] = [
@@ -129,21 +149,30 @@ import Testing
         #expect(error?.reason?.contains("the session stays") == true)
     }
 
-    @Test func `the codes, their statuses and the envelope are configurable`() async throws {
-        var rejection = RESTRejection()
-        rejection.refreshTokenCodes = ["E4711"]
-        rejection.statuses = [498]
-        rejection.envelopeMembers = ["fault", "trace"]
-        rejection.unrelatedCodes = []
-        let responses: [(StubResponse, Verdict)] = [
-            (.error(498, code: "E4711"), .rejected), (.error(400, code: "E4711"), .unavailable),
-            (.error(401, code: "REFRESH_TOKEN_EXPIRED"), .ambiguous),
-            (.text(#"{"fault":"x","trace":"y"}"#, status: 401), .rejected),
-        ]
-        for (response, verdict) in responses {
-            #expect(await Self.error(after: response, rejection: rejection)?.code == verdict)
+    @Test(arguments: ["30", "Wed, 21 Oct 2099 07:28:00 GMT", "soon"])
+    func `a refusal that asks to wait is unavailable, unless a listed code refuses the token`(
+        _ pause: String
+    ) async throws {
+        for status in RefusalCases.statuses {
+            for body in [Self.envelope("AUTH_004"), #"{"message":"Unauthorized"}"#, ""] {
+                let response = StubResponse.status(status, headers: ["Retry-After": pause], body: Data(body.utf8))
+                for rules in [RESTRejection(), .anyEnvelopeError, .statuses([401, 419])] {
+                    #expect(await Self.error(after: response, rejection: rules)?.code == .unavailable, "\(status)")
+                }
+            }
         }
-        rejection.envelopeMembers = []
-        #expect(await Self.error(after: .error(401, code: "X"), rejection: rejection)?.code == .ambiguous)
+        let listed = StubResponse.error(401, code: "REFRESH_TOKEN_EXPIRED", headers: ["Retry-After": pause])
+        #expect(await Self.error(after: listed)?.code == .rejected)
+    }
+
+    @Test func `an ambiguous refusal carries the status and the code that must be repeated`() async throws {
+        let envelope = await Self.error(after: .error(422, code: "AUTH_004"))
+        #expect(envelope?.code == .ambiguous && envelope?.status == 422 && envelope?.serverCode == "AUTH_004")
+        #expect(envelope?.statusMeansExpired == false)
+        #expect(envelope?.reason?.contains("no listed code") == true)
+        let other = #"{"success":false,"errorCode":"AUTH_005","code":1}"#
+        #expect(await Self.error(after: .text(other, status: 409))?.serverCode == "AUTH_005")
+        let quoting = await Self.error(after: .error(400, code: "fixture-refresh"))
+        #expect(quoting?.code == .ambiguous && quoting?.serverCode == "redacted")
     }
 }

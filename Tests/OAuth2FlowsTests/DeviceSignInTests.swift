@@ -65,6 +65,29 @@ import Testing
         #expect(pauses == [5, 10, 20, 5])
     }
 
+    static let responsesFromBetween: [StubResponse] = [
+        .body("<html>Welcome to the hotel</html>", status: 200, type: "text/html"),
+        .body("<html>No.</html>", status: 401, type: nil), .body("<html>No.</html>", status: 403, type: "text/html"),
+        .body("No.", status: 404, type: "text/html"), .text(#"{"message":"Forbidden"}"#, status: 403),
+        .text(#"{"message":"Unauthorized"}"#, status: 401), .status(401), .status(200), .text("{}"), .status(429),
+    ]
+
+    @Test(arguments: responsesFromBetween)
+    func `G4: a page or a gateway between does not end the sign-in`(_ response: StubResponse) async throws {
+        let pauses = try await signIn(Self.code(), response, Self.error("authorization_pending"), Self.tokens)
+        #expect(pauses == [5, 10, 5])
+        #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"])
+    }
+
+    @Test func `a code in a successful response is the server's`() async throws {
+        let pending = StubResponse.text(#"{"error":"authorization_pending"}"#)
+        #expect(try await signIn(Self.code(), pending, Self.tokens) == [5, 5])
+        let failure = await #expect(throws: OAuth2SignInError.self) {
+            _ = try await signIn(Self.code(), .text(#"{"error":"access_denied"}"#))
+        }
+        #expect(failure?.code == .denied && failure?.serverCode == "access_denied")
+    }
+
     @Test(arguments: [("-1", 5.0), ("0", 5), ("0.001", 1), ("86400", 120), (#""x""#, 5)])
     func `an interval out of bounds is not used`(_ interval: String, _ pause: Double) async throws {
         #expect(try await signIn(Self.code(#""interval":\#(interval)"#), Self.tokens) == [pause])

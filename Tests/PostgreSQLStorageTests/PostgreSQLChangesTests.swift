@@ -94,6 +94,26 @@ struct PostgreSQLChangesTests {
         await server.finish()
     }
 
+    @Test func `a change between a read and the opening of a stream is reported while the feed listens`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let first = server.store()
+        let kept = first.changes
+        try await until { first.session.database.changes.isListening }
+        for number in 1...20 {
+            let store = first.store(for: "\(first.account)/\(number)")
+            try await store.save(.fleet(1))
+            #expect(try await store.load() == .fleet(1))
+            // The feed has received the notification before the stream is opened.
+            var other = first.store(for: store.account).changes.makeAsyncIterator()
+            _ = await other.next()
+            try await server.store(store.account).save(.fleet(2))
+            _ = await other.next()
+            var reports = store.changes.makeAsyncIterator()
+            #expect(await reports.next() != nil)
+        }
+        _ = kept
+    }
+
     @Test func `the streams end with the last store over their connections`() async throws {
         var store: PostgreSQLTokenStore? = try await PostgreSQLServer.shared.store()
         let changes = try #require(store?.changes)

@@ -34,7 +34,7 @@ struct PostgreSQLLeaseTests {
         #expect(!lease.isLost)
         await lease.release()
         let next = try await theirs.lease(waitingAtMost: .zero)
-        #expect(!next.mayStillCall(.current), "the holder has released the lease itself")
+        #expect(!next.mayStillCall(.fleet(under: lease)), "the holder has released the lease itself")
         #expect(try await theirs.load() == .fleet(2))
         await next.release()
     }
@@ -74,22 +74,23 @@ struct PostgreSQLLeaseTests {
         let mine = server.store(limits: limits, clock: ManualTimeSource()).owned(by: other)
         let theirs = server.store(mine.account)
         let late = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
-        #expect(!late.mayStillCall(other))
+        #expect(!late.mayStillCall(.fleet(under: late)))
 
         let next = try #require(try await theirs.lease(waitingAtMost: .seconds(3_600)) as? PostgreSQLTokenStoreLease)
         #expect(next.fence > late.fence)
-        #expect(next.mayStillCall(other))
-        #expect(!next.mayStillCall(.current))
+        #expect(next.mayStillCall(.fleet(under: late)))
+        #expect(!next.mayStillCall(.fleet(under: next)))
         await next.release()
         // The first owner may still be waiting: the release of another claim proves nothing about it.
         let third = try await theirs.lease(waitingAtMost: .zero)
-        #expect(third.mayStillCall(other))
+        #expect(third.mayStillCall(.fleet(under: late)))
+        #expect(!third.mayStillCall(.fleet(under: next)))
 
         await late.release()
         #expect(await storeFailure { _ = try await mine.lease(waitingAtMost: .zero) }?.code == .busy)
         await third.release()
         let fourth = try await theirs.lease(waitingAtMost: .zero)
-        #expect(!fourth.mayStillCall(other), "its late release says that its call has ended")
+        #expect(!fourth.mayStillCall(.fleet(under: late)), "its late release says that its call has ended")
         await fourth.release()
     }
 
@@ -147,7 +148,7 @@ struct PostgreSQLLeaseTests {
         try await until { !lease.isLost }
         await lease.release()
         let next = try await server.store(mine.account).lease(waitingAtMost: .zero)
-        #expect(!next.mayStillCall(other), "it was released, however late it was renewed")
+        #expect(!next.mayStillCall(.fleet(under: lease)), "it was released, however late it was renewed")
         await next.release()
     }
 

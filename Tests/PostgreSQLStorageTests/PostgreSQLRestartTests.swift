@@ -55,7 +55,7 @@ struct PostgreSQLRestartTests {
         try await server.crash()
         try await server.start()
         let next = try await server.store("account", limits: limits).lease(waitingAtMost: .seconds(3_600))
-        #expect(next.mayStillCall(other))
+        #expect(next.mayStillCall(.fleet(under: lost)))
         await next.release()
         await lost.release()
         await server.finish()
@@ -145,7 +145,7 @@ struct PostgreSQLRestartTests {
         try await mine.save(.fleet(2))
         await lease.release()
         let next = try await theirs.lease(waitingAtMost: .zero)
-        #expect(!next.mayStillCall(.current))
+        #expect(!next.mayStillCall(.fleet(under: lease)))
         #expect(try await theirs.load() == .fleet(2))
         await next.release()
     }

@@ -161,6 +161,26 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await store.load() == .fleet(3))
     }
 
+    @Test func `a database that was made read-only is unavailable, and the error names the setting`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store()
+        try await store.save(.fleet(1))
+        let frozen = PostgreSQLTokenStore(
+            connection: "\(server.connection) options='-c default_transaction_read_only=on'",
+            account: store.account,
+            cipher: UnencryptedTokenCipher()
+        )
+        for error in [
+            await storeFailure { _ = try await frozen.load() },
+            await storeFailure { try await frozen.save(.fleet(2)) },
+            await storeFailure { _ = try await frozen.lease(waitingAtMost: .zero) },
+        ] {
+            #expect(error?.code == .unavailable)
+            #expect(error?.reason.contains("default_transaction_read_only") == true)
+        }
+        #expect(try await store.load() == .fleet(1))
+    }
+
     @Test func `the error for a missing table says what to do`() async throws {
         let table = try #require(PostgreSQLTable("not prepared"))
         let store = try await PostgreSQLServer.shared.store(table: table)

@@ -50,10 +50,10 @@ enum AllowTable {
     /// and test doubles in place of the module's neighbours. The manifest lists the same ones.
     static let tests: [String: Set<String>] = [
         "TestSupport": [],
-        "HandlerTesting": ["NetworkCore", "NetworkTesting"],
+        "HandlerTesting": ["NetworkCore", "NetworkTesting", "AuthTesting"],
         "Peer": [
             "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "Storage", "PostgreSQLStorage", "AuthTesting",
-            "NetworkCore", "NetworkTesting",
+            "NetworkCore", "NetworkAsyncHTTPClient", "NetworkTesting",
         ],
         "ConcurrencyPrimitivesTests": ["ConcurrencyPrimitives", "AuthTesting"],
         "AuthInterfaceTests": ["ConcurrencyPrimitives", "AuthInterface"],
@@ -141,7 +141,8 @@ enum AllowTable {
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "FoundationNetworking", "os", "Darwin", "Glibc", "Musl"],
         "NetworkAsyncHTTPClient": [
-            "Foundation", "AsyncHTTPClient", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "NIOHTTPCompression",
+            "Foundation", "AsyncHTTPClient", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "NIOSSL",
+            "NIOHTTPCompression",
         ],
         "DataAPI": ["Foundation"],
         "OAuth2Flows": ["Foundation", "Darwin", "Glibc", "Musl", "CryptoKit", "Crypto", "AuthenticationServices"],

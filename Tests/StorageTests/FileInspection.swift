@@ -49,6 +49,18 @@ extension TokenBundle {
     }
 }
 
+extension RefreshIntent {
+    /// An intent of another process that was recorded under a lease.
+    static func test(_ host: String = ProcessIdentity.current.host, under lease: String?) -> RefreshIntent {
+        RefreshIntent(
+            idempotencyKey: "key",
+            owner: ProcessIdentity(host: host, process: "1-another"),
+            date: Date(),
+            lease: lease
+        )
+    }
+}
+
 /// The code and the reason of the error that a call throws.
 func storeError(of call: () async throws -> Void) async -> (code: TokenStoreError.Code, reason: String)? {
     do {

@@ -55,6 +55,14 @@ private struct GraphAccount: AccountReading {
     func me() async throws -> User {
         try await translatingErrors { try await graph.auth.me() }
     }
+
+    func photo(of user: User) async throws -> Data? {
+        // The session's token is for its own server.
+        guard let url = user.profileURL, Origin(url) == Origin(graph.configuration.baseURL) else { return nil }
+        return try await translatingErrors {
+            try await graph.network.send(Endpoint<HTTPResponse>.request(.get, .url(url))).body
+        }
+    }
 }
 
 private struct GraphLogins: GuestRegistration, SocialLogin, GuestUpgrade {

@@ -33,7 +33,8 @@ struct WebRoutes: Sendable {
         for path in ["/start", "/sign-in", "/articles", "/compose", "/account", "/articles/:id"] {
             router.get(RouterPath(path)) { request, context in try await page(request, context) }
         }
-        router.get("/sign-in/photo") { _, _ in try await photo() }
+        router.get("/sign-in/photo") { _, _ in try await photo(window.photo) }
+        router.get("/account/photo") { _, _ in try await photo(window.accountPhoto) }
         router.get("/events") { request, _ in await events(request) }
         router.get("/style.css") { _, _ in Response(Assets.style, type: "text/css; charset=utf-8") }
         router.get("/script.js") { _, _ in Response(Assets.script, type: "text/javascript; charset=utf-8") }
@@ -85,8 +86,8 @@ struct WebRoutes: Sendable {
         return Article.ID(rawValue: segment.removingPercentEncoding ?? segment)
     }
 
-    private func photo() async throws -> Response {
-        guard let photo = await window.photo else { throw HTTPError(.notFound) }
+    private func photo(_ photo: Data?) throws -> Response {
+        guard let photo else { throw HTTPError(.notFound) }
         return Response(photo, type: "image/jpeg")
     }
 

@@ -86,7 +86,8 @@ package final class WebServer: Sendable {
             }
         }
         for try await port in bound {
-            guard let url = URL(string: "http://127.0.0.1:\(port)/?token=\(access.token.text)") else { break }
+            let text = "http://\(access.authority(port: port))/?token=\(access.token.text)"
+            guard let url = URL(string: text) else { break }
             await window.open()
             return WebServer(url: url, window: window, group: group, running: running)
         }

@@ -69,6 +69,8 @@ final class WebWindow {
         if case .article(let id)? = main.path.last {
             let model = main.article(id)
             if model.phase == .idle { await perform { await model.load() } }
+        } else if main.path.last == .account {
+            await perform { await main.loadAccount() }
         } else if main.path.isEmpty, main.list.phase == .idle || main.list.phase == .loaded && main.user == nil {
             await perform { await main.load() }
         }
@@ -157,5 +159,10 @@ extension WebWindow {
     /// The photo that is ready to be uploaded.
     var photo: Data? {
         if case .signIn(let login) = app.root { login.guest.photo.prepared } else { nil }
+    }
+
+    /// The photo of the user.
+    var accountPhoto: Data? {
+        if case .main(let main) = app.root { main.photo } else { nil }
     }
 }

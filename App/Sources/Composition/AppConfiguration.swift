@@ -139,12 +139,16 @@ public enum RefreshChoice: Sendable, Hashable {
         for baseURL: URL,
         network: any UnauthenticatedNetworkService,
         replay: ReplayTolerance,
+        expiredStatus: Int,
         tokenFields: TokenFields? = nil
     ) -> any TokenRefreshHandler & TokenRevocationHandler {
         switch self {
         case .rest:
-            RESTTokenRefreshHandler(
+            var rejection = RESTRejection()
+            rejection.expiredStatuses = [401, expiredStatus]
+            return RESTTokenRefreshHandler(
                 network: network,
+                rejection: rejection,
                 replayTolerance: replay,
                 // A server that wants both tokens in every request wants both in the refresh call.
                 accessToken: tokenFields.flatMap { $0.refreshToken == nil ? nil : .field($0.accessToken) } ?? .omitted,
@@ -152,7 +156,7 @@ public enum RefreshChoice: Sendable, Hashable {
                 logoutAffectsSessionOnly: true
             )
         case .oauth2(let client):
-            OAuth2TokenRefreshHandler(
+            return OAuth2TokenRefreshHandler(
                 tokenEndpoint: baseURL.appendingPathComponent("oauth2/token"),
                 revocationEndpoint: baseURL.appendingPathComponent("oauth2/revoke"),
                 client: client,

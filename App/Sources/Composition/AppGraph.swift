@@ -52,7 +52,8 @@ public struct AppGraph: Sendable {
         let store = configuration.makeStore()
         // To refresh in another way, replace this handler.
         let handler = configuration.refresh.makeHandler(
-            for: url, network: unauthenticated, replay: configuration.replay, tokenFields: configuration.tokenFields)
+            for: url, network: unauthenticated, replay: configuration.replay,
+            expiredStatus: configuration.expiredStatus, tokenFields: configuration.tokenFields)
         let session = TokenRefreshCoordinator(store: store, handler: handler, observer: observer)
         let network = unauthenticated.authenticated(by: session, policy: configuration.authentication)
 

@@ -19,6 +19,8 @@ import Testing
         (["demo", "--expired-status", "200"], 64, "--expired-status must be 401 or 419"),
         (["demo", "--refresh", "magic"], 64, "--refresh"),
         (["serve", "--port", "70000"], 64, "--port must be from 0 to 65535"),
+        (["list", "--al"], 64, "Did you mean '--all'? See 'articles list --help'"),
+        (["create", "--title", "x"], 64, "give --body"),
         (["show"], 64, "<id>"),
         (["show", ""], 64, "the identifier must not be empty"),
         (["edit", "7"], 64, "give --title, --body or both"),

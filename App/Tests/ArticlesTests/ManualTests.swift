@@ -11,8 +11,7 @@ import Testing
         let page = try await home.run(["man"])
         #expect(page.status == 0 && page.errors.isEmpty)
         #expect(page.output.hasPrefix(".TH ARTICLES 1 "))
-        let dump = try await home.run(["--experimental-dump-help"]).output
-        let help = try JSONDecoder().decode(CommandHelp.Root.self, from: Data(dump.utf8)).command
+        let help = try CommandHelp.program
         for command in help.leaves {
             #expect(page.output.contains("\n.SS \(ManualPage.escaped(command.fullName)) "))
             #expect(command.abstract?.isEmpty == false, "\(command.fullName) has no abstract")

@@ -36,7 +36,8 @@ import Testing
 
     @Test(arguments: [(0, "  0 %"), (50, " 50 %"), (100, "100 %")])
     func `progress is drawn to scale`(_ completed: Int64, _ percent: String) {
-        let line = ProgressBar.line("upload", TransferProgress(completed: completed, total: 100), width: 60)
+        let line = ProgressBar.line(
+            "upload", TransferProgress(completed: completed, total: 100), width: 60, isConfirmed: true)
         #expect(line.contains(percent))
         #expect(line.count { $0 == "█" } * 10 == Int(completed))
     }
@@ -45,7 +46,43 @@ import Testing
         let console = Console(isJSON: false, terminal: plain, progressTerminal: plain)
         let bar = ProgressBar("upload", on: console)
         for completed in 0...1_000 { bar.show(TransferProgress(completed: Int64(completed), total: 1_000)) }
+        bar.finish()
         #expect(console.transcript.split(separator: "\n").count == 5)
+    }
+
+    @Test(arguments: [true, false])
+    func `what was sent is not 100 % before the transfer has succeeded`(_ isInteractive: Bool) {
+        let terminal = Terminal(isInteractive: isInteractive)
+        let console = Console(isJSON: false, terminal: terminal, progressTerminal: terminal)
+        let bar = ProgressBar("upload", on: console)
+        bar.show(TransferProgress(completed: 10, total: 10))
+        #expect(!console.transcript.contains("100 %"))
+        #expect(console.transcript.contains("waiting") == isInteractive)
+        bar.finish()
+        #expect(console.transcript.contains("100 %"))
+    }
+
+    @Test(arguments: ["Names for rain", "비의 이름", "Names for 비", "🌧️ rain", "e\u{301}"])
+    func `a cell takes the columns that it is fitted to`(_ text: String) {
+        for width in 1...20 { #expect(text.fitted(to: width).columns == width) }
+        #expect(text.fitted(to: 20).hasPrefix(text))
+    }
+
+    @Test(arguments: [30, 60, 80, 200])
+    func `a line of the list is as wide as the terminal, and no wider`(_ width: Int) {
+        let rows = [
+            [
+                "7", "What a lighthouse keeper writes down, \(String(repeating: "at length, ", count: 30))", "Rosa",
+                "2026-11-23T08:00:00Z",
+            ],
+            ["12345", "늦게 도착한 편지들", "로사 린드크비스트 이 이름은 아주 길다", "2026-11-22T08:00:00Z"],
+        ]
+        let table = ArticleTable(rows, terminal: Terminal(isInteractive: true, width: width))
+        for line in [table.heading] + rows.map(table.line) { #expect(line.columns <= width, "\(line)") }
+        #expect(table.line(rows[0]).columns == width && table.line(rows[0]).hasSuffix("2026-11-23"))
+        #expect(table.heading.hasPrefix("ID     TITLE") && table.heading.contains("AUTHOR") == (width >= 60))
+        let colored = ArticleTable(rows, terminal: Terminal(isInteractive: true, hasColor: true, width: width))
+        #expect(colored.line(rows[0]).contains("\u{1B}[33m7"))
     }
 
     @Test func `every failure is one line without the text of foreign errors`() {

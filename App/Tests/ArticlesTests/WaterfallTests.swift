@@ -32,23 +32,46 @@ import Testing
         ]
         #expect(
             picture(spans, width: 63) == [
+                "  ░ attempt that fails   · waiting for a token",
+                "  █ attempt that succeeds   ▓ refresh, marked »",
                 "                      0 ms          200 ms",
                 "  GET articles/7      ░░░░░·····██████████  401 → 200   200 ms",
                 "» POST auth/refresh        ▓▓▓▓▓            200          50 ms",
-                "  ░ attempt that fails   · waiting for a token",
-                "  █ attempt that succeeds   » ▓ refresh",
             ])
+    }
+
+    @Test func `colors change no symbol, and each phase has its own`() {
+        let spans = [
+            call("articles/7", 0, (0, 50, 401), (100, 200, 200)),
+            call("auth/refresh", 50, (50, 100, 200)),
+        ]
+        let terminal = Terminal(isInteractive: true, hasColor: true, width: 63)
+        let colored = Waterfall(terminal: terminal).lines(for: spans)
+        let plain = colored.map { $0.replacing(/\u{1B}\[[0-9]+m/, with: "") }
+        #expect(plain == picture(spans, width: 63))
+        for (style, symbols) in [(33, "░░░░░"), (2, "·····"), (32, "██████████"), (35, "▓▓▓▓▓")] {
+            #expect(colored[3...].contains { $0.contains("\u{1B}[\(style)m\(symbols)\u{1B}[0m") })
+        }
+    }
+
+    @Test func `text is wrapped at the width of the terminal, between words`() {
+        let terminal = Terminal(isInteractive: false, width: 60)
+        let text = "the first of the words " + String(repeating: "and another ", count: 12) + "end"
+        let lines = terminal.wrapped(text, indentation: 9)
+        #expect(lines.count > 1 && lines.allSatisfy { $0.count <= 60 && $0.hasPrefix("         ") })
+        #expect(lines.map { $0.dropFirst(9) }.joined(separator: " ") == text)
+        #expect(terminal.wrapped("", indentation: 2).isEmpty)
     }
 
     @Test func `a call shorter than a column is drawn`() {
         let rows = picture([call("articles/1", 0, (0, 1_000, 200)), call("articles/2", 500, (500, 501, 200))])
-        #expect(rows[2].contains("█"))
+        #expect(rows.last?.contains("█") == true)
     }
 
-    @Test func `a refresh that fails is not marked`() {
-        let rows = picture([call("auth/refresh", 0, (0, 10, 401))])
-        #expect(rows[1].hasPrefix("  POST auth/refresh"))
-        #expect(rows[1].contains("░") && !rows[1].contains("▓"))
+    @Test func `a refresh that fails is not marked`() throws {
+        let row = try #require(picture([call("auth/refresh", 0, (0, 10, 401))]).last)
+        #expect(row.hasPrefix("  POST auth/refresh"))
+        #expect(row.contains("░") && !row.contains("▓"))
     }
 
     @Test(arguments: [1, 12, 13, 200, 1_000, 5_000])
@@ -86,10 +109,10 @@ import Testing
     }
 
     @Test(arguments: [(20, 60), (60, 60), (120, 120), (900, 160)])
-    func `the picture is as wide as the terminal, within bounds`(_ asked: Int, _ got: Int) {
-        let rows = picture([call("articles", 0, (0, 10, 200))], width: asked)
-        #expect(rows[1].count <= got)
-        #expect(rows[1].count > got - 8)
+    func `the picture is as wide as the terminal, within bounds`(_ asked: Int, _ got: Int) throws {
+        let lines = picture([call("articles", 0, (0, 10, 200))], width: asked)
+        #expect(lines.allSatisfy { $0.count <= got })
+        #expect(try #require(lines.last).count > got - 8)
     }
 
     @Test func `without color there is no escape sequence`() {

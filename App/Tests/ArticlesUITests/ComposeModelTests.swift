@@ -55,6 +55,23 @@ import Testing
         #expect(published.articles.count == 1)
     }
 
+    @Test func `a form that is sent again after its draft was published has the same key, and the next form another`()
+        async
+    {
+        let form = compose.form
+        backend.creations.standing = .success(.fixture(9))
+        for sent in [form, form, nil] {
+            compose.draft = draft
+            await compose.submit(from: sent)
+        }
+        let keys = backend.creations.requests.map(\.key)
+        #expect(keys.count == 3 && keys[0] == keys[1] && keys[1] != keys[2])
+        #expect(compose.form != form)
+        compose.draft = ArticleDraft(title: "Title", content: "Another text")
+        await compose.submit(from: form)
+        #expect(backend.creations.requests.map(\.key).last.map(keys.contains) == false)
+    }
+
     @Test func `a draft that was changed after a failure has a key of its own`() async {
         compose.draft = draft
         backend.creations.standing = .failure(ScreenError.offline)

@@ -87,7 +87,19 @@ import Testing
         let strings = Strings(.english)
         let ending = SessionEnding(status: 401, code: "REUSED", requestID: "r-1")
         #expect(
-            strings.explanation(of: .expired(ending)) == "The server has ended your session. (HTTP 401, REUSED, r-1)")
+            strings.explanation(of: .expired(ending))
+                == "The server has ended your session. It was used in two places at once, which the server takes for a "
+                + "theft. (HTTP 401, REUSED, r-1)")
+        let causes = [
+            ("REFRESH_TOKEN_EXPIRED", "It was not used for too long."), ("session_revoked", "It was ended elsewhere."),
+        ]
+        for (code, cause) in causes {
+            let text = strings.explanation(of: .expired(SessionEnding(code: code)))
+            #expect(text == "The server has ended your session. \(cause) (\(code))")
+        }
+        #expect(
+            strings.explanation(of: .expired(SessionEnding(code: "invalid_grant")))
+                == "The server has ended your session. (invalid_grant)")
         #expect(strings.explanation(of: .expired()) == "The server has ended your session.")
         #expect(strings.explanation(of: .application("closed")) == "Your session has ended: closed.")
         #expect(strings.explanation(of: .never) == nil)

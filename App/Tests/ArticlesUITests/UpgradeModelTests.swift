@@ -1,5 +1,6 @@
 import AuthInterface
 import DataAPI
+import Foundation
 import Testing
 
 @testable import ArticlesUI
@@ -28,6 +29,22 @@ import Testing
         await tap.value
         #expect(main.upgrade.phase == .loaded && main.upgrade.provider == nil)
         #expect(main.user == kept && main.session == .first && main.path == [.account])
+        run.cancel()
+    }
+
+    @Test func `the account shows the user's photo, loads it once, and not for a session that is over`() async throws {
+        let (run, main) = try await start()
+        backend.portraits.standing = .failure(ScreenError("timedOut"))
+        await main.loadAccount()
+        #expect(main.photo == nil && main.user == .ada)
+        backend.portraits.standing = .success(Data([1]))
+        await main.loadAccount()
+        await main.loadAccount()
+        #expect(main.photo == Data([1]) && backend.portraits.requests == [.ada, .ada])
+        backend.users.standing = .success(.ada)
+        main.close()
+        await main.loadAccount()
+        #expect(main.photo == nil && backend.portraits.requests.count == 2)
         run.cancel()
     }
 

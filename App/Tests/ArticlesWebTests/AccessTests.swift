@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import ArticlesWeb
@@ -15,19 +16,20 @@ import Testing
         try await Website.with(asStranger: true) { site in
             let token = try #require(site.server.url.query?.dropFirst("token=".count))
             #expect(token.count == 64)
-            #expect(site.server.url.host == "127.0.0.1")
+            let host = try #require(site.server.url.host)
+            #expect(host.wholeMatch(of: /articles-[0-9a-f]{32}\.localhost/) != nil)
             let reply = try await site.browser.send("GET", site.firstPath)
             #expect(reply.status == 303 && reply.location == "/")
             let cookie = try #require(reply.headers["set-cookie"])
             #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && cookie.contains("Path=/"))
-            #expect(!cookie.contains(token))
+            #expect(!cookie.contains(token) && !cookie.contains("Domain"), "the cookie is of that host only")
             #expect(try await site.browser.open("/").text.contains("<h1>Sign in</h1>"))
         }
     }
 
     @Test func `the token of the URL works once`() async throws {
         try await Website.with { site in
-            let second = Browser(port: site.browser.port)
+            let second = Browser(like: site.browser)
             let refused = try await second.send("GET", site.firstPath)
             #expect(refused.status == 403 && refused.headers["set-cookie"] == nil)
             #expect(try await site.browser.send("GET", site.firstPath).location == "/")
@@ -38,8 +40,8 @@ import Testing
         try await Website.with { site in
             _ = try await site.browser.open("/sign-in")
             let token = site.browser.formToken
-            for cookie in [nil, "", "articles-\(site.browser.port)=", "articles-\(site.browser.port)=\(token)"] {
-                let stranger = Browser(port: site.browser.port)
+            for cookie in [nil, "", "articles=", "articles=\(token)"] {
+                let stranger = Browser(like: site.browser)
                 stranger.cookie = cookie
                 stranger.formToken = token
                 for path in Self.paths {
@@ -56,19 +58,24 @@ import Testing
     @Test func `a name that was made to resolve to this computer is refused`() async throws {
         try await Website.with { site in
             let port = site.browser.port
-            for host in ["evil.example:\(port)", "127.0.0.1", "127.0.0.1:1", "localhost", "[::1]:\(port)", ""] {
+            let name = try #require(site.server.url.host)
+            let others = [
+                "evil.example:\(port)", "127.0.0.1", "127.0.0.1:\(port)", "localhost", "localhost:\(port)",
+                "[::1]:\(port)", "articles.localhost:\(port)", "x.\(name):\(port)", "\(name):1", name, "",
+            ]
+            for host in others {
                 let reply = try await site.browser.send("GET", "/articles", ["Host": host])
                 #expect(reply.status == 403, "\(host)")
             }
             #expect(try await site.browser.send("GET", "/articles", ["Host": nil]).status != 200)
-            #expect(try await site.browser.open("/", ["Host": "localhost:\(port)"]).status == 200)
+            #expect(try await site.browser.open("/").status == 200)
         }
     }
 
     @Test func `a request of another page is refused, with any cookie`() async throws {
         try await Website.with { site in
             _ = try await site.browser.open("/sign-in")
-            let own = "http://127.0.0.1:\(site.browser.port)"
+            let own = "http://\(site.browser.authority)"
             for site_ in ["cross-site", "same-site"] {
                 #expect(try await site.browser.send("GET", "/articles", ["Sec-Fetch-Site": site_]).status == 403)
                 #expect(try await site.browser.post("/sign-out", [:], ["Sec-Fetch-Site": site_]).status == 403)
@@ -82,6 +89,20 @@ import Testing
             for fields in [["Origin": own], ["Sec-Fetch-Site": nil, "Origin": own]] {
                 #expect(try await site.browser.post("/alert/dismiss", [:], fields).status == 303)
             }
+        }
+    }
+
+    /// A cookie of 127.0.0.1 is sent to every server on it. That of a name is not, and each server has its own.
+    @Test func `each server has a host of its own, which leaves out the port 80`() throws {
+        let guards = (0..<8).map { _ in AccessGuard() }
+        #expect(Set(guards.map { $0.authority(port: 8080) }).count == 8)
+        for access in guards {
+            let host = access.authority(port: 80)
+            #expect(host.hasSuffix(".localhost") && access.authority(port: 81) == "\(host):81")
+            var request = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/")
+            request.headerFields[.cookie] = access.cookieField()
+            #expect(access.decision(on: request, token: String?.none, port: 80) == .pass)
+            #expect(access.decision(on: request, token: String?.none, port: 81) == .refuse)
         }
     }
 

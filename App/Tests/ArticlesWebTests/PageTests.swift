@@ -140,7 +140,11 @@ import Testing
     @Test func `a guest keeps the account, and signs in again as the same user`() async throws {
         try await Website.with { site in
             try await site.signIn()
-            #expect(try await site.browser.open("/account").text.contains("<h1>Account</h1>"))
+            let account = try await site.browser.open("/account").text
+            #expect(account.contains("<h1>Account</h1>") && account.contains(#"<p class="strong">Ada</p>"#))
+            let picture = try #require(account.firstMatch(of: /<img src="(\/account\/photo[^"]*)"/)).1
+            let photo = try await site.browser.send("GET", String(picture))
+            #expect(photo.headers["content-type"] == "image/jpeg" && photo.body.starts(with: [0xFF, 0xD8]))
             let kept = try await site.browser.submit("/account/upgrade", ["provider": "kakao"])
             #expect(kept.text.contains("This account is yours."))
             _ = try await site.browser.submit("/sign-out")
@@ -149,6 +153,20 @@ import Testing
             _ = try await site.browser.open("/account")
             let refused = try await site.browser.submit("/account/upgrade", ["provider": "apple"])
             #expect(refused.text.contains("HTTP 409") && refused.text.contains("account already"))
+        }
+    }
+
+    @Test func `a form that is sent twice publishes one article`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            let editor = try await site.browser.open("/compose").text
+            let form = try #require(editor.firstMatch(of: /name="draft" value="([0-9A-F-]+)"/)).1
+            let fields = ["title": "Once", "text": "Text", "draft": String(form)]
+            for _ in 0..<2 { _ = try await site.browser.submit("/compose/publish", fields) }
+            let articles = try await site.graph.articles.page(limit: 10).items
+            #expect(articles.map(\.title) == ["Once"])
+            let next = try await site.browser.open("/compose").text
+            #expect(!next.contains(form) && next.contains("name=\"draft\""))
         }
     }
 
@@ -163,6 +181,21 @@ import Testing
             let title = String(repeating: "long ", count: 100)
             let refused = try await site.browser.submit("/compose/publish", ["title": title, "text": "Text"])
             #expect(refused.text.contains("Your draft is kept.") && refused.text.contains(#"value="long long"#))
+            // Above what the user has written, however long it is.
+            let alert = try #require(refused.text.range(of: #"role="alert""#))
+            #expect(alert.lowerBound < refused.text.range(of: #"<form id="compose""#)?.lowerBound ?? alert.lowerBound)
+        }
+    }
+
+    @Test func `an article that never existed has a page that says so, without an identifier for support`() async throws
+    {
+        try await Website.with { site in
+            try await site.signIn()
+            for path in ["/articles/999", "/articles/\(UUID().uuidString)"] {
+                let page = try await site.browser.open(path).text
+                #expect(page.contains("<h1>There is no such article</h1>"), "\(page)")
+                #expect(!page.contains("any more") && !page.contains("HTTP 404") && !page.contains(#"id="retry""#))
+            }
         }
     }
 
@@ -171,7 +204,7 @@ import Testing
             let fields = ["Accept-Language": "fr, ko-KR;q=0.8, en;q=0.2"]
             let page = try await site.browser.open("/sign-in", fields)
             #expect(page.text.contains(#"<html lang="ko">"#) && page.text.contains("<h1>로그인</h1>"))
-            let stranger = try await Browser(port: site.browser.port).send("GET", "/", fields)
+            let stranger = try await Browser(like: site.browser).send("GET", "/", fields)
             #expect(stranger.text.contains("한 브라우저"))
         }
     }

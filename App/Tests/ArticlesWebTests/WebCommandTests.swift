@@ -22,9 +22,9 @@ import Testing
             let (program, folder) = try start(
                 "--base-url", backend.baseURL.absoluteString, "--development-name", "Grace")
             defer { folder.remove() }
-            let line = try #require(await program.lines.first { $0.hasPrefix("Open http://127.0.0.1:") })
+            let line = try #require(await program.lines.first { $0.hasPrefix("Open http://articles-") })
             let url = try #require(URL(string: String(line.dropFirst("Open ".count))))
-            let browser = Browser(port: try #require(url.port))
+            let browser = Browser(url)
             #expect(try await browser.open("/?\(url.query ?? "")").text.contains("<h1>Sign in</h1>"))
             var list = try await browser.submit("/sign-in/social", ["provider": "kakao"])
             // A page that waits asks the browser to load it again.

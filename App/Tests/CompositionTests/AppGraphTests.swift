@@ -26,7 +26,7 @@ import TokenRefresh
         try await AppGraph(configuration, transport: ScriptedTransport()).session.signIn(tokens)
         let transport = ScriptedTransport()
         let outcome = try await AppGraph(configuration, transport: transport).auth.autoLogin()
-        guard case .signedIn(let user) = outcome else {
+        guard case .signedIn(let user?) = outcome else {
             Issue.record("\(outcome)")
             return
         }

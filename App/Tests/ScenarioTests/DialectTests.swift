@@ -127,7 +127,7 @@ import TokenRefresh
             // A new process over the same store.
             let launch = TestApp(app.backend, app.setup, store: app.store)
             let refreshes = app.backend.statistics.refreshes.committed
-            guard case .signedIn(let user) = try await launch.auth.autoLogin() else {
+            guard case .signedIn(let user?) = try await launch.auth.autoLogin() else {
                 Issue.record("not signed in")
                 return
             }

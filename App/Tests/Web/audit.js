@@ -31,6 +31,28 @@
       }
     }
   }
+  // A Korean word stays on one line where it has room (word-break: keep-all), and so does the name of the program.
+  const lines = (range) => new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (nodes.nextNode()) {
+    const node = nodes.currentNode;
+    if (!visible(node.parentElement)) continue;
+    for (const word of node.data.matchAll(/\S*[가-힣]\S*/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const width = [...range.getClientRects()].reduce((sum, box) => sum + box.width, 0);
+      if (lines(range) > 1 && width < node.parentElement.clientWidth) problems.push(`a word is broken: ${word[0]}`);
+    }
+  }
+  const brand = document.createRange();
+  brand.selectNodeContents(document.querySelector(".brand"));
+  if (lines(brand) > 1) problems.push("the name of the program is on two lines");
+  for (const group of document.querySelectorAll(".providers")) {
+    const widths = new Set([...group.querySelectorAll("button")].map((e) => Math.round(e.getBoundingClientRect().width)));
+    if (widths.size > 1) problems.push(`buttons of different widths: ${[...widths].join(", ")} px`);
+  }
+
   const root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) problems.push(`${root.scrollWidth} px wide in ${root.clientWidth} px`);
 

@@ -15,6 +15,11 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     /// When the intent was recorded, on the clock of the device.
     public let date: Date
 
+    /// When the first call with this key was recorded, on the clock of the device. `nil`: this intent is its record.
+    ///
+    /// The response to a later one may be that of the first, with a token of that age.
+    public var firstDate: Date?
+
     /// Whether the owner abandoned the call while it may still be under way (the owner was suspended, or the call
     /// passed its last limit).
     public var isAbandoned: Bool
@@ -61,6 +66,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     ///   - idempotencyKey: The key of the call.
     ///   - owner: The engine that makes the call.
     ///   - date: When the intent is recorded.
+    ///   - firstDate: When the first call with this key was recorded, if that was another one.
     ///   - isAbandoned: Whether the owner abandoned the call while it may still be under way.
     ///   - lease: The lease under which the call is made, as its store names it.
     ///   - failure: How the call failed with a whole response.
@@ -68,6 +74,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         idempotencyKey: String,
         owner: ProcessIdentity,
         date: Date,
+        firstDate: Date? = nil,
         isAbandoned: Bool = false,
         lease: String? = nil,
         failure: Failure? = nil
@@ -75,6 +82,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         self.idempotencyKey = idempotencyKey
         self.owner = owner
         self.date = date
+        self.firstDate = firstDate
         self.isAbandoned = isAbandoned
         self.lease = lease
         self.failure = failure

@@ -26,7 +26,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// How many refreshes lie between the sign-in (0) and this bundle.
     public let generation: Int
 
-    /// When the access token was received, on the same clock as ``expiresAt``. `nil`: not known.
+    /// When the call that brought the access token was sent, on the same clock as ``expiresAt``. `nil`: not known.
     ///
     /// With ``expiresAt`` it gives the token's ``lifetime``, which decides when the token is refreshed in every process
     /// that uses it (G3).
@@ -50,7 +50,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///   - clockSkew: The server's clock minus the device's at receipt, in seconds.
     ///   - session: The login the tokens belong to.
     ///   - generation: The number of refreshes since the sign-in.
-    ///   - receivedAt: When the access token was received, on the clock of `expiresAt`.
+    ///   - receivedAt: When the call that brought the access token was sent, on the clock of `expiresAt`.
     ///   - refreshIntent: The intent of the refresh that is about to be made.
     public init(
         accessToken: String,
@@ -72,7 +72,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.refreshIntent = refreshIntent
     }
 
-    /// How long the access token is valid from its receipt. `nil` if one of the two instants is not known, or their
+    /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or their
     /// difference is not a plausible lifetime.
     public var lifetime: Duration? {
         guard let expiresAt, let receivedAt else { return nil }

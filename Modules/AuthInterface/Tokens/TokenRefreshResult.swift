@@ -11,7 +11,8 @@ public struct TokenRefreshResult: Sendable, Hashable {
     /// The new refresh token. `nil`: the old one stays valid.
     public var refreshToken: String?
 
-    /// How long the access token is valid from its receipt (`expires_in`, RFC 6749 §5.1). `nil`: not known.
+    /// How long the access token is valid from the response on (`expires_in`, RFC 6749 §5.1). `nil`: not known. The
+    /// engine counts it from the sending of the call.
     public var expiresIn: Duration?
 
     /// When the access token expires, on the server's clock, for a server that sends an instant in place of a lifetime.
@@ -21,12 +22,16 @@ public struct TokenRefreshResult: Sendable, Hashable {
     /// The instant of the response on the server's clock (the `Date` header field, RFC 9110 §6.6.1), where known.
     public var serverDate: Date?
 
+    /// The expiry as the server wrote it, if it was ignored because it cannot be placed in time. The engine reports it.
+    /// It must not contain a secret.
+    public var unreadExpiry: String?
+
     /// Creates a result.
     ///
     /// - Parameters:
     ///   - accessToken: The new access token.
     ///   - refreshToken: The new refresh token, or `nil` to keep the old one.
-    ///   - expiresIn: How long the access token is valid from its receipt.
+    ///   - expiresIn: How long the access token is valid from the response on.
     ///   - expiresAt: When the access token expires, on the server's clock. `expiresIn` wins where both are given.
     ///   - serverDate: The instant of the response on the server's clock.
     public init(

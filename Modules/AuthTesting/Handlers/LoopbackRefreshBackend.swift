@@ -6,17 +6,22 @@ public import Foundation
 ///
 /// `TokenRefreshHandlerContract.check(_:timeLimit:makeHandler:)` makes one for each rule. It takes every path, closes
 /// connections as real servers do, and tolerates what the handler's `replayTolerance` declares.
-public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRecordingRefreshBackend {
+public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRecordingRefreshBackend,
+    RedirectingRefreshBackend
+{
     private struct State {
         var response = RefreshBackendResponse.tokens
         var receivedKeys: [String?] = []
         var tokens: RotatingTokenServer
+        var followers = 0
     }
 
     /// The handler under test.
     public let handler: Handler
 
     private let server: LoopbackServer
+    /// Where redirects to another origin lead.
+    private let other: LoopbackServer
     private let state: Locked<State>
 
     /// Starts the server.
@@ -32,26 +37,45 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
         makeHandler: (URL) throws -> Handler
     ) throws {
         let state = Locked(State(tokens: RotatingTokenServer()))
+        let other = try LoopbackServer { _ in Self.follower(state, dialect) }
+        self.other = other
         server = try LoopbackServer { request in
+            if request.target == RefreshCall.placeOfRedirects { return Self.follower(state, dialect) }
             let key = request[dialect.idempotencyKeyField]
             let (response, tokens) = state.withLock { state in
                 state.receivedKeys.append(key)
                 return (state.response, state.tokens)
             }
-            return RefreshCall(request: request, key: key, dialect: dialect, tokens: tokens).action(response)
+            return RefreshCall(request: request, key: key, dialect: dialect, tokens: tokens, other: other.url)
+                .action(response)
         }
         self.state = state
         do {
             handler = try makeHandler(server.url)
         } catch {
             server.stop()
+            other.stop()
             throw error
         }
         let accepted = tolerance ?? handler.replayTolerance
         state.withLock { $0.tokens = RotatingTokenServer(tolerating: accepted) }
     }
 
-    deinit { server.stop() }
+    deinit {
+        server.stop()
+        other.stop()
+    }
+
+    /// What the place of a redirect responds with: tokens of another user.
+    private static func follower(_ state: Locked<State>, _ dialect: RefreshDialect) -> LoopbackServer.Action {
+        let tokens = state.withLock { state in
+            state.followers += 1
+            return state.tokens
+        }
+        return .json(dialect.tokens(tokens.signIn()), status: 200)
+    }
+
+    var followers: Int { state.withLock { $0.followers } }
 
     /// Starts a session.
     ///
@@ -81,15 +105,22 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
 
 /// A call to the server of a ``LoopbackRefreshBackend``.
 private struct RefreshCall {
+    static let placeOfRedirects = "/elsewhere"
+
     let request: LoopbackServer.Request
     let key: String?
     let dialect: RefreshDialect
     let tokens: RotatingTokenServer
+    let other: URL
 
     func action(_ response: RefreshBackendResponse) -> LoopbackServer.Action {
         guard request.method == "POST" else { return .respond(405) }
         if let status = response.statusOfPage {
             return .respond(status, headers: ["Content-Type": "text/html"], body: Data("<html>\(quote)</html>".utf8))
+        }
+        if let redirect = response.redirect {
+            let place = redirect.leavesOrigin ? other.appendingPathComponent(Self.placeOfRedirects).absoluteString : nil
+            return .respond(redirect.status, headers: ["Location": place ?? Self.placeOfRedirects])
         }
         switch response {
         case .tokens: return refreshed().map(success) ?? rejection
@@ -118,7 +149,7 @@ private struct RefreshCall {
     }
 
     private var rejection: LoopbackServer.Action {
-        json(dialect.rejection("no such token: \(quote)"), status: dialect.rejectionStatus)
+        .json(dialect.rejection("no such token: \(quote)"), status: dialect.rejectionStatus)
     }
 
     private func refreshed() -> TokenRefreshResult? {
@@ -126,11 +157,18 @@ private struct RefreshCall {
     }
 
     private func success(_ tokens: TokenRefreshResult) -> LoopbackServer.Action {
-        json(dialect.tokens(tokens), status: 200)
+        .json(dialect.tokens(tokens), status: 200)
     }
+}
 
-    private func json(_ value: any Encodable, status: Int) -> LoopbackServer.Action {
+extension LoopbackServer.Action {
+    fileprivate static func json(_ value: any Encodable, status: Int) -> Self {
         let body = (try? JSONEncoder().encode(value)).map { String(decoding: $0, as: UTF8.self) }
         return body.map { .json($0, status: status) } ?? .respond(500)
     }
+}
+
+/// A backend that counts the requests that followed its redirects.
+protocol RedirectingRefreshBackend: RefreshBackend {
+    var followers: Int { get }
 }

@@ -131,6 +131,32 @@ extension RefreshBackendResponse {
     public static let badGatewayPage = Self(rawValue: "badGatewayPage")
 }
 
+/// The server, or a network's sign-in page, redirects: ``redirect(_:leavingOrigin:)``. No handler follows it, because the
+/// place that it leads to issues tokens of another user.
+extension RefreshBackendResponse {
+    private static let redirects = [301, 302, 303, 307, 308].flatMap { status in
+        [false, true].map { (status: status, leavesOrigin: $0) }
+    }
+
+    /// A redirect to a URL that issues tokens of a session of its own, to any method.
+    ///
+    /// - Parameters:
+    ///   - status: 301, 302, 303, 307 or 308.
+    ///   - leavesOrigin: Whether the URL is of another origin.
+    /// - Returns: The response.
+    public static func redirect(_ status: Int, leavingOrigin leavesOrigin: Bool) -> Self {
+        Self(rawValue: "redirect \(status) \(leavesOrigin ? "to another origin" : "within the origin")")
+    }
+
+    /// The status of a redirect, and whether it leaves the origin; `nil` for other responses.
+    public var redirect: (status: Int, leavesOrigin: Bool)? {
+        Self.redirects.first { self == .redirect($0.status, leavingOrigin: $0.leavesOrigin) }
+    }
+
+    /// The responses that are a redirect.
+    static let allRedirects = redirects.map { redirect($0.status, leavingOrigin: $0.leavesOrigin) }
+}
+
 /// No response arrives.
 extension RefreshBackendResponse {
     /// The connection is cut, or refused. The refresh token is not exchanged.
@@ -149,10 +175,11 @@ extension RefreshBackendResponse: CaseIterable {
         [tokens, nothing, emptyAccessTokenAndNewRefreshToken] + failures
 
     /// The responses of which a handler makes an error.
-    static let failures: [Self] = [
-        .rejected, .ambiguous, .unavailable, .tooManyRequests, .garbage, .emptyAccessToken, .forbidden,
-        .emptyForbidden, .page, .unauthorizedPage, .forbiddenPage, .badGatewayPage, .unreachable, .lostResponse,
-    ]
+    static let failures: [Self] =
+        [
+            .rejected, .ambiguous, .unavailable, .tooManyRequests, .garbage, .emptyAccessToken, .forbidden,
+            .emptyForbidden, .page, .unauthorizedPage, .forbiddenPage, .badGatewayPage, .unreachable, .lostResponse,
+        ] + allRedirects
 
     /// The responses that are a page of HTML.
     static let pages: [Self] = [.page, .unauthorizedPage, .forbiddenPage, .badGatewayPage]

@@ -84,6 +84,13 @@ enum TokenRefreshHandlerRules {
         ContractRule("G4: a response that cannot be read is an error, and no rejection") { backend in
             try await backend.expectUnavailable(after: .garbage)
         },
+        ContractRule("G15: a redirect is an error and no rejection, and is not followed") { backend in
+            for redirect in RefreshBackendResponse.allRedirects {
+                try await backend.expectUnavailable(after: redirect)
+                let followers = (backend as? any RedirectingRefreshBackend)?.followers ?? 0
+                try expect(followers == 0, otherwise: "it followed the response (\(redirect))")
+            }
+        },
         ContractRule("a failure is not remembered: the next call reaches the server") { backend in
             for response in [RefreshBackendResponse.unavailable, .unreachable, .garbage, .ambiguous, .page, .rejected] {
                 guard try await backend.error(after: response) != nil else { continue }

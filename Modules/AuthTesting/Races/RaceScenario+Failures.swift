@@ -2,7 +2,7 @@ import AuthInterface
 
 /// Failing servers and stores.
 extension RaceScenario {
-    static let failures = [failureShared, tooManyRequests]
+    static let failures = [failureShared, pauseAfterFailure, tooManyRequests]
     static let stores = [storedFirst, storeFails, storeCannotSay]
 
     private struct Status: Error {
@@ -24,6 +24,31 @@ extension RaceScenario {
         try trial.expectCalls(1)
         try await trial.expectNoEnding("when the server was unavailable")
         try await trial.expectRecovery(from: old)
+    }
+
+    /// Every refused request calls the failing server again, at once.
+    public static let pauseAfterFailure = RaceScenario("G6", "after a failed refresh, the next one waits") { trial in
+        var old = try await trial.signIn()
+        let unavailable: [TokenRefreshError] = [
+            .init(.unavailable, status: 503), .init(.unavailable, retryAfter: .seconds(60), status: 429),
+        ]
+        for (round, failure) in unavailable.enumerated() {
+            trial.scene.handler.enqueue(.failure(failure))
+            try await trial.expectFailure(of: trial.refuse(old), because: "although the server was unavailable")
+            let calls = trial.calls
+            let early = try await trial.refuse(old, times: 10)
+            trial.at("waiting while the clock stands still after a failed refresh")
+            for _ in 0..<10 { await trial.settle() }
+            try trial.expectCalls(calls)
+            try await trial.expectNoEnding("during the pause after a failed refresh")
+            let new = try await trial.expectRecovery(from: old, ordinal: round + 1)
+            trial.at("waiting for callers that were refused during the pause")
+            for caller in early { _ = await caller.result }
+            try trial.expectCalls(calls + 1)
+            // A token that was just refreshed is no reason for a refresh (G10).
+            trial.scene.clock.advance(by: .seconds(3_600))
+            old = new
+        }
     }
 
     /// Any 4xx counts as a rejection.
@@ -97,9 +122,14 @@ extension RaceScenario {
 
 extension RaceTrial {
     /// After a pause, the next refusal leads to a new token.
-    fileprivate func expectRecovery(from old: String) async throws {
+    ///
+    /// - Returns: The new token.
+    @discardableResult
+    fileprivate func expectRecovery(from old: String, ordinal: Int = 1) async throws -> String {
         scene.clock.advance(by: .seconds(3_600))
-        try await expect(refuse(old), toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        let new = TokenRefreshResult.fixture(ordinal: ordinal).accessToken
+        try await expect(refuse(old), toGet: new)
         try AuthTesting.expect(scene.server.reuses == 0, otherwise: "a used refresh token was used again")
+        return new
     }
 }

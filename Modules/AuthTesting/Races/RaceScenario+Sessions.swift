@@ -52,6 +52,7 @@ extension RaceScenario {
         try await trial.expectFailure(of: callers, because: "although another user had signed in")
         await trial.settle()
         try await trial.expectToken(new, "after the first user's refresh")
+        try await trial.expectNoEnding("after the first user's refresh")
         let stored = trial.scene.store.base.bundle?.accessToken
         try expect(stored == new, otherwise: "the store does not hold the second user's tokens")
     }
@@ -66,6 +67,7 @@ extension RaceScenario {
         for caller in callers { _ = await caller.result }
         await trial.settle()
         try await trial.expectToken(new, "after the first user's refresh was rejected")
+        try await trial.expectNoEnding("after the first user's refresh was rejected")
     }
 
     /// The first user's order is placed as the second user's.

@@ -136,7 +136,9 @@ private final class FaultyLease: TokenStoreLease {
         self.faults = faults
     }
 
-    func mayStillCall(_ owner: ProcessIdentity) -> Bool { base.mayStillCall(owner) }
+    var identity: String? { base.identity }
+
+    func mayStillCall(_ intent: RefreshIntent) -> Bool { base.mayStillCall(intent) }
 
     var isLost: Bool { base.isLost }
 

@@ -1,5 +1,7 @@
 import AuthInterface
 
+import struct Foundation.Date
+
 /// The rules of ``SharedTokenStoreContract``.
 enum SharedTokenStoreRules {
     /// Longer than the time limit of a rule, which ends the wait for a lease that does not become free.
@@ -60,11 +62,24 @@ enum SharedTokenStoreRules {
         },
         ContractRule("after a release, the next holder sees that this process has no call in progress") { subject in
             for (name, store) in subject.views {
-                await (try await subject.mine.lease(waitingAtMost: ample)).release()
+                let ended = try await subject.mine.lease(waitingAtMost: ample)
+                await ended.release()
                 let lease = try await store.lease(waitingAtMost: ample)
-                let mayStillCall = lease.mayStillCall(.newEngine())
+                let mayStillCall = lease.mayStillCall(intent(under: ended.identity))
                 await lease.release()
                 try expect(!mayStillCall, otherwise: "a lease of \(name) says that this process may still call")
+            }
+        },
+        ContractRule("G13: an intent under a lease that is not known to have ended may be a call in progress") {
+            subject in
+            for (name, store) in subject.views {
+                let lease = try await store.lease(waitingAtMost: ample)
+                let mayStillCall = lease.mayStillCall(intent(under: "a lease that was never granted"))
+                let isUnnamedOneEnded = lease.identity != nil && !lease.mayStillCall(intent(under: nil))
+                await lease.release()
+                try expect(mayStillCall, otherwise: "a lease of \(name) says that an unknown lease has ended")
+                try expect(
+                    !isUnnamedOneEnded, otherwise: "a lease of \(name) says that a lease without a name has ended")
             }
         },
     ]
@@ -130,6 +145,10 @@ enum SharedTokenStoreRules {
             await lease.release()
         },
     ]
+
+    private static func intent(under lease: String?) -> RefreshIntent {
+        RefreshIntent(idempotencyKey: "contract-key", owner: .newEngine(), date: Date(), lease: lease)
+    }
 
     private static func expectBusy(
         _ store: any SharedTokenStore,

@@ -32,12 +32,27 @@ extension TokenBundle {
             "characters that need escaping",
             TokenBundle(
                 accessToken: "\"quoted\" back\\slash / <tag> & 'single' %41 \u{1}\u{7f}\n\t",
-                refreshToken: "\u{e9} e\u{301} \u{4e2d}\u{6587} \u{1f511}",
+                refreshToken: "\u{4e2d}\u{6587} \u{1f511}",
                 session: SessionID(rawValue: "\u{feff}session \u{2028}")
+            )
+        ),
+        (
+            "characters that Unicode can write in several ways",
+            TokenBundle(
+                accessToken: "access \(unnormalized)", refreshToken: "refresh \(unnormalized)",
+                session: SessionID(rawValue: "session \(unnormalized)"),
+                refreshIntent: RefreshIntent(
+                    idempotencyKey: "key \(unnormalized)",
+                    owner: ProcessIdentity(host: "host \(unnormalized)", process: "process \(unnormalized)"),
+                    date: Date(timeIntervalSince1970: 1_899_999_000)
+                )
             )
         ),
         ("tokens of 8 KB", .bulky(7)),
     ]
+
+    /// Composed, decomposed, a sign with another form of its own, and a ligature: each form of normalization changes it.
+    private static let unnormalized = "\u{e9} e\u{301} \u{212b} \u{fb01}"
 
     private static func complete(isAbandoned: Bool) -> TokenBundle {
         TokenBundle(
@@ -85,7 +100,9 @@ extension RefreshIntent {
     fileprivate func fieldsThatDiffer(from other: RefreshIntent) -> [String] {
         var fields: [String] = []
         if !idempotencyKey.hasSameBytes(as: other.idempotencyKey) { fields.append("idempotencyKey") }
-        if owner != other.owner { fields.append("owner") }
+        if !owner.host.hasSameBytes(as: other.owner.host) || !owner.process.hasSameBytes(as: other.owner.process) {
+            fields.append("owner")
+        }
         if !Optional(date).isSame(as: other.date) { fields.append("date") }
         if isAbandoned != other.isAbandoned { fields.append("isAbandoned") }
         return fields

@@ -15,7 +15,7 @@ extension Endpoint where Response == SignedIn {
         var form = MultipartForm()
         form.append("name", name)
         form.append("image", data: photo, filename: "photo.jpg", contentType: "image/jpeg")
-        return .post("auth/guest/register", body: .multipart(form)).unauthenticatedTokens()
+        return .post("auth/guest/register", body: .multipart(form)).issuingTokens()
     }
 
     /// Signs in with the token of an identity provider.
@@ -25,7 +25,7 @@ extension Endpoint where Response == SignedIn {
     ///   - token: The provider's token. It is sent in the body.
     /// - Returns: The endpoint.
     public static func socialLogin(_ provider: SocialProvider, token: String) -> Self {
-        .post("auth/social/login", json: SocialLoginBody(provider: provider, token: token)).unauthenticatedTokens()
+        .post("auth/social/login", json: SocialLoginBody(provider: provider, token: token)).issuingTokens()
     }
 }
 
@@ -37,20 +37,27 @@ extension Endpoint where Response == IssuedTokens {
     /// - Parameters:
     ///   - refreshToken: The refresh token; `nil` for a server that reads it from a header field.
     ///   - accessToken: The access token that is replaced, for a server that needs both in the body.
+    ///   - dialect: How the server writes the call and its response.
     /// - Returns: The endpoint.
-    public static func refresh(_ refreshToken: String?, accessToken: String? = nil) -> Self {
-        .post("auth/refresh", json: RefreshBody(refreshToken: refreshToken, accessToken: accessToken))
-            .unauthenticatedTokens()
+    public static func refresh(
+        _ refreshToken: String?, accessToken: String? = nil, dialect: RESTTokenDialect = .standard
+    ) -> Self {
+        var body: [String: String] = [:]
+        body[dialect.refreshTokenName] = refreshToken
+        body[dialect.accessTokenName] = accessToken
+        return .post(dialect.refreshPath, json: body).issuingTokens().map { tokens, _ in tokens.reading(dialect.dates) }
     }
 }
 
 extension Endpoint where Response == Void {
     /// Ends a session at the server. A refresh token that is no longer valid is not an error.
     ///
-    /// - Parameter refreshToken: The session's refresh token.
+    /// - Parameters:
+    ///   - refreshToken: The session's refresh token.
+    ///   - dialect: How the server writes the call.
     /// - Returns: The endpoint.
-    public static func logout(refreshToken: String) -> Self {
-        .post("auth/logout", json: RefreshBody(refreshToken: refreshToken)).withoutAuthentication()
+    public static func logout(refreshToken: String, dialect: RESTTokenDialect = .standard) -> Self {
+        .post(dialect.logoutPath, json: [dialect.refreshTokenName: refreshToken]).asTokenCall()
     }
 }
 
@@ -68,6 +75,7 @@ extension Endpoint where Response == User {
     /// - Returns: The endpoint.
     public static func upgradeGuest(_ provider: SocialProvider, token: String) -> Self {
         .post("auth/guest/upgrade", json: SocialLoginBody(provider: provider, token: token)).idempotent()
+            .redirects(.refuse)
     }
 }
 
@@ -80,25 +88,20 @@ extension Endpoint where Response == Data {
 }
 
 extension Endpoint where Response == SignedIn {
-    fileprivate func unauthenticatedTokens() -> Self {
-        withoutAuthentication().map { signedIn, head in
+    fileprivate func issuingTokens() -> Self {
+        asTokenCall().map { signedIn, head in
             SignedIn(user: signedIn.user, tokens: signedIn.tokens.issued(at: head.serverDate))
         }
     }
 }
 
 extension Endpoint where Response == IssuedTokens {
-    fileprivate func unauthenticatedTokens() -> Self {
-        withoutAuthentication().map { tokens, head in tokens.issued(at: head.serverDate) }
+    fileprivate func issuingTokens() -> Self {
+        asTokenCall().map { tokens, head in tokens.issued(at: head.serverDate) }
     }
 }
 
 private struct SocialLoginBody: Encodable, Sendable {
     let provider: SocialProvider
     let token: String
-}
-
-private struct RefreshBody: Encodable, Sendable {
-    let refreshToken: String?
-    var accessToken: String?
 }

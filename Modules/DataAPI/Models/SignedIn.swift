@@ -43,6 +43,9 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     /// The tokens for the session.
     public private(set) var result: TokenRefreshResult
 
+    /// The instant of expiry as the server wrote it.
+    private var expiry: IssuedExpiry?
+
     /// Creates the value.
     ///
     /// - Parameter result: The issued tokens.
@@ -52,22 +55,50 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
 
     private enum CodingKeys: String, CodingKey {
         case accessToken, refreshToken, expiresIn, expiresAt
+        case access_token, refresh_token, expires_in, expires_at
+
+        /// The same member in snake case.
+        var inSnakeCase: CodingKeys {
+            switch self {
+            case .accessToken: .access_token
+            case .refreshToken: .refresh_token
+            case .expiresIn: .expires_in
+            case .expiresAt: .expires_at
+            default: self
+            }
+        }
     }
 
-    /// Reads `accessToken`, and if present `refreshToken`, `expiresIn` (seconds from the response) and `expiresAt` (an
-    /// ISO 8601 date, or seconds or milliseconds since 1970, on the server's clock).
+    /// Reads `accessToken`, and if present `refreshToken`, `expiresIn` (seconds from the response) and `expiresAt` (on the
+    /// server's clock, written as `TokenDates.automatic` says), in camel case or in snake case.
     ///
     /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
-        let refreshToken = object.decodeTextIfPresent(forKey: .refreshToken)
+        func key(_ key: CodingKeys) -> CodingKeys { object.contains(key) ? key : key.inSnakeCase }
+        let refreshToken = object.decodeTextIfPresent(forKey: key(.refreshToken))
+        let accessTokenKey = object.contains(.access_token) ? key(.accessToken) : .accessToken
         result = TokenRefreshResult(
-            accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
+            accessToken: try object.decodeAccessToken(forKey: accessTokenKey, beside: refreshToken),
             refreshToken: refreshToken,
-            expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
-            expiresAt: object.decodeInstantIfPresent(forKey: .expiresAt)
+            expiresIn: object.decodeLifetimeIfPresent(forKey: key(.expiresIn))
         )
+        expiry = object.decodeExpiryIfPresent(forKey: key(.expiresAt))
+        self = reading(.automatic)
+    }
+}
+
+extension IssuedTokens {
+    /// The same tokens with the instant of expiry read as a server writes it. One that cannot be placed is reported by
+    /// the session, unless there is a lifetime.
+    func reading(_ dates: TokenDates) -> IssuedTokens {
+        guard let expiry else { return self }
+        var copy = self
+        copy.result.expiresAt = expiry.date(dates)
+        let isIgnored = copy.result.expiresAt == nil && result.expiresIn == nil
+        copy.result.unreadExpiry = isIgnored ? expiry.shown : nil
+        return copy
     }
 }
 

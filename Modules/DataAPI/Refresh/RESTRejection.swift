@@ -9,16 +9,32 @@ import NetworkCore
 /// |---|---|
 /// | none, or a part of one: no connection, timeout, cut off | unavailable |
 /// | a page: HTML in the body, or an HTML media type without a JSON object | unavailable |
-/// | one of ``statuses``, or `"success": false`, with a code of ``refreshTokenCodes`` | rejected |
-/// | 401 with a code of ``unrelatedCodes`` | unavailable |
-/// | 401 whose body has ``envelopeMembers`` | rejected |
-/// | any other 401: an empty one, `{"message":"Unauthorized"}` | ambiguous |
-/// | every other status, with any code: 403, 404, 408, 425, 429, 5xx, … | unavailable |
+/// | a code of ``unrelatedCodes`` | unavailable |
+/// | a code of ``refreshTokenCodes``, with one of ``statuses`` | rejected |
+/// | `Retry-After` | unavailable |
+/// | one of ``rejectedStatuses``, whatever the body | rejected |
+/// | an envelope, with one of ``rejectedEnvelopeStatuses`` | rejected |
+/// | an envelope, with one of ``ambiguousEnvelopeStatuses`` | ambiguous |
+/// | one of ``expiredStatuses``, whatever the body: an empty 401, `{"message":"Unauthorized"}` | ambiguous |
+/// | every other status, with any code: 403 without an envelope, 404, 408, 425, 429, 5xx, … | unavailable |
 /// | a success that cannot be read | unavailable |
 ///
-/// In doubt the session stays: a request that fails can be sent again, and a user who was signed out has to sign in.
-/// Codes are compared without regard to case. They are read from the members `code`, `error`, `error_code`,
-/// `errorCode` and `error.code`.
+/// In all sets, 200 stands for an envelope with `"success": false` and a successful status. Another response is an
+/// envelope if it has the ``envelopeMembers``. Codes are compared without regard to case. They are read from the members
+/// `error_code`, `errorCode`, `code`, `error` and `error.code`.
+///
+/// *Ambiguous* is unavailable the first time. The engine counts it as rejected when it is repeated: after one pause with
+/// one of ``expiredStatuses``, after a longer time with another status. So a server with codes of its own ends its
+/// sessions, and a gateway in front of it does not. In doubt the session stays: a request that fails can be sent again,
+/// and a user who was signed out has to sign in.
+///
+/// | server | rules |
+/// |---|---|
+/// | `{"success":false,"code":…}` with 401 for every refusal of the refresh token | `RESTRejection()` |
+/// | such an envelope, with any status, as every refusal: 419, 400, 200 | ``anyEnvelopeError`` |
+/// | an envelope with codes of its own | ``codes(_:)`` |
+/// | a status that says it all, such as an empty 419 | ``statuses(_:)`` |
+/// | error objects without an envelope, `{"error":"…"}` | ``errorObjects`` |
 public struct RESTRejection: Sendable, Hashable {
     /// The codes that refuse the refresh token or its session.
     public var refreshTokenCodes: Set<String> = [
@@ -28,22 +44,42 @@ public struct RESTRejection: Sendable, Hashable {
     ]
 
     /// The statuses with which a code of ``refreshTokenCodes`` counts.
-    public var statuses: Set<Int> = [400, 401, 403, 409, 410, 419, 422]
+    public var statuses: Set<Int> = [200, 400, 401, 403, 409, 410, 419, 422]
 
-    /// The codes with which a 401 of the server's own envelope refuses something other than the refresh token, such as
-    /// an API key or the version of the app.
+    /// The codes with which the server refuses something other than the refresh token, such as an API key, the version
+    /// of the app or the moment. A code that is in ``refreshTokenCodes`` too refuses the refresh token.
     public var unrelatedCodes: Set<String> = [
         "API_KEY_INVALID", "API_KEY_MISSING", "API_KEY_EXPIRED", "INVALID_API_KEY", "CLIENT_INVALID", "INVALID_CLIENT",
-        "UNAUTHORIZED_CLIENT", "SIGNATURE_INVALID", "APP_TOO_OLD", "UPGRADE_REQUIRED", "RATE_LIMITED",
-        "TOO_MANY_REQUESTS", "MAINTENANCE", "TEMPORARILY_UNAVAILABLE", "SERVICE_UNAVAILABLE", "SERVER_ERROR",
-        "INTERNAL_ERROR",
+        "UNAUTHORIZED_CLIENT", "SIGNATURE_INVALID", "INVALID_SIGNATURE",
+        "APP_TOO_OLD", "APP_VERSION_TOO_OLD", "APP_VERSION_UNSUPPORTED", "UNSUPPORTED_APP_VERSION",
+        "UNSUPPORTED_VERSION", "VERSION_NOT_SUPPORTED", "UPGRADE_REQUIRED", "UPDATE_REQUIRED", "FORCE_UPDATE",
+        "APP_UPDATE_REQUIRED",
+        "RATE_LIMITED", "RATE_LIMIT", "RATE_LIMIT_EXCEEDED", "TOO_MANY_REQUESTS", "THROTTLED", "QUOTA_EXCEEDED",
+        "MAINTENANCE", "MAINTENANCE_MODE", "UNDER_MAINTENANCE", "SYSTEM_MAINTENANCE", "SERVER_MAINTENANCE",
+        "TEMPORARILY_UNAVAILABLE", "SERVICE_UNAVAILABLE", "SERVER_BUSY", "TIMEOUT", "REQUEST_TIMEOUT", "TRY_AGAIN",
+        "TRY_AGAIN_LATER", "SERVER_ERROR", "INTERNAL_ERROR", "INTERNAL_SERVER_ERROR",
+        "CONFLICT", "CONCURRENT_REFRESH", "REFRESH_IN_PROGRESS", "DUPLICATE_REQUEST", "REQUEST_IN_PROGRESS",
+        "IDEMPOTENCY_CONFLICT", "LOCKED",
     ]
 
-    /// The members that identify the server's own envelope. A member `success` must be `false`. If the set is empty, a
-    /// 401 is a rejection only with a code of ``refreshTokenCodes``.
+    /// The members that identify the server's own envelope. A member `success` must be `false`. If the set is empty, no
+    /// refusal with a status of its own is an envelope.
     ///
     /// Choose members that no gateway sends together. Common gateways send `{"message": …}`.
     public var envelopeMembers: Set<String> = ["success", "code"]
+
+    /// The statuses with which every envelope refuses the refresh token, unless its code is unrelated.
+    public var rejectedEnvelopeStatuses: Set<Int> = [401]
+
+    /// The statuses with which an envelope may refuse the refresh token, if its code is not listed.
+    public var ambiguousEnvelopeStatuses: Set<Int> = [200, 400, 403, 409, 419, 422]
+
+    /// The statuses that refuse the refresh token by themselves.
+    public var rejectedStatuses: Set<Int> = []
+
+    /// The statuses with which the server refuses what has expired. Give it those of
+    /// `AuthenticationPolicy.expiredStatuses`, and 401.
+    public var expiredStatuses: Set<Int> = [401, 419]
 
     /// Creates the documented rules. Add the codes of your server.
     public init() {}
@@ -53,28 +89,111 @@ public struct RESTRejection: Sendable, Hashable {
     /// - Parameters:
     ///   - error: Why the call failed, without the call's secrets.
     ///   - body: The body of the response; `nil` where it was not kept.
+    ///   - secrets: The secrets of the call, which the server's code may quote.
     /// - Returns: The error with the verdict.
-    func verdict(on error: NetworkError, body: RefusedBody?) -> TokenRefreshError {
+    func verdict(on error: NetworkError, body: RefusedBody?, withoutQuoting secrets: [String?]) -> TokenRefreshError {
         let body = body ?? RefusedBody(error)
         guard let status = error.statusOfWholeResponse, error.isRefusalOfTheCall, !body.isPage else {
             return TokenRefreshError(.unavailable, error)
         }
-        if statuses.contains(status) || error.code == .unsuccessful,
-            let code = body.codes.first(where: { $0.isOne(of: refreshTokenCodes) })
-        {
-            return TokenRefreshError(.rejected, error, serverCode: code)
-        }
-        guard status == 401 else {
-            return TokenRefreshError(.unavailable, error, hint: status == 403 ? Self.unlistedCodeHint : nil)
-        }
-        if body.codes.contains(where: { $0.isOne(of: unrelatedCodes) }) {
-            return TokenRefreshError(.unavailable, error, hint: Self.unlistedCodeHint)
-        }
-        if body.isEnvelope(with: envelopeMembers) { return TokenRefreshError(.rejected, error) }
-        return TokenRefreshError(.ambiguous, error, hint: "it may come from a gateway")
+        let isUnsuccessful = error.code == .unsuccessful
+        let refusal = Refusal(
+            status: isUnsuccessful ? 200 : status,
+            codes: body.codes.isEmpty ? [error.envelope?.code].compactMap(\.self) : body.codes,
+            isEnvelope: isUnsuccessful || body.isEnvelope(with: envelopeMembers),
+            asksToWait: error.retryAfter != nil || error.response?.headers["Retry-After"] != nil
+        )
+        let (code, serverCode) = decision(on: refusal)
+        return TokenRefreshError(
+            code,
+            error,
+            statusMeansExpired: expiredStatuses.contains(status),
+            serverCode: serverCode ?? refusal.codes.first?.asIdentifier(withoutQuoting: secrets),
+            hint: hint(code, refusal)
+        )
     }
 
-    private static let unlistedCodeHint = "no code refuses the refresh token, so the session stays"
+    /// The rules for a response of the server or of a gateway.
+    ///
+    /// - Returns: The verdict, and the code that decided.
+    private func decision(on refusal: Refusal) -> (TokenRefreshError.Code, String?) {
+        let refusing = refusal.codes.first { $0.isOne(of: refreshTokenCodes) }
+        let unrelated = refusal.codes.first { $0.isOne(of: unrelatedCodes) && !$0.isOne(of: refreshTokenCodes) }
+        if let unrelated { return (.unavailable, unrelated) }
+        let status = refusal.status
+        if let refusing, statuses.contains(status) { return (.rejected, refusing) }
+        if refusal.asksToWait { return (.unavailable, nil) }
+        if rejectedStatuses.contains(status) { return (.rejected, nil) }
+        if refusal.isEnvelope {
+            if rejectedEnvelopeStatuses.contains(status) { return (.rejected, nil) }
+            if ambiguousEnvelopeStatuses.contains(status) { return (.ambiguous, nil) }
+        }
+        return (expiredStatuses.contains(status) ? .ambiguous : .unavailable, nil)
+    }
+
+    private func hint(_ code: TokenRefreshError.Code, _ refusal: Refusal) -> String? {
+        switch code {
+        case .ambiguous where refusal.isEnvelope: "no listed code, so the session ends only if this is repeated"
+        case .ambiguous: "it may come from a gateway"
+        case .unavailable where refusal.status == 403 || !refusal.codes.isEmpty:
+            "no code refuses the refresh token, so the session stays"
+        default: nil
+        }
+    }
+
+    /// The facts by which a refusal is judged.
+    private struct Refusal {
+        /// 200 for every envelope with `"success": false` and a successful status.
+        let status: Int
+        let codes: [String]
+        let isEnvelope: Bool
+        let asksToWait: Bool
+    }
+}
+
+/// The rules for servers that differ from the documented ones.
+extension RESTRejection {
+    /// Every error in the envelope, `"success": false`, refuses the refresh token, unless its code is unrelated or it
+    /// asks to wait: for a server whose refresh call fails for no other reason.
+    public static var anyEnvelopeError: RESTRejection {
+        var rules = RESTRejection()
+        rules.envelopeMembers = ["success"]
+        rules.rejectedEnvelopeStatuses = rules.statuses
+        return rules
+    }
+
+    /// These statuses refuse the refresh token, whatever the body says, unless it is a page or its code is unrelated.
+    /// Name none that a gateway in front of the server sends.
+    ///
+    /// - Parameter statuses: The statuses.
+    /// - Returns: The rules.
+    public static func statuses(_ statuses: Set<Int>) -> RESTRejection {
+        var rules = RESTRejection()
+        rules.rejectedStatuses = statuses
+        return rules
+    }
+
+    /// These codes refuse the refresh token. An envelope with another code is ambiguous, with 401 too.
+    ///
+    /// - Parameter codes: The codes. Case is ignored.
+    /// - Returns: The rules.
+    public static func codes(_ codes: Set<String>) -> RESTRejection {
+        var rules = RESTRejection()
+        rules.refreshTokenCodes = codes
+        rules.rejectedEnvelopeStatuses = []
+        rules.ambiguousEnvelopeStatuses.insert(401)
+        return rules
+    }
+
+    /// For a server without envelopes, whose error objects have a member `error`. Frameworks and gateways send such
+    /// objects too, so only a listed code rejects at once.
+    public static var errorObjects: RESTRejection {
+        var rules = RESTRejection()
+        rules.envelopeMembers = ["error"]
+        rules.rejectedEnvelopeStatuses = []
+        rules.ambiguousEnvelopeStatuses.insert(401)
+        return rules
+    }
 }
 
 extension String {

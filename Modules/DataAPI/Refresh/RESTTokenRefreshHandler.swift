@@ -1,7 +1,8 @@
 public import AuthInterface
 public import NetworkCore
 
-/// Refreshes by `POST auth/refresh {refreshToken}`, and revokes by `POST auth/logout {refreshToken}`.
+/// Refreshes by `POST auth/refresh {refreshToken}`, and revokes by `POST auth/logout {refreshToken}`, or as another
+/// ``RESTTokenDialect`` says.
 ///
 /// It takes an `UnauthenticatedNetworkService`: an authenticated client would wait for this refresh (G20).
 ///
@@ -16,6 +17,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     public let affectsRevokedSessionOnly: Bool
 
     private let network: any UnauthenticatedNetworkService
+    private let dialect: RESTTokenDialect
     private let rejection: RESTRejection
     private let idempotencyKeyField: String?
     private let accessToken: RefreshAccessTokenPlacement
@@ -26,27 +28,30 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     ///
     /// - Parameters:
     ///   - network: Sends the calls, without tokens.
+    ///   - dialect: How the server writes its calls and responses.
     ///   - rejection: The responses with which the server refuses the refresh token itself.
     ///   - replayTolerance: Whether the server accepts the same refresh token again. `.sameKey` needs
     ///     `idempotencyKeyField`.
     ///   - idempotencyKeyField: The header field that carries the idempotency key; `nil` sends none.
     ///   - accessToken: The place of the replaced access token, for a server that needs both tokens.
     ///   - refreshTokenField: The header field that carries the refresh token; `nil` sends it in the body.
-    ///   - format: How responses contain the tokens: `.json` for a server without envelopes.
+    ///   - format: How responses contain the tokens. The default reads them in an envelope, and plain.
     ///   - logoutAffectsSessionOnly: Whether `auth/logout` ends that token's session only. Pass `true` only if the
     ///     user's other sessions stay, those on this device too: old tokens are then revoked while another session is
     ///     signed in.
     public init(
         network: any UnauthenticatedNetworkService,
+        dialect: RESTTokenDialect = .standard,
         rejection: RESTRejection = RESTRejection(),
         replayTolerance: ReplayTolerance = .none,
         idempotencyKeyField: String? = "Idempotency-Key",
         accessToken: RefreshAccessTokenPlacement = .omitted,
         refreshTokenField: String? = nil,
-        format: any ResponseFormat = .envelope,
+        format: any ResponseFormat = EnvelopeFormat(acceptsPlainValues: true),
         logoutAffectsSessionOnly: Bool = false
     ) {
         self.network = network
+        self.dialect = dialect
         self.rejection = rejection
         self.replayTolerance = replayTolerance
         self.idempotencyKeyField = idempotencyKeyField
@@ -69,7 +74,8 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
             return try tokens.result.usable(after: request, status: format.status)
         } catch let error as NetworkError {
             let secrets = [request.refreshToken, request.accessToken, request.idempotencyKey]
-            throw rejection.verdict(on: error.withoutQuoting(secrets), body: format.refused)
+            let shown = error.withoutQuoting(secrets)
+            throw rejection.verdict(on: shown, body: format.refused, withoutQuoting: secrets)
         }
     }
 
@@ -78,7 +84,8 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         let field = request.refreshToken.fitsHeaderField ? refreshTokenField : nil
         var call = Endpoint.refresh(
             field == nil ? request.refreshToken : nil,
-            accessToken: accessToken.isInBody ? request.accessToken : nil
+            accessToken: accessToken.isInBody ? request.accessToken : nil,
+            dialect: dialect
         )
         if let field { call = call.header(field, request.refreshToken) }
         return accessToken.place(request.accessToken, in: call)
@@ -93,7 +100,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     public func revoke(_ tokens: TokenBundle) async throws {
         guard let refreshToken = tokens.refreshToken else { return }
         do {
-            try await network.send(.logout(refreshToken: refreshToken).format(format))
+            try await network.send(.logout(refreshToken: refreshToken, dialect: dialect).format(format))
         } catch let error as NetworkError {
             throw error.withoutQuoting([refreshToken, tokens.accessToken])
         }

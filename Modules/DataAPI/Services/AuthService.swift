@@ -86,6 +86,8 @@ public struct AuthService: Sendable {
 
     /// Restores the stored session at launch, refreshes it, and fetches its user.
     ///
+    /// A refresh is all that the main screen needs: if the server has no user to give then, there is none in the result.
+    ///
     /// It ends within the deadlines of the refresh and of the request, and never shows the login screen because a
     /// server or a store cannot be reached.
     ///
@@ -94,24 +96,31 @@ public struct AuthService: Sendable {
     /// - Returns: The screen to show.
     /// - Throws: `CancellationError`.
     public func autoLogin(refreshing: Bool = true) async throws -> AutoLogin {
+        var isRefreshed = false
         do {
             if case .signedOut(let reason) = try await session.restore() { return .signedOut(reason) }
-            if refreshing { try await refreshIfPossible() }
+            if refreshing { isRefreshed = try await refreshIfPossible() }
             if case .signedOut(let reason) = session.state { return .signedOut(reason) }
             return .signedIn(try await me())
         } catch let error as CancellationError {
             throw error
         } catch {
             if case .signedOut(let reason) = session.state { return .signedOut(reason) }
+            if isRefreshed, (error as? NetworkError)?.status != nil { return .signedIn(nil) }
             return .undetermined(error)
         }
     }
 
     /// Refreshes the session. One without a refresh token stays as it is: its access token may be valid.
-    private func refreshIfPossible() async throws {
+    ///
+    /// - Returns: Whether it was refreshed.
+    private func refreshIfPossible() async throws -> Bool {
         do {
             try await session.refresh()
-        } catch let error as AuthenticationError where error.code == .noRefreshToken {}
+            return true
+        } catch let error as AuthenticationError where error.code == .noRefreshToken {
+            return false
+        }
     }
 
     private func start(with login: Endpoint<SignedIn>, progress: ProgressHandler? = nil) async throws -> User {
@@ -123,8 +132,9 @@ public struct AuthService: Sendable {
 
 /// The result of ``AuthService/autoLogin(refreshing:)``: the screen to show.
 public enum AutoLogin: Sendable {
-    /// The server has accepted the session: show the main screen.
-    case signedIn(User)
+    /// The server has accepted the session: show the main screen. `nil`: the tokens were refreshed, and the server
+    /// responds to the call for the user with an error.
+    case signedIn(User?)
 
     /// There is no session: show the login screen.
     case signedOut(SignOutReason)

@@ -30,7 +30,7 @@ public struct ImageHeader: Sendable, Hashable {
         } else if let chunks = PNGChunks(file) {
             try self.init(chunks)
         } else if let name = Self.knownFormat(of: file) {
-            throw ImagingError(.unsupportedFormat, "A \(name) picture cannot be read here: convert it to JPEG or PNG.")
+            throw ImagingError(.unsupportedFormat, "\(name) cannot be read here: convert the picture to JPEG or PNG.")
         } else {
             throw ImagingError(.notAnImage, "The file is not a picture: choose a JPEG or a PNG.")
         }

@@ -60,7 +60,14 @@ public struct AuthenticationPolicy: Sendable {
 public struct TokenRefusalRule: Sendable {
     private let isRefusal: @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool
 
-    private init(_ isRefusal: @escaping @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool) {
+    /// The codes that refuse the access token itself.
+    let invalidTokenCodes: Set<String>
+
+    private init(
+        invalidTokenCodes: Set<String> = [],
+        _ isRefusal: @escaping @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool
+    ) {
+        self.invalidTokenCodes = invalidTokenCodes
         self.isRefusal = isRefusal
     }
 
@@ -84,12 +91,14 @@ public struct TokenRefusalRule: Sendable {
     /// Only responses whose error has one of these codes, or with a `Bearer` challenge whose error is `invalid_token`
     /// (RFC 6750 §3.1).
     ///
+    /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too.
+    ///
     /// - Parameter codes: The codes. Case is ignored.
     /// - Returns: The rule.
     public static func codes(
         _ codes: Set<String> = AuthenticationPolicy.defaultInvalidTokenCodes
     ) -> TokenRefusalRule {
-        TokenRefusalRule { head, envelope in
+        TokenRefusalRule(invalidTokenCodes: codes) { head, envelope in
             let isListed = envelope?.code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }
             return isListed == true || head.saysBearerTokenIsInvalid
         }

@@ -129,7 +129,8 @@ extension TokenRefusal {
     init(of token: SessionToken, in failure: NetworkError, policy: AuthenticationPolicy) {
         let secrets = [token.value, token.refreshToken]
         let code = failure.envelope?.code
-        let isListed = code.map { code in policy.invalidTokenCodes.contains { $0.equalsIgnoringASCIICase(code) } }
+        let codes = policy.invalidTokenCodes.union(policy.refusals.invalidTokenCodes)
+        let isListed = code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }
         self.init(
             of: token,
             endpoint: failure.request.flatMap { $0.endpoint?.withoutQuoting(secrets) },

@@ -16,11 +16,15 @@ struct CallState: Sendable {
     /// Whether interceptors may have the call sent again.
     let retries: Bool
     let acceptedStatuses: HTTPStatusSet
+    let redirects: RedirectRule
     let idleTimeout: Duration
-    /// When the head of the response must be there, on the clock's uptime.
+    /// When the body of the response must be there, or its head where the body is read as it arrives, on the clock's
+    /// uptime.
     let deadline: Duration?
-    /// When the body must be there, where the caller has set a deadline for this call.
-    let deadlineOfBody: Duration?
+    /// Whether the deadline is that of the body.
+    let endsWithBody: Bool
+    /// Whether the deadline is the caller's or the endpoint's. An exchange that several calls share has that of one.
+    let hasOwnDeadline: Bool
     let options: RequestOptions
     /// The client's, then those of the options.
     let interceptors: [any RequestInterceptor]

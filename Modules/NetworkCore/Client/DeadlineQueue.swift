@@ -2,6 +2,12 @@ package import ConcurrencyPrimitives
 
 /// Calls closures when their time has come. One task sleeps for all of them.
 ///
+/// **Sleep.** The clock goes on while the device sleeps or the process is stopped, and nothing is read meanwhile: what
+/// has arrived lies in the sockets, and all deadlines are overdue at once when the process continues. So a deadline that
+/// is noticed much too late is held back until the process has run for the grace (G8). The queue looks once a second in
+/// the last part of a wait, so that it sees a sleep that has ended shortly before the deadline too. A later sleep
+/// prolongs the grace by a second, and the ``maximumSleeps``th ends it.
+///
 /// - Complexity: Adding is O(log *n*), and O(1) for a deadline that is later than the others; removing is O(1), amortised.
 package final class DeadlineQueue: Sendable {
     private struct Entry {
@@ -16,16 +22,29 @@ package final class DeadlineQueue: Sendable {
         var lastID: UInt64 = 0
         var wakesAt: Duration?
         var sleeper: Task<Void, Never>?
+        /// Until when deadlines are held back, because the process has slept.
+        var heldUntil: Duration?
+        /// How often it has slept since they are held back.
+        var sleeps = 0
     }
 
+    /// How often the process may sleep while deadlines are held back.
+    package static let maximumSleeps = 20
+    /// How often the queue looks in the last part of a wait. What is noticed later than this shows a sleep.
+    private static let look: Duration = .seconds(1)
+
     let clock: any TimeSource
+    private let grace: Duration
     private let state = Locked(State())
 
     /// Creates an empty queue.
     ///
-    /// - Parameter clock: The clock of the deadlines.
-    package init(clock: any TimeSource) {
+    /// - Parameters:
+    ///   - clock: The clock of the deadlines.
+    ///   - grace: How long a process that has slept runs before a deadline counts that has passed meanwhile.
+    package init(clock: any TimeSource, grace: Duration = NetworkConfiguration.defaultWakeGrace) {
         self.clock = clock
+        self.grace = max(grace, .zero)
     }
 
     deinit {
@@ -62,21 +81,47 @@ package final class DeadlineQueue: Sendable {
     private func wake() {
         let now = clock.uptime
         let due = state.withLock { state in
+            let planned = state.wakesAt ?? now
+            (state.wakesAt, state.sleeper) = (nil, nil)
+            let hasSlept = planned + Self.look < now
+            if let end = state.heldUntil, end < planned || (end == planned && !hasSlept) {
+                (state.heldUntil, state.sleeps) = (nil, 0)
+            }
+            if hasSlept { noteSleep(&state, at: now) }
             var due: [@Sendable () -> Void] = []
-            while let first = state.heap.first, first.deadline <= now || state.actions[first.id] == nil {
+            while let first = state.heap.first {
+                guard first.deadline <= now && state.heldUntil == nil || state.actions[first.id] == nil else { break }
                 if let action = state.actions.removeValue(forKey: first.id) { due.append(action) }
                 removeFirst(&state.heap)
             }
-            (state.wakesAt, state.sleeper) = (nil, nil)
-            arm(&state)
+            arm(&state, at: now)
             return due
         }
         for action in due { action() }
     }
 
-    /// Makes the task sleep no longer than to the earliest deadline.
-    private func arm(_ state: inout State) {
-        guard let next = state.heap.first?.deadline else { return }
+    private func noteSleep(_ state: inout State, at now: Duration) {
+        state.sleeps += 1
+        if state.sleeps >= Self.maximumSleeps {
+            (state.heldUntil, state.sleeps) = (nil, 0)
+        } else {
+            state.heldUntil = max(state.heldUntil ?? now + grace, now + min(Self.look, grace))
+        }
+    }
+
+    /// Makes the task sleep no longer than to the earliest deadline, and look before.
+    ///
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - now: The uptime, where it is known.
+    private func arm(_ state: inout State, at now: Duration? = nil) {
+        guard let first = state.heap.first?.deadline else { return }
+        if let wakesAt = state.wakesAt, wakesAt <= first - grace { return }
+        let now = now ?? clock.uptime
+        // It has passed while no one waited for it.
+        if first + Self.look < now, state.heldUntil == nil, state.wakesAt == nil { noteSleep(&state, at: now) }
+        let end = max(first, state.heldUntil ?? first)
+        let next = end - grace > now ? end - grace : min(end, now + Self.look)
         if let wakesAt = state.wakesAt, wakesAt <= next { return }
         state.sleeper?.cancel()
         state.wakesAt = next

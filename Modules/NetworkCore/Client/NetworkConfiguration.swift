@@ -9,6 +9,10 @@ public struct NetworkConfiguration: Sendable {
     /// The default of ``deadline``: 60 seconds.
     public static let defaultDeadline: Duration = .seconds(60)
 
+    /// How long a process that was stopped, or whose device slept, runs before a time limit counts that has passed
+    /// meanwhile: 5 seconds, as in the token engine. What has arrived in its sockets is read in this time (G8).
+    public static let defaultWakeGrace: Duration = .seconds(5)
+
     /// The default of ``maximumResponseSize``: 16 MiB.
     public static let defaultMaximumResponseSize = 16 * 1_024 * 1_024
 
@@ -25,8 +29,9 @@ public struct NetworkConfiguration: Sendable {
     /// The idle timeout: how long nothing may be sent or received.
     public var timeout: Duration
 
-    /// The longest time from the start of a call to the head of its response: the waits for a token and for a
-    /// connection, pauses and all attempts included. It is never shorter than the idle timeout. `nil`: no limit.
+    /// The longest time from the start of a call to the end of its response's body: the waits for a token and for a
+    /// connection, pauses and all attempts included. For a body that is read as it arrives, to its head. It is never
+    /// shorter than the idle timeout. `nil`: no limit.
     public var deadline: Duration?
 
     /// The statuses that count as success.
@@ -59,7 +64,7 @@ public struct NetworkConfiguration: Sendable {
     /// - Parameters:
     ///   - baseURL: The URL that paths of endpoints are appended to.
     ///   - timeout: The idle timeout: how long nothing may be sent or received.
-    ///   - deadline: The longest time from the start of a call to the head of its response. `nil`: no limit.
+    ///   - deadline: The longest time from the start of a call to the end of its response. `nil`: no limit.
     ///   - acceptedStatuses: The statuses that count as success.
     ///   - format: How responses contain their value or error. `nil`: ``EnvelopeFormat``.
     ///   - coding: The JSON encoders of bodies, and the decoders of a format that has none of its own.

@@ -12,7 +12,8 @@ extension RequestLoop {
 
     func attempt(_ call: inout CallState) async throws -> HTTPTransportResponse {
         try await adapt(&call)
-        let policy = RedirectPolicy(cleartextExceptions: configuration.cleartextExceptions)
+        let policy = RedirectPolicy(
+            cleartextExceptions: configuration.cleartextExceptions, rule: call.redirects)
         var visited: [HTTPRequestHead] = []
         while true {
             let response = try await perform(call)
@@ -94,6 +95,7 @@ extension RequestLoop {
             body: call.keepsBody ? call.body : .none,
             idleTimeout: call.idleTimeout,
             timeToHead: timeToHead,
+            timeToEnd: call.endsWithBody ? timeToHead : nil,
             isIdempotent: call.isIdempotent,
             purpose: call.purpose,
             context: call.exchangeContext,

@@ -14,7 +14,10 @@ extension RequestLoop {
             if let length = response.head.bodyLength(to: call.head), length > limit {
                 throw HTTPBodyError.tooLong(limit)
             }
-            if transport.endsInTime, deadline == nil { return try await response.body.collect(upTo: limit) }
+            // The transport keeps to the client's deadline itself.
+            if transport.endsInTime, deadline == nil || (call.endsWithBody && !call.hasOwnDeadline) {
+                return try await response.body.collect(upTo: limit)
+            }
             return try await limited(call, to: .responseBody, until: deadline) {
                 try await response.body.collect(upTo: limit)
             }

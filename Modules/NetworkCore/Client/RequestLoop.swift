@@ -30,7 +30,7 @@ struct RequestLoop: Sendable {
     ) async throws -> Response {
         try await run(endpoint, options, authentication, purpose: .call) { response, call in
             let limit = configuration.maximumResponseSize
-            let body = try await collect(response, of: call, limit: limit, until: call.deadlineOfBody)
+            let body = try await collect(response, of: call, limit: limit, until: call.deadline)
             let whole = HTTPResponse(head: response.head, body: body)
             return (try read(whole, as: endpoint), bytes: body.count)
         }
@@ -147,6 +147,7 @@ struct RequestLoop: Sendable {
             let body = try endpoint.body.encoded(by: configuration.coding)
             let idleTimeout = endpoint.timeout ?? configuration.timeout
             let standard = configuration.deadline.map { max($0, idleTimeout) }
+            let carriesToken = authentication != nil && endpoint.requiresAuthentication
             let ownDeadline = options.deadline ?? endpoint.deadline
             return CallState(
                 endpoint: head,
@@ -158,9 +159,11 @@ struct RequestLoop: Sendable {
                 isReplayable: body.isReplayable,
                 retries: endpoint.retries,
                 acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
+                redirects: endpoint.redirects ?? .standard(for: head.method, carriesToken: carriesToken),
                 idleTimeout: idleTimeout,
                 deadline: (ownDeadline ?? standard).map { startedAt + $0 },
-                deadlineOfBody: ownDeadline.map { startedAt + $0 },
+                endsWithBody: purpose == .call,
+                hasOwnDeadline: ownDeadline != nil,
                 options: options,
                 interceptors: options.interceptors.isEmpty ? interceptors : interceptors + options.interceptors,
                 secretsOfPath: endpoint.path.secrets,

@@ -5,7 +5,7 @@ public struct RequestOptions: Sendable {
 
     /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to the
     /// end of the response's body, or to its head where the body is read as it arrives. `nil`: the endpoint's, or the
-    /// client's, which is to the head.
+    /// client's.
     public var deadline: Duration?
 
     /// Interceptors of this call, after those of the client.

@@ -48,8 +48,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
     public var timeout: Duration?
 
     /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to the
-    /// end of the response's body, or to its head where the body is read as it arrives. `nil`: the configuration's,
-    /// which is to the head.
+    /// end of the response's body, or to its head where the body is read as it arrives. `nil`: the configuration's.
     public var deadline: Duration?
 
     /// The statuses that count as success. `nil`: the configuration's.
@@ -61,6 +60,10 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// Whether interceptors, such as ``RetryPolicy``, may have the call sent again. A token that the server has refused is
     /// replaced all the same.
     public var retries = true
+
+    /// Which redirects are followed. `nil`: a call that may change something and carries no token, such as a sign-in,
+    /// stays within its origin; others leave it without token and body.
+    public var redirects: RedirectRule?
 
     /// What the call is for; `nil`: an ordinary one.
     var purpose: HTTPTransportRequest.Purpose?
@@ -85,6 +88,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
         self.deadline = nil
         self.acceptedStatuses = nil
         self.format = nil
+        self.redirects = nil
         self.reading = reading
     }
 
@@ -161,6 +165,14 @@ extension Endpoint {
         with { $0.acceptedStatuses = .any(of: statuses) }
     }
 
+    /// The same call with a rule of its own for redirects: `.redirects(.refuse)`.
+    ///
+    /// - Parameter rule: Which redirects are followed.
+    /// - Returns: The changed endpoint.
+    public func redirects(_ rule: RedirectRule) -> Self {
+        with { $0.redirects = rule }
+    }
+
     /// The same call, whose value is made of the decoded one and the head of the response.
     ///
     /// - Parameter transform: Makes the value. An error it throws fails the call with code `decodingFailed`.
@@ -177,6 +189,7 @@ extension Endpoint {
         endpoint.acceptedStatuses = acceptedStatuses
         endpoint.format = format
         endpoint.retries = retries
+        endpoint.redirects = redirects
         endpoint.purpose = purpose
         return endpoint
     }

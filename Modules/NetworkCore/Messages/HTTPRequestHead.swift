@@ -62,7 +62,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
     /// - Throws: ``NetworkError`` with code `invalidRequest`; it names the field, never its value.
     func validate() throws {
         guard Origin(url) != nil else {
-            throw NetworkError(.invalidRequest, reason: "the URL is not http or https, or has no host")
+            throw NetworkError(.invalidRequest, reason: Origin.problem)
         }
         let mayHoldUser = url.absoluteString.utf8.contains(UInt8(ascii: "@"))
         guard !mayHoldUser || (url.user == nil && url.password == nil) else {

@@ -11,7 +11,13 @@ public struct Origin: Sendable, Hashable {
     /// The port.
     public let port: Int
 
-    /// Creates the origin of a URL. `nil`: the URL is not http or https, or has no host.
+    /// The longest name of a host, in bytes (RFC 1035 §2.3.4).
+    public static let longestHost = 253
+
+    /// Creates the origin of a URL. `nil`: the URL is not http or https, or no server can have its host or port.
+    ///
+    /// Libraries below a transport read such a URL in different ways, or end the process. So a host is a name of at most
+    /// ``longestHost`` bytes or an address, without percent-encoding or a zone (RFC 6874), and a port is 1 to 65,535.
     ///
     /// - Parameter url: The URL.
     public init?(_ url: URL) {
@@ -22,15 +28,14 @@ public struct Origin: Sendable, Hashable {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(),
             let defaultPort = Self.defaultPorts[scheme],
-            let host = parts.host?.lowercased(), !host.isEmpty
+            let host = parts.host?.lowercased(),
+            let written = WrittenHost(in: url.absoluteString),
+            let name = written.name(readAs: host),
+            let port = written.hasPort ? parts.port : defaultPort, Self.ports.contains(port)
         else { return nil }
-        var name = host[...]
-        if name.hasPrefix("["), name.hasSuffix("]") { name = name.dropFirst().dropLast() }
-        if name.hasSuffix(".") { name = name.dropLast() }
-        guard !name.isEmpty else { return nil }
         self.scheme = scheme
-        self.host = String(name)
-        self.port = parts.port ?? defaultPort
+        self.host = name
+        self.port = port
     }
 
     /// Reads a URL whose origin is written plainly: a scheme, `://`, letters, digits, dots and hyphens, and a port. `nil`:
@@ -43,7 +48,9 @@ public struct Origin: Sendable, Hashable {
             let start = scheme.utf8.count + 3
             guard bytes.count > start, bytes[(start - 3)..<start].elementsEqual("://".utf8) else { return nil }
             let name = bytes[start...].prefix { $0.isPlainHostByte }
-            guard let first = name.first, name.last != 0x2E, first != 0x2E, first != 0x2D else { return nil }
+            guard let first = name.first, name.last != 0x2E, first != 0x2E, first != 0x2D,
+                name.count <= Self.longestHost
+            else { return nil }
             // `xn--` begins a name that a parser decodes.
             guard !zip(name, name.dropFirst()).contains(where: { $0 == 0x2D && $1 == 0x2D }) else { return nil }
             var end = name.endIndex
@@ -51,7 +58,9 @@ public struct Origin: Sendable, Hashable {
             if end < bytes.count, bytes[end] == UInt8(ascii: ":") {
                 let digits = bytes[(end + 1)...].prefix { $0 >= 0x30 && $0 <= 0x39 }
                 guard (1...5).contains(digits.count) else { return nil }
-                port = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+                let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+                guard Self.ports.contains(number) else { return nil }
+                port = number
                 end = digits.endIndex
             }
             guard end == bytes.count || [0x2F, 0x3F, 0x23].contains(bytes[end]) else { return nil }
@@ -70,6 +79,7 @@ public struct Origin: Sendable, Hashable {
     }
 
     private static let defaultPorts = ["https": 443, "http": 80]
+    private static let ports = 1...65_535
 
     /// Whether requests to the origin are not encrypted.
     public var isCleartext: Bool { scheme == "http" }
@@ -78,7 +88,8 @@ public struct Origin: Sendable, Hashable {
     public var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        return parts.count == 4 && parts[0] == "127"
+            && parts.allSatisfy { $0.utf8.allSatisfy(\.isDigit) && UInt8($0) != nil }
     }
 }
 
@@ -91,6 +102,9 @@ extension Origin: CustomStringConvertible {
 }
 
 extension Origin {
+    /// Why a URL has no origin.
+    package static let problem = "the URL is not http or https, or no server can have its host or its port"
+
     /// Whether any request may be sent to the origin: it is encrypted, loopback, or a named exception (G16).
     func allowsRequests(cleartextExceptions: Set<Origin>) -> Bool {
         !isCleartext || isLoopback || cleartextExceptions.contains(self)
@@ -140,6 +154,51 @@ public struct OriginPolicy: Sendable, Hashable {
 extension UInt8 {
     /// A byte of a host that is written in one way only: a small letter, a digit, a dot or a hyphen.
     fileprivate var isPlainHostByte: Bool {
-        (self >= 0x61 && self <= 0x7A) || (self >= 0x30 && self <= 0x39) || self == 0x2D || self == 0x2E
+        (self >= 0x61 && self <= 0x7A) || isDigit || self == 0x2D || self == 0x2E
+    }
+
+    fileprivate var isDigit: Bool { self >= 0x30 && self <= 0x39 }
+
+    /// A byte of an IPv6 address, in small letters (RFC 4291 §2.2).
+    fileprivate var isAddressByte: Bool { isDigit || (self >= 0x61 && self <= 0x66) || self == 0x3A || self == 0x2E }
+
+    /// A byte that no name of a host has: a control, a space, or one that ends a host in another reading of a URL.
+    fileprivate var isForbiddenInHost: Bool {
+        self <= 0x20 || self == 0x7F || "\"#%/:<>?@[\\]^`{|}".utf8.contains(self)
+    }
+}
+
+/// The host and the port of a URL as they are written.
+private struct WrittenHost {
+    private let host: Substring.UTF8View
+    let hasPort: Bool
+
+    /// Reads an absolute URL. `nil`: it has no host.
+    init?(in text: String) {
+        let bytes = text.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return nil
+        }
+        var rest = bytes[bytes.index(colon, offsetBy: 3)...].prefix { !"/?#".utf8.contains($0) }
+        if let user = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: user)...] }
+        let name = rest.prefix { $0 != UInt8(ascii: ":") }
+        let end = rest.first == UInt8(ascii: "[") ? rest.firstIndex(of: UInt8(ascii: "]")) : nil
+        host = end.map { rest[...$0] } ?? name
+        // A colon with nothing behind it stands for the default port (RFC 3986 §3.2.3).
+        hasPort = rest[host.endIndex...].count > 1
+    }
+
+    /// The name or the address, as a parser has read it: with the letters of an international name.
+    func name(readAs read: String) -> String? {
+        let length = host.last == UInt8(ascii: ".") ? host.count - 1 : host.count
+        guard (1...Origin.longestHost).contains(length), !host.contains(UInt8(ascii: "%")) else { return nil }
+        if host.first == UInt8(ascii: "[") {
+            let address = read.utf8.drop { $0 == UInt8(ascii: "[") }.prefix { $0 != UInt8(ascii: "]") }
+            guard address.contains(UInt8(ascii: ":")), address.allSatisfy(\.isAddressByte) else { return nil }
+            return String(Substring(address))
+        }
+        let name = read.hasSuffix(".") ? read.dropLast() : read[...]
+        guard !name.isEmpty, !name.utf8.contains(where: \.isForbiddenInHost) else { return nil }
+        return String(name)
     }
 }

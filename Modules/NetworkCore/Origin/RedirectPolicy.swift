@@ -40,6 +40,9 @@ struct RedirectPolicy: Sendable {
 
     let cleartextExceptions: Set<Origin>
 
+    /// Which redirects the call follows.
+    var rule = RedirectRule.follow
+
     /// Decides what follows a response.
     ///
     /// - Parameters:
@@ -54,13 +57,14 @@ struct RedirectPolicy: Sendable {
         hasBody: Bool,
         isReplayable: Bool
     ) -> Decision {
+        if let refusal = refusal(of: response, to: request) { return refusal }
         guard Self.statuses.contains(response.status),
             let location = response.headers["Location"], let origin = Origin(request.url)
         else { return .none }
         guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
             let targetOrigin = Origin(target)
         else {
-            return .refuse(.redirectRefused, reason: "its location is not an http or https URL")
+            return .refuse(.redirectRefused, reason: "in its location, \(Origin.problem)")
         }
         guard target.user == nil, target.password == nil else {
             return .refuse(.redirectRefused, reason: "its location contains user information")
@@ -71,6 +75,9 @@ struct RedirectPolicy: Sendable {
         let method = Self.method(after: response.status, of: request.method)
         let keepsBody = hasBody && method == request.method
         let leavesOrigin = targetOrigin != origin
+        if leavesOrigin, rule != .follow {
+            return .refuse(.redirectRefused, reason: "it leads to another origin, \(targetOrigin)")
+        }
         if keepsBody, leavesOrigin {
             return .refuse(.redirectRefused, reason: "it would send the body to another origin, \(targetOrigin)")
         }
@@ -86,6 +93,19 @@ struct RedirectPolicy: Sendable {
             return !isKept || (!keepsBody && Self.bodyFields.contains(name))
         }
         return .follow(OutgoingRequest(request: next, keepsBody: keepsBody, leavesOrigin: leavesOrigin))
+    }
+
+    /// Refuses the redirects that the rule excludes, and the response of another origin to which the transport itself has
+    /// followed one.
+    private func refusal(of response: HTTPResponseHead, to request: HTTPRequestHead) -> Decision? {
+        guard rule != .follow else { return nil }
+        if let origin = response.url.flatMap(Origin.init), origin != Origin(request.url) {
+            return .refuse(.redirectRefused, reason: "the transport followed it itself, to \(origin)")
+        }
+        guard rule == .refuse, (300..<400).contains(response.status) else { return nil }
+        let target = response.headers["Location"].flatMap { URL(string: $0, relativeTo: request.url) }
+        let place = target.flatMap(Origin.init).map { ", and not of a place at \($0)" } ?? ""
+        return .refuse(.redirectRefused, reason: "the call takes the response of its own URL\(place)")
     }
 
     /// The method of the next request, as browsers choose it and RFC 9110 §15.4 allows.

@@ -1,14 +1,23 @@
 import AuthInterface
 
 extension Endpoint {
-    /// The same call as a refresh of tokens: with connections of its own, so that it does not wait for the requests that
-    /// wait for it, and with an idle timeout of 120 seconds, the default call limit of the refresh engine.
+    /// The same call as one that asks for tokens or ends them: a sign-in, a refresh, a revocation. It carries no token
+    /// of a session, and only the response of this endpoint to it counts: no redirect is followed (G15).
+    ///
+    /// - Returns: The changed endpoint.
+    public func asTokenCall() -> Self {
+        withoutAuthentication().redirects(.refuse)
+    }
+
+    /// The same call as a refresh of tokens: ``asTokenCall()`` with connections of its own, so that it does not wait for
+    /// the requests that wait for it, and with an idle timeout of 120 seconds, the default call limit of the refresh
+    /// engine.
     ///
     /// A response that arrives after the timeout of other requests still holds the only valid refresh token (G8).
     ///
     /// - Returns: The changed endpoint.
     public func allowingLateResponse() -> Self {
-        var call = timeout(.seconds(120))
+        var call = asTokenCall().timeout(.seconds(120))
         call.purpose = .refresh
         return call
     }

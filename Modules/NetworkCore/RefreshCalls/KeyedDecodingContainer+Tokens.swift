@@ -1,5 +1,3 @@
-package import Foundation
-
 // Reads what a server issues. An invalid optional member beside good tokens counts as absent, so that it does not cost
 // the session.
 extension KeyedDecodingContainer {
@@ -27,17 +25,10 @@ extension KeyedDecodingContainer {
         return .seconds(seconds)
     }
 
-    /// Reads an instant: an ISO 8601 date, or seconds or milliseconds since 1970 as a number or text.
-    package func decodeInstantIfPresent(forKey key: Key) -> Date? {
-        if let number = decodeNumberIfPresent(forKey: key) {
-            switch number {
-            case 1e8..<1e11: return Date(timeIntervalSince1970: number)
-            case 1e11..<1e14: return Date(timeIntervalSince1970: number / 1_000)
-            default: return nil
-            }
-        }
-        guard let text = decodeTextIfPresent(forKey: key) else { return nil }
-        return ISO8601.date(from: text)
+    /// Reads an instant of expiry, to be placed by ``TokenDates``.
+    package func decodeExpiryIfPresent(forKey key: Key) -> IssuedExpiry? {
+        if let number = try? decodeIfPresent(Double.self, forKey: key) { return IssuedExpiry(number) }
+        return decodeTextIfPresent(forKey: key).map { IssuedExpiry($0) }
     }
 
     private func decodeNumberIfPresent(forKey key: Key) -> Double? {

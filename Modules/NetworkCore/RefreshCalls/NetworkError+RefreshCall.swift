@@ -7,12 +7,8 @@ extension NetworkError {
         [.connectionFailed, .timedOut, .transportFailed, .tlsFailed, .proxyRefused].contains(code) ? nil : status
     }
 
-    /// Whether the server refused this call: the error is not the response to the `GET` that a redirect can make of a
-    /// `POST`.
-    package var isRefusalOfTheCall: Bool {
-        guard code == .unacceptableStatus || code == .unsuccessful else { return false }
-        return request.map { $0.method == .post } ?? true
-    }
+    /// Whether the server refused this call.
+    package var isRefusalOfTheCall: Bool { code == .unacceptableStatus || code == .unsuccessful }
 
     /// The error without the secrets of the call, which servers quote: "no such token: …" (G17).
     ///
@@ -29,14 +25,23 @@ extension TokenRefreshError {
     /// - Parameters:
     ///   - code: What the failure means for the session.
     ///   - error: Why the call failed. Remove the call's secrets first with ``NetworkError/withoutQuoting(_:)``.
+    ///   - statusMeansExpired: Whether the server refuses what has expired with this status. `nil` stands for 401, and
+    ///     for no status.
     ///   - serverCode: The server's error code; `nil` takes the one in the response's error object.
     ///   - hint: What the developer can do about the failure.
-    public init(_ code: Code, _ error: NetworkError, serverCode: String? = nil, hint: String? = nil) {
+    public init(
+        _ code: Code,
+        _ error: NetworkError,
+        statusMeansExpired: Bool? = nil,
+        serverCode: String? = nil,
+        hint: String? = nil
+    ) {
         self.init(
             code,
             reason: hint.map { "\(error.description); \($0)" } ?? error.description,
             retryAfter: error.retryAfter,
             status: error.statusOfWholeResponse,
+            statusMeansExpired: statusMeansExpired,
             serverCode: (serverCode ?? error.envelope?.code)?.asIdentifier(withoutQuoting: []),
             requestID: error.requestID?.asIdentifier(withoutQuoting: []),
             cause: error

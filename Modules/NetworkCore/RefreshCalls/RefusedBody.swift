@@ -84,7 +84,16 @@ private enum Member: Decodable {
     }
 
     var text: String? { if case .text(let text) = self { text } else { nil } }
-    var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+
+    /// A Boolean, or what some servers send in its place.
+    var flag: Bool? {
+        switch self {
+        case .flag(let flag): flag
+        case .text(let text): !["false", "0", "no"].contains(text.lowercased())
+        default: nil
+        }
+    }
+
     var code: String? { if case .object(let code) = self { code } else { nil } }
 }
 

@@ -6,6 +6,7 @@ public struct EnvelopeFormat: ResponseFormat {
     public let mediaTypes: [String]
 
     private let ownCoding: JSONCoding?
+    private let acceptsPlainValues: Bool
 
     private var coding: JSONCoding { ownCoding ?? .standard }
 
@@ -15,9 +16,15 @@ public struct EnvelopeFormat: ResponseFormat {
     ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format, and
     ///     else ``JSONCoding/standard``.
     ///   - mediaTypes: The media types that the format reads.
-    public init(coding: JSONCoding? = nil, mediaTypes: [String] = ["application/json"]) {
+    ///   - acceptsPlainValues: Whether an object that has neither `data` nor `success` is the value itself.
+    public init(
+        coding: JSONCoding? = nil,
+        mediaTypes: [String] = ["application/json"],
+        acceptsPlainValues: Bool = false
+    ) {
         ownCoding = coding
         self.mediaTypes = mediaTypes
+        self.acceptsPlainValues = acceptsPlainValues
     }
 
     /// Reads `data` of the envelope.
@@ -28,7 +35,10 @@ public struct EnvelopeFormat: ResponseFormat {
     /// - Returns: The value.
     /// - Throws: `DecodingError`, or ``ErrorEnvelope`` when `success` is `false`.
     public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
-        try coding.makeDecoder().decode(SuccessfulEnvelope<Value>.self, from: response.body).data
+        let decoder = coding.makeDecoder()
+        return acceptsPlainValues
+            ? try decoder.decode(PlainOrEnvelope<Value>.self, from: response.body).value
+            : try decoder.decode(SuccessfulEnvelope<Value>.self, from: response.body).data
     }
 
     /// Checks `success`. A body that is empty or no envelope is accepted.
@@ -64,7 +74,8 @@ public struct EnvelopeFormat: ResponseFormat {
 
 extension EnvelopeFormat: CodedFormat {
     func coded(by coding: JSONCoding) -> any ResponseFormat {
-        EnvelopeFormat(coding: ownCoding ?? coding, mediaTypes: mediaTypes)
+        EnvelopeFormat(
+            coding: ownCoding ?? coding, mediaTypes: mediaTypes, acceptsPlainValues: acceptsPlainValues)
     }
 }
 
@@ -77,6 +88,22 @@ private struct SuccessfulEnvelope<Value: Decodable>: Decodable {
     init(from decoder: any Decoder) throws {
         if let flag = try? SuccessFlag(from: decoder) { try flag.check() }
         data = try decoder.container(keyedBy: Key.self).decode(Value.self, forKey: .data)
+    }
+}
+
+/// A value in an envelope, or alone.
+private struct PlainOrEnvelope<Value: Decodable>: Decodable {
+    private enum Key: String, CodingKey { case data, success }
+
+    let value: Value
+
+    init(from decoder: any Decoder) throws {
+        let object = try? decoder.container(keyedBy: Key.self)
+        if let object, object.contains(.data) || object.contains(.success) {
+            value = try SuccessfulEnvelope<Value>(from: decoder).data
+        } else {
+            value = try Value(from: decoder)
+        }
     }
 }
 

@@ -36,7 +36,8 @@ public protocol HTTPTransport: Sendable {
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse
 
     /// Whether each wait of an exchange ends by itself, whatever the server and the request's body do: for the head after
-    /// the request's time to the head, and for the head and the body at once when the waiting task is cancelled.
+    /// the request's time to the head, for the body after the time to the end, and for both at once when the waiting task
+    /// is cancelled.
     ///
     /// The client then waits for the transport itself. It waits for another one in a task of its own, which it leaves
     /// behind where that is necessary: that costs a switch between threads, some 30 µs, for each call. The default is
@@ -74,6 +75,9 @@ public struct HTTPTransportError: Error, Sendable {
 }
 
 extension HTTPTransportError {
+    /// Why a response with a status outside 100 to 999, or with parts in an impossible order, is none (RFC 9110 §15).
+    package static let noStatus = "the status of the response is not HTTP"
+
     /// A limit passed while the exchange waited for something.
     package static func waited(for wait: NetworkError.Wait, atMost limit: Duration) -> Self {
         Self(.timedOut, reason: "waited for \(wait) for \(limit.inWords)", waitedFor: wait)

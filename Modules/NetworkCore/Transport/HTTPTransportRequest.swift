@@ -14,6 +14,10 @@ public struct HTTPTransportRequest: Sendable {
     /// The longest time from now to the head of the response, the wait for a connection included. `nil`: no limit.
     public var timeToHead: Duration?
 
+    /// The longest time from now to the end of the response's body. `nil`: no limit, as for a body that is read as it
+    /// arrives. A transport with ``HTTPTransport/endsInTime`` obeys it.
+    public var timeToEnd: Duration?
+
     /// Whether the exchange may happen twice without harm. If not, the transport must not use a connection on which
     /// it could have to send the request again.
     public var isIdempotent: Bool
@@ -37,6 +41,7 @@ public struct HTTPTransportRequest: Sendable {
     ///   - body: What to send after the head.
     ///   - idleTimeout: The longest time in which nothing is sent and nothing is received.
     ///   - timeToHead: The longest time to the head of the response. `nil`: no limit.
+    ///   - timeToEnd: The longest time to the end of the response's body. `nil`: no limit.
     ///   - isIdempotent: Whether the exchange may happen twice without harm.
     ///   - purpose: What the exchange is for.
     ///   - context: The call this exchange is part of.
@@ -46,6 +51,7 @@ public struct HTTPTransportRequest: Sendable {
         body: HTTPBody = .none,
         idleTimeout: Duration = NetworkConfiguration.defaultTimeout,
         timeToHead: Duration? = nil,
+        timeToEnd: Duration? = nil,
         isIdempotent: Bool = false,
         purpose: Purpose = .call,
         context: RequestContext = RequestContext(),
@@ -55,6 +61,7 @@ public struct HTTPTransportRequest: Sendable {
         self.body = body
         self.idleTimeout = idleTimeout
         self.timeToHead = timeToHead
+        self.timeToEnd = timeToEnd
         self.isIdempotent = isIdempotent
         self.purpose = purpose
         self.context = context
@@ -63,6 +70,12 @@ public struct HTTPTransportRequest: Sendable {
 }
 
 extension HTTPTransportRequest {
+    /// The longest time of the exchange, whatever it does: to its end, and before its head, to that.
+    package func longestTime(hasHead: Bool) -> Duration? {
+        guard !hasHead, let timeToHead else { return timeToEnd }
+        return min(timeToHead, timeToEnd ?? timeToHead)
+    }
+
     /// What an exchange is for.
     public enum Purpose: Sendable, Hashable, CaseIterable {
         /// A request whose response is read at once.

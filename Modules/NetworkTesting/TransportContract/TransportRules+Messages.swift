@@ -81,6 +81,39 @@ extension TransportRules {
                 try expect(response.status == status, otherwise: "\(status) became \(response.status)")
             }
         },
+        ContractRule("a status below 100 is invalidResponse") { subject in
+            let rests = [
+                "Content-Length: 2\r\n\r\nok", "Content-Length: 0\r\n\r\n", "Connection: close\r\n\r\n",
+                "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+            ]
+            for status in ["000", "001", "042", "099"] {
+                for (rest, before) in zip(rests, ["", "", "", "HTTP/1.1 103 Early Hints\r\n\r\n"]) {
+                    for method: HTTPMethod in [.get, .head, .post] {
+                        try await subject.expectError([.invalidResponse]) {
+                            try await subject.response(
+                                to: before + "HTTP/1.1 \(status) Text\r\n" + rest, method: method)
+                        }
+                    }
+                }
+            }
+        },
+        ContractRule("a status of more than three digits is an error") { subject in
+            for status in ["1000", "2000", "99999999999999999999", "-200", "+200", "20"] {
+                try await subject.expectError {
+                    try await subject.response(to: "HTTP/1.1 \(status) Text\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+        },
+        ContractRule("a URL whose host or port no server can have is invalidRequest") { subject in
+            for text in [
+                "http://127.0.0.1:65536/", "http://127.0.0.1:99999/", "http://127.0.0.1:0/", "http://[::1]:99999/",
+                "http://127.0.0.1:12345678901234567890/", "http://[::1%25lo0]/", "http://127.0.0.1%00.example.com/",
+                "http://" + String(repeating: "a", count: 10_000) + "/", "http://:80/", "http://[]/",
+            ] {
+                guard let url = URL(string: text) else { continue }
+                try await subject.expectError([.invalidRequest]) { try await subject.whole(subject.request(.get, url)) }
+            }
+        },
         ContractRule("a status line without a reason phrase is a response") { subject in
             let response = try await subject.response(to: "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok")
             try expect(response.body == Data("ok".utf8), otherwise: "the body has \(response.body.count) bytes")

@@ -44,6 +44,17 @@ extension TransportRules {
             let response = try await subject.whole(subject.request(.get, peer.url, idleTimeout: .seconds(4)))
             try expect(response.body.count == 9, otherwise: "\(response.body.count) bytes")
         },
+        ContractRule("a body that drips is timedOut after the time to the end") { subject in
+            let peer = try TransportPeer { connection in
+                _ = connection.readRequest()
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                while connection.send("x") { connection.wait(.milliseconds(20)) }
+            }
+            defer { peer.stop() }
+            var request = subject.request(.get, peer.url)
+            request.timeToEnd = .seconds(2)
+            try await subject.expectError([.timedOut]) { [request] in try await subject.whole(request) }
+        },
         ContractRule("a server that keeps sending without a head is timedOut after the time to the head") { subject in
             let peer = try TransportPeer { connection in
                 _ = connection.readRequest()

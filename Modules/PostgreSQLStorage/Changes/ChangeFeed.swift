@@ -33,7 +33,9 @@ final class ChangeFeed: Sendable {
     /// - Returns: A new stream.
     func changes(of account: String, since version: Int64?) -> AsyncStream<Void> {
         start()
-        return watching.subscribers.changes(of: account, since: version)
+        let stream = watching.subscribers.changes(of: account, since: version)
+        watching.look(at: account)
+        return stream
     }
 
     /// Reports that the lease of an account was released, if a connection can listen for it.

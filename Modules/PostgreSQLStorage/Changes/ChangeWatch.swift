@@ -18,6 +18,9 @@ final class ChangeWatch: Sendable {
     private let queue = BlockingQueue(label: "token-database-listening")
     private let listening = Locked(false)
 
+    /// The accounts with new streams, whose versions are to be read.
+    private let unread = Locked<(accounts: Set<String>, isReading: Bool)>(([], false))
+
     init(
         connection: ConnectionString,
         table: PostgreSQLTable,
@@ -74,19 +77,51 @@ final class ChangeWatch: Sendable {
         return true
     }
 
+    /// Reports what has changed before a stream was opened: only later changes are notified. While no connection
+    /// listens, every row is read.
+    func look(at account: String) {
+        guard isListening else { return }
+        let isFirst = unread.withLock { unread in
+            unread.accounts.insert(account)
+            defer { unread.isReading = true }
+            return !unread.isReading
+        }
+        if isFirst { Task { await readUnread() } }
+    }
+
+    private func readUnread() async {
+        while true {
+            let some = unread.withLock { unread in
+                let some = Array(unread.accounts.prefix(Self.batch))
+                unread.accounts.subtract(some)
+                if some.isEmpty { unread.isReading = false }
+                return some
+            }
+            if some.isEmpty { return }
+            while isListening, !(await report(some)) {
+                try? await clock.sleep(until: clock.uptime + limits.changePolling)
+            }
+        }
+    }
+
     /// Reads the versions of the watched rows, and reports the new ones. Rows that cannot be read now are read the next
     /// time.
     private func poll() async {
         let accounts = subscribers.watchedAccounts
         for start in stride(from: 0, to: accounts.count, by: Self.batch) {
-            let some = Array(accounts[start..<min(start + Self.batch, accounts.count)])
-            guard let rows = try? await versions(of: some) else { return }
-            var versions: [String: Int64] = [:]
-            for row in rows.rows.indices {
-                if let account = rows.text(0, row: row) { versions[account] = rows.integer(1, row: row) }
-            }
-            for account in some { subscribers.note(versions[account] ?? 0, of: AccountHash(account)) }
+            guard await report(Array(accounts[start..<min(start + Self.batch, accounts.count)])) else { return }
         }
+    }
+
+    /// - Returns: Whether the rows could be read.
+    private func report(_ accounts: [String]) async -> Bool {
+        guard let rows = try? await versions(of: accounts) else { return false }
+        var versions: [String: Int64] = [:]
+        for row in rows.rows.indices {
+            if let account = rows.text(0, row: row) { versions[account] = rows.integer(1, row: row) }
+        }
+        for account in accounts { subscribers.note(versions[account] ?? 0, of: AccountHash(account)) }
+        return true
     }
 
     private func versions(of accounts: [String]) async throws -> PostgreSQLRows {

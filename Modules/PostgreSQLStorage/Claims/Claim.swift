@@ -5,9 +5,9 @@ import ConcurrencyPrimitives
 /// The claim of one process to the lease of one account. It is renewed until it is released.
 ///
 /// A claim that is not renewed in time lapses, and another process may take it. The owner of a lapsed claim may still
-/// be waiting for the response to its refresh, so its name stays in the row (``mayStillCall(_:)``). If no other process
-/// has taken the claim when the connection is restored, it is renewed; otherwise the next renewal finds that it is
-/// lost.
+/// be waiting for the response to its refresh: only a claim that was released is known to have ended
+/// (``mayStillCall(_:)``). If no other process has taken the claim when the connection is restored, it is renewed;
+/// otherwise the next renewal finds that it is lost.
 final class Claim: Sendable {
     private enum State {
         /// The claim was made or renewed after this uptime, and lasts from then on.
@@ -20,7 +20,8 @@ final class Claim: Sendable {
 
     let fence: Int64
 
-    private let lapsedOwners: [String]
+    /// The claims that were released last; `nil` if the account had no row: no tokens, hence no call.
+    private let releasedFences: Set<Int64>?
     private let statements: ClaimStatements
     private let database: PostgreSQLDatabase
     private let state: Locked<State>
@@ -28,13 +29,13 @@ final class Claim: Sendable {
     init(
         fence: Int64,
         since uptime: Duration,
-        lapsedOwners: [String],
+        releasedFences: Set<Int64>?,
         statements: ClaimStatements,
         database: PostgreSQLDatabase
     ) {
         self.fence = fence
         state = Locked(.held(since: uptime))
-        self.lapsedOwners = lapsedOwners
+        self.releasedFences = releasedFences
         self.statements = statements
         self.database = database
     }
@@ -48,12 +49,12 @@ final class Claim: Sendable {
         }
     }
 
-    /// Whether a claim of the process has lapsed and was not released since.
-    func mayStillCall(_ owner: ProcessIdentity) -> Bool {
-        lapsedOwners.contains { claim in
-            let parts = claim.split(separator: "/", maxSplits: 2).map(String.init)
-            return parts.count == 3 && ProcessIdentity(host: parts[0], process: parts[1]).includes(owner)
-        }
+    /// Rule 8: only a fence that was released before this claim, or this one, shows that the owner's call has ended. An
+    /// intent without one was recorded by an older version.
+    func mayStillCall(_ intent: RefreshIntent) -> Bool {
+        guard let fence = intent.lease.flatMap({ Int64($0) }) else { return true }
+        guard fence != self.fence, let releasedFences else { return false }
+        return !releasedFences.contains(fence)
     }
 
     /// Renews the claim until it is released or lost, or the task is cancelled.

@@ -14,70 +14,85 @@ struct ClaimStatements: Sendable {
 
     let life: Duration
 
-    /// Takes the claim if it is free. One row: fence, the owners whose claims have lapsed (one on each line),
-    /// milliseconds until the claim of another owner lapses. The fence is null if another owner has the claim.
+    /// Takes the claim if it is free. One row: fence, the fences that were released last (with commas; null if the
+    /// account had no row), milliseconds until the claim may be free. The fence is null if the claim is not free.
     ///
     /// A claim is free when it was released or has lapsed. It does not lapse while the server has been up for less than
     /// the claim's life, because its owner could not renew it. A claim that was renewed in the future is free: the
     /// clock was set back since.
+    ///
+    /// A row that something else has written, a person or a backup, may have lost a claim (``wasWrittenByOthers``). It is
+    /// not free for the life of a claim, in which its owner renews it.
     var take: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
                 WITH clock AS MATERIALIZED (
                     SELECT clock_timestamp() AS now, pg_postmaster_start_time() AS started,
                         $3::bigint * interval '1 millisecond' AS life
+                ), held AS (
+                    UPDATE \(table.quoted) AS kept
+                    SET last_writer = txid_current(), unclaimed_until = clock.now + clock.life
+                    FROM clock WHERE kept.account = $1 AND (\(Self.wasWrittenByOthers)) RETURNING kept.account
                 ), taken AS (
                     UPDATE \(table.quoted) AS kept SET
+                        last_writer = txid_current(), unclaimed_until = NULL,
                         claim_owner = $2, claim_fence = greatest(kept.claim_fence + 1, txid_current()),
                         claim_heartbeat = clock.now, claim_expires = clock.now + clock.life,
                         lapsed_owners = CASE WHEN kept.claim_owner IS NULL OR kept.claim_owner = $2
                             THEN kept.lapsed_owners ELSE
                             (kept.lapsed_owners || (kept.claim_owner || '#' || kept.claim_fence))
-                                [greatest(1, cardinality(kept.lapsed_owners) - \(Self.lapsedLimit - 2)):] END
-                    FROM clock WHERE kept.account = $1 AND (\(Self.isFree))
-                    RETURNING kept.claim_fence, kept.lapsed_owners
+                                [greatest(1, cardinality(kept.lapsed_owners) - \(Self.listLimit - 2)):] END
+                    FROM clock WHERE kept.account = $1 AND (\(Self.isFree)) AND NOT (\(Self.wasWrittenByOthers))
+                        AND coalesce(kept.unclaimed_until NOT BETWEEN clock.now AND clock.now + clock.life, true)
+                    RETURNING kept.claim_fence, kept.released_fences
                 ), made AS (
                     INSERT INTO \(table.quoted)
-                        (account, version, claim_owner, claim_fence, claim_heartbeat, claim_expires)
-                    SELECT $1, txid_current(), $2, txid_current(), clock.now, clock.now + clock.life FROM clock
-                    WHERE NOT EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
-                    ON CONFLICT (account) DO NOTHING RETURNING claim_fence, lapsed_owners
+                        (account, version, last_writer, claim_owner, claim_fence, claim_heartbeat, claim_expires)
+                    SELECT $1, txid_current(), txid_current(), $2, txid_current(), clock.now, clock.now + clock.life
+                    FROM clock WHERE NOT EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
+                    ON CONFLICT (account) DO NOTHING RETURNING claim_fence, NULL::bigint[]
                 ), claim AS (SELECT * FROM taken UNION ALL SELECT * FROM made)
-                SELECT claim.claim_fence, array_to_string(claim.lapsed_owners, chr(10)),
-                    (SELECT ceil(extract(epoch FROM greatest(
-                        kept.claim_expires, clock.started + (kept.claim_expires - kept.claim_heartbeat)
-                    ) - clock.now) * 1000)::bigint FROM \(table.quoted) AS kept WHERE kept.account = $1)
+                SELECT claim.claim_fence, array_to_string(claim.released_fences, ','),
+                    coalesce((SELECT $3::bigint FROM held), (SELECT ceil(extract(epoch FROM greatest(
+                        kept.claim_expires, clock.started + (kept.claim_expires - kept.claim_heartbeat),
+                        kept.unclaimed_until
+                    ) - clock.now) * 1000)::bigint FROM \(table.quoted) AS kept WHERE kept.account = $1))
                 FROM clock LEFT JOIN claim ON true
                 """,
             values: [.text(account), .text(owner), .integer(life.milliseconds)]
         )
     }
 
-    /// Renews the claim, lapsed or not, unless another owner has taken it. One row if it was renewed.
+    /// Renews the claim, lapsed or not, unless another owner has taken it. A claim that has vanished from the row, and
+    /// was not released, returns. One row if it was renewed.
     func renew(_ fence: Int64) -> PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
-                UPDATE \(table.quoted) AS kept
-                SET claim_heartbeat = clock.now, claim_expires = clock.now + $4::bigint * interval '1 millisecond'
+                UPDATE \(table.quoted) AS kept SET last_writer = txid_current(), claim_owner = $2, claim_fence = $3,
+                    claim_heartbeat = clock.now, claim_expires = clock.now + $4::bigint * interval '1 millisecond'
                 FROM (SELECT clock_timestamp() AS now) AS clock
-                WHERE account = $1 AND claim_owner = $2 AND claim_fence = $3 RETURNING claim_fence
+                WHERE account = $1 AND (claim_owner = $2 AND claim_fence = $3
+                    OR claim_owner IS NULL AND claim_fence <= $3 AND NOT $3 = ANY (released_fences))
+                RETURNING claim_fence
                 """,
             values: [.text(account), .text(owner), .integer(fence), .integer(life.milliseconds)]
         )
     }
 
-    /// Releases the claim. If another owner has taken it, removes this one from the list of owners with lapsed claims.
-    /// Either says that the owner's call has ended. Then notifies the waiters.
+    /// Releases the claim, whether another owner has taken it or not, and notes its fence among those that were released
+    /// last: that alone says that the owner's call has ended (rule 8). The list of owners with lapsed claims says it to
+    /// older versions. Then notifies the waiters.
     func release(_ fence: Int64) -> [PostgreSQLStatement] {
         let release = PostgreSQLStatement(
             text: """
-                UPDATE \(table.quoted) SET
+                UPDATE \(table.quoted) SET last_writer = txid_current(),
                     claim_owner = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_owner END,
                     claim_heartbeat = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_heartbeat END,
                     claim_expires = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_expires END,
-                    lapsed_owners = array_remove(lapsed_owners, $2 || '#' || $3::text)
-                WHERE account = $1 AND (claim_fence = $3 AND claim_owner = $2
-                    OR $2 || '#' || $3::text = ANY (lapsed_owners))
+                    lapsed_owners = array_remove(lapsed_owners, $2 || '#' || $3::text),
+                    released_fences = (released_fences || $3)
+                        [greatest(1, cardinality(released_fences) - \(Self.listLimit - 2)):]
+                WHERE account = $1 AND NOT $3 = ANY (released_fences)
                 """,
             values: [.text(account), .text(owner), .integer(fence)]
         )
@@ -96,11 +111,21 @@ struct ClaimStatements: Sendable {
         return [release, clear, report]
     }
 
-    /// The most lapsed claims that are kept for an account. Each has lasted for ``life`` at least.
-    private static let lapsedLimit = 8
+    /// The most lapsed claims, and the most released ones, that are kept for an account. An owner that is not in the
+    /// list of released ones any more may be alive.
+    private static let listLimit = 8
+
+    /// Whether something else than this library has written the row since its last claim, and the row has no whole
+    /// claim now. Each statement of this library notes its transaction in the row, and the database knows which one has
+    /// written it. (Rows of an older version have no note.)
+    static let wasWrittenByOthers = """
+        kept.last_writer IS NOT NULL AND kept.xmin::text::bigint <> kept.last_writer & 4294967295
+            AND (kept.claim_owner IS NULL OR kept.claim_heartbeat IS NULL OR kept.claim_expires IS NULL)
+        """
 
     private static let isFree = """
         kept.claim_owner IS NULL OR kept.claim_owner = $2
+            OR kept.claim_heartbeat IS NULL OR kept.claim_expires IS NULL
             OR kept.claim_heartbeat > clock.now + (kept.claim_expires - kept.claim_heartbeat)
             OR kept.claim_expires <= clock.now AND NOT (
                 clock.started <= clock.now

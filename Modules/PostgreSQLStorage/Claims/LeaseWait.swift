@@ -64,9 +64,9 @@ struct LeaseWait: Sendable {
             // No row: another process is inserting it now.
             return .refused(lapsesAfter: .milliseconds(rows.integer(2).map { max($0, 0) } ?? 0))
         }
-        let lapsed = (rows.text(1) ?? "").split(separator: "\n").map(String.init)
+        let released = rows.text(1).map { text in Set(text.split(separator: ",").compactMap { Int64($0) }) }
         return .taken(
-            Claim(fence: fence, since: uptime, lapsedOwners: lapsed, statements: statements, database: database))
+            Claim(fence: fence, since: uptime, releasedFences: released, statements: statements, database: database))
     }
 
     private static func isHeld(_ lapse: Duration) -> TokenStoreError {

@@ -29,7 +29,9 @@ final class PostgreSQLTokenStoreLease: TokenStoreLease {
 
     var isLost: Bool { claim.isLost }
 
-    func mayStillCall(_ owner: ProcessIdentity) -> Bool { claim.mayStillCall(owner) }
+    var identity: String? { "\(claim.fence)" }
+
+    func mayStillCall(_ intent: RefreshIntent) -> Bool { claim.mayStillCall(intent) }
 
     func release() async {
         renewal.cancel()

@@ -90,6 +90,8 @@ final class PostgreSQLConnection {
 
     /// Starts a transaction. All settings are local to it, because a pooler then gives the session to another client.
     ///
+    /// A database whose transactions are to be read-only is not used: its administrator has frozen it.
+    ///
     /// - Parameter isDurable: Whether the commit returns only when its changes are on the disk (G11), whatever the
     ///   database's settings.
     /// - Throws: ``PostgreSQLFailure``. No transaction is open then.
@@ -100,15 +102,17 @@ final class PostgreSQLConnection {
                 ELSE current_setting('synchronous_commit') END, true)
             """
         do throws(PostgreSQLFailure) {
-            try execute(
+            let isFrozen = try execute(
                 script: """
                     BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
                     SET LOCAL statement_timeout = \(limits.statement.milliseconds);
                     SET LOCAL lock_timeout = \(limits.rowLock.milliseconds);
                     SET LOCAL idle_in_transaction_session_timeout = \(idle.milliseconds);
+                    SELECT current_setting('default_transaction_read_only');
                     \(isDurable ? durability : "SET LOCAL synchronous_commit = off")
                     """
-            )
+            ).text(0)
+            if isFrozen == "on" { throw PostgreSQLFailure(kind: .refused(sqlState: "25006")) }
         } catch {
             rollBack()
             throw error
@@ -142,10 +146,12 @@ final class PostgreSQLConnection {
         try exchange { send(statement) }
     }
 
-    /// Runs statements without values in one round trip, and drops their results.
+    /// Runs statements without values in one round trip.
     ///
+    /// - Returns: The first rows of any of them. Every value is a text.
     /// - Throws: ``PostgreSQLFailure``, of the first that failed.
-    func execute(script: String) throws(PostgreSQLFailure) {
+    @discardableResult
+    func execute(script: String) throws(PostgreSQLFailure) -> PostgreSQLRows {
         try exchange { PQsendQuery(connection, script) == 1 }
     }
 
@@ -184,7 +190,7 @@ final class PostgreSQLConnection {
         }
     }
 
-    /// Receives all results, and returns the first one or throws the first failure.
+    /// Receives all results, and returns the first one that has rows or throws the first failure.
     private func receive(until deadline: ContinuousClock.Instant) throws(PostgreSQLFailure) -> PostgreSQLRows {
         var rows: PostgreSQLRows?
         var failure: PostgreSQLFailure?
@@ -193,7 +199,7 @@ final class PostgreSQLConnection {
             guard let result = PQgetResult(connection) else { break }
             defer { PQclear(result) }
             switch Self.read(result) {
-            case .success(let read): rows = rows ?? read
+            case .success(let read): if rows?.isEmpty ?? true { rows = read }
             case .failure(let read): failure = failure ?? read
             }
         }

@@ -11,6 +11,9 @@ struct AccountSession: Sendable {
     let database: PostgreSQLDatabase
     let statements: SessionStatements
     let seal: SessionSeal
+
+    /// The process, before the name of a request in its claims.
+    let claimant: String
     let writers: LeaseQueue
 
     /// The last version of the row that this store has read or written. Zero: there was no row.
@@ -93,6 +96,7 @@ struct AccountSession: Sendable {
                     await rollBack(connection)
                     return false
                 }
+                try checkClaim(of: next.bundle?.refreshIntent, in: row)
                 let sealed = try await seal.seal(next)
                 let isPending = next.bundle?.refreshIntent != nil
                 decision.withLock { $0 = Decision(basis: row?.version, next: sealed, isPending: isPending) }
@@ -103,6 +107,22 @@ struct AccountSession: Sendable {
             await rollBack(connection)
             throw error
         }
+    }
+
+    /// Rule 8: a call is recorded only under the claim that it names. Without it, another process may be calling. A mark
+    /// says that a call was recorded before.
+    ///
+    /// - Throws: ``TokenStoreError`` with code `unavailable`.
+    private func checkClaim(of intent: RefreshIntent?, in row: SessionRow?) throws {
+        guard let intent, !intent.isAbandoned, intent.failure == nil, let fence = intent.lease.flatMap({ Int64($0) })
+        else { return }
+        if let claim = row?.claim, claim.fence == fence, claim.owner.hasPrefix(claimant) { return }
+        throw TokenStoreError(
+            .unavailable,
+            reason:
+                "the claim to the lease is no longer in the account's row: another process has taken it, or the row "
+                + "was restored or edited"
+        )
     }
 
     /// Starts a transaction and locks the account's row. A missing row is inserted.
@@ -124,7 +144,10 @@ struct AccountSession: Sendable {
 
     private func write(_ decision: Locked<Decision?>, over connection: PooledConnection) async throws {
         guard let decided = decision.withLock({ $0 }) else { return }
-        let statement = decided.next.map { statements.write($0, keepsLapsed: decided.isPending) } ?? statements.remove
+        let life = database.limits.claim
+        let statement =
+            decided.next.map { statements.write($0, keepsLapsed: decided.isPending, claimLife: life) }
+            ?? statements.remove
         try await connection.continueRun { open throws(PostgreSQLFailure) in
             let version = try open.execute(statement).integer(0)
             decision.withLock { $0?.written = version }

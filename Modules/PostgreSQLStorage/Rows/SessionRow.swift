@@ -9,6 +9,9 @@ struct SessionRow: Sendable {
     /// The size of the content in bytes, if it is over the limit.
     let excess: Int64?
 
+    /// The fence of the claim to the lease, and its owner; `nil` without one.
+    let claim: (fence: Int64, owner: String)?
+
     /// - Returns: `nil` when the account has no row.
     init?(_ rows: PostgreSQLRows) {
         guard let version = rows.integer(0) else { return nil }
@@ -30,6 +33,7 @@ struct SessionRow: Sendable {
             content = nil
         }
         excess = content == nil ? size : nil
+        claim = if let fence = rows.integer(7), let owner = rows.text(8) { (fence, owner) } else { nil }
     }
 }
 

@@ -14,7 +14,7 @@ struct SessionStatements: Sendable {
                 SELECT version, format_version, session, generation,
                     CASE WHEN octet_length(ciphertext) <= $2 THEN ciphertext END,
                     CASE WHEN octet_length(ended) <= $2 THEN ended END,
-                    greatest(octet_length(ciphertext), octet_length(ended))::bigint
+                    greatest(octet_length(ciphertext), octet_length(ended))::bigint, claim_fence, claim_owner
                 FROM \(table.quoted) WHERE account = $1 \(isLocking ? "FOR NO KEY UPDATE" : "")
                 """,
             values: [.text(account), .integer(Int64(SealedSession.sizeLimit))]
@@ -26,7 +26,8 @@ struct SessionStatements: Sendable {
     var make: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
-                INSERT INTO \(table.quoted) (account, version) VALUES ($1, txid_current())
+                INSERT INTO \(table.quoted) (account, version, last_writer)
+                VALUES ($1, txid_current(), txid_current())
                 ON CONFLICT (account) DO NOTHING RETURNING version
                 """,
             values: [.text(account)]
@@ -38,8 +39,9 @@ struct SessionStatements: Sendable {
     /// - Parameters:
     ///   - sealed: The session.
     ///   - keepsLapsed: Whether to keep the owners of lapsed claims, because a refresh is pending.
+    ///   - claimLife: How long a row that something else has written is not free for a claim.
     /// - Returns: The statement.
-    func write(_ sealed: SealedSession, keepsLapsed: Bool) -> PostgreSQLStatement {
+    func write(_ sealed: SealedSession, keepsLapsed: Bool, claimLife: Duration) -> PostgreSQLStatement {
         let content: [PostgreSQLValue] =
             switch sealed.content {
             case .tokens(let session, let generation, let ciphertext):
@@ -48,12 +50,16 @@ struct SessionStatements: Sendable {
             }
         return PostgreSQLStatement(
             text: """
-                UPDATE \(table.quoted) SET version = greatest(version + 1, txid_current()), format_version = $2,
+                UPDATE \(table.quoted) AS kept SET version = greatest(version + 1, txid_current()),
+                    last_writer = txid_current(), format_version = $2,
                     session = $3, generation = $4, ciphertext = $5, ended = $6, updated_at = clock_timestamp(),
-                    lapsed_owners = CASE WHEN $7 THEN lapsed_owners ELSE '{}' END
+                    lapsed_owners = CASE WHEN $7 THEN lapsed_owners ELSE '{}' END,
+                    unclaimed_until = CASE WHEN \(ClaimStatements.wasWrittenByOthers)
+                        THEN clock_timestamp() + $10::bigint * interval '1 millisecond' ELSE unclaimed_until END
                 WHERE account = $1 RETURNING version, pg_notify($8, $9 || version)::text
                 """,
             values: [.text(account), .integer(sealed.format)] + content + [.flag(keepsLapsed)] + report
+                + [.integer(claimLife.milliseconds)]
         )
     }
 
@@ -65,8 +71,8 @@ struct SessionStatements: Sendable {
                 WITH gone AS (
                     DELETE FROM \(table.quoted) WHERE account = $1 AND claim_owner IS NULL
                 ), cleared AS (
-                    UPDATE \(table.quoted) SET version = greatest(version + 1, txid_current()), format_version = NULL,
-                        session = NULL, generation = NULL, ciphertext = NULL, ended = NULL, updated_at = NULL,
+                    UPDATE \(table.quoted) SET version = greatest(version + 1, txid_current()),
+                        last_writer = txid_current(), format_version = NULL, session = NULL, generation = NULL, ciphertext = NULL, ended = NULL, updated_at = NULL,
                         lapsed_owners = '{}'
                     WHERE account = $1 AND claim_owner IS NOT NULL RETURNING version
                 )

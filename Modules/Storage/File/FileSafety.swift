@@ -54,28 +54,75 @@ struct FileSafety {
         }
     }
 
-    /// Checks that no other user can replace the folder: neither its parent nor any folder above may be writable by all
-    /// users or by a group, unless its sticky bit is set. A group may write where a group may read the tokens, and so
-    /// may the private group of the folder's owner, which a system with the umask 002 gives to each user.
+    /// Checks that no other user can replace the folder: the parent and all folders above it, and those above what a
+    /// link on the way leads to, belong to this user or to root, and may not be written by all users or by a group,
+    /// unless the sticky bit is set. A group may write where a group may read the tokens, and so may the private group of
+    /// the folder's owner, which a system with the umask 002 gives to each user.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkParents(
         of path: String,
         isPrivateGroup: (stat) -> Bool = Self.isPrivateGroup
     ) throws(TokenStoreError) {
-        var parent = path
+        let parents = Self.parents(of: path)
+        for parent in parents { try checkParent(parent, isPrivateGroup) }
+        guard let nearest = parents.first(where: { Foundation.access($0, F_OK) == 0 }),
+            let real = realpath(nearest, nil)
+        else {
+            return
+        }
+        defer { free(real) }
+        let target = String(cString: real)
+        if target != nearest {
+            for parent in [target] + Self.parents(of: target) { try checkParent(parent, isPrivateGroup) }
+        }
+    }
+
+    /// The parent of a path and all folders above it.
+    private static func parents(of path: String) -> [String] {
+        var (parents, parent) = ([String](), path)
         while let slash = parent.lastIndex(of: "/"), parent.count > 1 {
             parent = slash == parent.startIndex ? "/" : String(parent[..<slash])
-            var status = stat()
-            guard stat(parent, &status) == 0, status.st_mode & S_ISVTX == 0 else { continue }
-            let shown = parent.quotedForShell
-            if status.st_mode & S_IWOTH != 0 {
-                throw insecure("all users can replace what is in \(parent); run: chmod o-w \(shown)")
-            }
-            if status.st_mode & S_IWGRP != 0, access == .owner, !isPrivateGroup(status) {
-                throw insecure("group \(status.st_gid) can replace what is in \(parent); run: chmod g-w \(shown)")
-            }
+            parents.append(parent)
         }
+        return parents
+    }
+
+    private func checkParent(_ parent: String, _ isPrivateGroup: (stat) -> Bool) throws(TokenStoreError) {
+        var (status, link) = (stat(), stat())
+        // What is no folder fails when the path is opened.
+        guard stat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, lstat(parent, &link) == 0 else { return }
+        let shown = parent.quotedForShell
+        if self.access == .owner, let other = [link, status].first(where: { !Self.isTrusted($0.st_uid) })?.st_uid {
+            throw insecure(
+                "user \(other) owns \(parent) and can replace what is in it; choose a folder of yours, or change the "
+                    + "owner: sudo chown \(geteuid()) \(shown)")
+        }
+        guard status.st_mode & S_ISVTX == 0 else { return }
+        if status.st_mode & S_IWOTH != 0 {
+            throw insecure("all users can replace what is in \(parent); run: chmod o-w \(shown)")
+        }
+        if status.st_mode & S_IWGRP != 0, access == .owner, !isPrivateGroup(status) {
+            throw insecure("group \(status.st_gid) can replace what is in \(parent); run: chmod g-w \(shown)")
+        }
+    }
+
+    /// Whether the owner of a parent is this user or root. In a user namespace, root and other users of the host that
+    /// have no number there are shown as one that nobody in the namespace can be.
+    static func isTrusted(_ owner: uid_t, users: String? = nil, overflow: String? = nil) -> Bool {
+        if owner == 0 || owner == geteuid() { return true }
+        #if os(Linux)
+        func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+        let number = (overflow ?? text("/proc/sys/kernel/overflowuid")).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard uid_t(number) == owner else { return false }
+        let ranges = (users ?? text("/proc/self/uid_map")).split(separator: "\n").map { line in
+            line.split(separator: " ").compactMap { UInt64($0) }
+        }
+        return !ranges.isEmpty
+            && !ranges.contains { $0.count != 3 || ($0[0]..<$0[0] + $0[2]).contains(UInt64(owner)) }
+        #else
+        return false
+        #endif
     }
 
     /// Whether the group of a folder has its owner as the only member: it has the owner's name, is the owner's first
@@ -125,6 +172,12 @@ struct SystemCallError: Error {
 }
 
 extension TokenStoreError {
+    /// Whether a file could not be written because its disk or its quota is full.
+    var isForLackOfSpace: Bool {
+        guard let code = (cause as? POSIXError)?.code else { return false }
+        return [.ENOSPC, .EDQUOT, .EFBIG].contains(code)
+    }
+
     /// The error for a system call that failed.
     ///
     /// - Parameters:

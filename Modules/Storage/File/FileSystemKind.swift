@@ -8,6 +8,25 @@ enum FileSystemKind: Sendable {
     case memory
     /// A network file system: this host is not notified of changes by others.
     case network
+    /// A view of the kernel, or a place where disks are mounted: no file can be stored there.
+    case virtual
+
+    /// Looks up the file system of a path, or of the nearest folder above it. `nil`: not known.
+    init?(nearest path: String) {
+        guard let device = Self.nearestDevice(to: path) else { return nil }
+        self.init(device: device)
+    }
+
+    /// The device of a path, or of the nearest folder above it.
+    static func nearestDevice(to path: String) -> UInt64? {
+        var path = path
+        var status = stat()
+        while stat(path, &status) != 0 {
+            guard path.count > 1 else { return nil }
+            path = (path as NSString).deletingLastPathComponent
+        }
+        return UInt64(status.st_dev)
+    }
 
     /// Looks up a device.
     ///
@@ -46,6 +65,11 @@ enum FileSystemKind: Sendable {
             "fuse", "fuseblk", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "virtiofs", "vboxsf",
         ]
         var kinds = Dictionary(uniqueKeysWithValues: network.map { ($0, FileSystemKind.network) })
+        let views = [
+            "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "configfs", "pstore", "bpf",
+            "efivarfs", "devpts", "mqueue", "binfmt_misc", "fusectl", "autofs",
+        ]
+        for name in views { kinds[name] = .virtual }
         kinds["tmpfs"] = .memory
         kinds["ramfs"] = .memory
         return kinds

@@ -7,7 +7,8 @@ import Foundation
 /// When tokens are first stored in a folder on another device than the user's state folder, a random identifier is
 /// written into it (``markerName``), and with the folder's path into a note in the state folder. A note without its
 /// marker means that the disk is not mounted. There are no notes about file systems in memory, which lose their content
-/// by design. If the state folder is not writable, a missing disk is not noticed.
+/// by design. If the state folder is not writable, or belongs to another user, a missing disk is not noticed. A note that
+/// cannot be read makes the folder unavailable.
 struct KnownFolders: Sendable {
     /// The name of the marker in a token folder. No account has this name: it is a hidden file.
     static let markerName = ".latchkey-folder"
@@ -28,8 +29,10 @@ struct KnownFolders: Sendable {
 
     /// The note about a folder, whether it exists or not.
     func note(of folder: String) -> String {
-        noteFolder + "/" + CRC64.text(of: folder.utf8) + ".json"
+        noteFolder + "/" + noteName(of: folder)
     }
+
+    private func noteName(of folder: String) -> String { CRC64.text(of: folder.utf8) + ".json" }
 
     private var noteFolder: String { stateFolder + "/latchkey/known-folders" }
 
@@ -38,9 +41,9 @@ struct KnownFolders: Sendable {
     /// - Parameters:
     ///   - path: The path of the folder.
     ///   - marker: The identifier in the folder that is there now; `nil` without one.
-    /// - Throws: ``TokenStoreError`` with code `unavailable` when another folder is expected.
+    /// - Throws: ``TokenStoreError`` with code `unavailable` when another folder is expected, or that is not known.
     func check(_ path: String, marker: String?) throws(TokenStoreError) {
-        guard let note = read(path), note.id != marker else { return }
+        guard let note = try read(path), note.id != marker else { return }
         throw TokenStoreError(
             .unavailable,
             reason: "\(path) is not the folder that was used before: mount its disk; if the folder was removed on "
@@ -50,7 +53,8 @@ struct KnownFolders: Sendable {
 
     /// Whether the identifier in a folder is equal to the one in its note.
     func recognizes(_ path: String, marker: String?) -> Bool {
-        marker != nil && read(path)?.id == marker
+        guard let marker, let note = try? read(path) else { return false }
+        return note.id == marker
     }
 
     /// Writes a note about a folder that was checked, if it is on another device than the state folder.
@@ -59,15 +63,18 @@ struct KnownFolders: Sendable {
     @discardableResult
     func record(_ folder: borrowing PrivateFolder) -> Bool {
         let device = folder.identity.device
-        guard let home = nearestDevice(to: stateFolder), device != home, isDurable(device) else { return true }
+        guard let home = FileSystemKind.nearestDevice(to: stateFolder), device != home, isDurable(device) else {
+            return true
+        }
         // Two processes must not write two identifiers.
         guard flock(folder.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         defer { flock(folder.descriptor.number, LOCK_UN) }
-        guard let id = marker(in: folder) ?? makeMarker(in: folder), read(folder.path)?.id != id else { return true }
+        guard let id = marker(in: folder) ?? makeMarker(in: folder) else { return true }
         let path = folder.path
+        if let note = try? read(path), note.id == id { return true }
         let data = try? JSONEncoder().encode(Note(folder: path, id: id))
         guard let data, let notes = try? PrivateFolder.openOrCreate(noteFolder) else { return true }
-        try? notes.replace(CRC64.text(of: path.utf8) + ".json", with: data)
+        try? notes.replace(noteName(of: path), with: data)
         return true
     }
 
@@ -83,21 +90,45 @@ struct KnownFolders: Sendable {
         return id
     }
 
-    private func read(_ path: String) -> Note? {
-        guard let notes = try? PrivateFolder.open(noteFolder, isModeChecked: false),
-            case .bytes(let data)? = try? notes.read(CRC64.text(of: path.utf8) + ".json", atMost: Self.sizeLimit),
-            let note = try? JSONDecoder().decode(Note.self, from: data), note.folder == path
-        else { return nil }
+    /// - Returns: The note about a folder; `nil` if it is certain that there is none.
+    /// - Throws: ``TokenStoreError`` with code `unavailable`: without the note, a folder may be that of a missing disk.
+    private func read(_ path: String) throws(TokenStoreError) -> Note? {
+        let contents: PrivateFolder.Contents
+        do throws(TokenStoreError) {
+            guard let notes = try PrivateFolder.open(noteFolder, isModeChecked: false) else { return nil }
+            contents = try notes.read(noteName(of: path), atMost: Self.sizeLimit)
+        } catch {
+            if isClosedByAnother { return nil }
+            throw unreadable(path, error.reason, error)
+        }
+        if contents == .nothing { return nil }
+        guard case .bytes(let data) = contents, let note = try? JSONDecoder().decode(Note.self, from: data),
+            note.folder == path
+        else { throw unreadable(path, "it is damaged") }
         return note
     }
 
-    private func nearestDevice(to path: String) -> UInt64? {
-        var path = path
-        var status = stat()
-        while stat(path, &status) != 0 {
-            guard path.count > 1 else { return nil }
-            path = (path as NSString).deletingLastPathComponent
+    /// Whether a folder or file of another user ends the way to the notes, as where a service has the home of root. No
+    /// process of this user has written a note behind it.
+    private var isClosedByAnother: Bool {
+        var (path, status, last) = ("", stat(), stat())
+        for name in noteFolder.split(separator: "/") {
+            path += "/" + name
+            guard stat(path, &status) == 0 else {
+                return (errno == EACCES || errno == ENOTDIR) && last.st_uid != geteuid()
+            }
+            last = status
         }
-        return UInt64(status.st_dev)
+        return last.st_uid != geteuid()
+    }
+
+    private func unreadable(_ path: String, _ why: String, _ cause: (any Error)? = nil) -> TokenStoreError {
+        TokenStoreError(
+            .unavailable,
+            reason:
+                "the note that shows whether the disk of \(path) is mounted cannot be read (\(why)); if the disk is "
+                + "mounted, run: rm \(note(of: path).quotedForShell)",
+            cause: cause
+        )
     }
 }

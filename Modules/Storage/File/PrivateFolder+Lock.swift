@@ -22,8 +22,11 @@ extension PrivateFolder {
             } catch {
                 throw .system(error, "lock", path)
             }
-            // The file may have been removed since it was opened. A lock on it would not exclude other processes.
-            if isStill(status, at: name) { return FolderLock(number: lock.takeNumber()) }
+            // The file may have been removed since it was opened, or the folder replaced. A lock on it would not exclude
+            // other processes.
+            let file = LockedFile(path: path, status)
+            if file.isAtItsPath { return FolderLock(number: lock.takeNumber(), file: file) }
+            guard try isAtItsPath() else { throw replaced() }
         }
     }
 
@@ -86,10 +89,33 @@ extension PrivateFolder {
         }
     }
 
-    private func isStill(_ status: stat, at name: String) -> Bool {
+    /// Whether the folder is still the one at its path.
+    func isAtItsPath() throws(TokenStoreError) -> Bool {
+        let now = try attempt("inspect", path) { () throws(SystemCallError) in try descriptor.status() }
+        return LockedFile(path: path, now).isAtItsPath
+    }
+
+    /// The error for a folder that was moved away while it was in use, with what was written into it.
+    func replaced() -> TokenStoreError {
+        TokenStoreError(.unavailable, reason: "\(path) was moved or replaced while it was in use; try again")
+    }
+}
+
+/// A file or folder that is open, and its path.
+struct LockedFile: Sendable {
+    let path: String
+    let device: UInt64
+    let inode: UInt64
+
+    init(path: String, _ status: stat) {
+        self.path = path
+        (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+
+    /// Whether its path still leads to it.
+    var isAtItsPath: Bool {
         var now = stat()
-        return fstatat(descriptor.number, name, &now, AT_SYMLINK_NOFOLLOW) == 0
-            && now.st_ino == status.st_ino && now.st_dev == status.st_dev
+        return lstat(path, &now) == 0 && UInt64(now.st_dev) == device && UInt64(now.st_ino) == inode
     }
 }
 
@@ -98,10 +124,20 @@ extension PrivateFolder {
 /// The file with the tokens is never locked: every save replaces it, and two processes would hold locks on two files. A
 /// lock file is empty and must not be removed, for the same reason.
 final class FolderLock: Sendable {
+    /// The locked file; `nil` for a folder.
+    let file: LockedFile?
+
     private let number: Locked<Int32?>
 
-    init(number: Int32) {
+    init(number: Int32, file: LockedFile? = nil) {
         self.number = Locked(number)
+        self.file = file
+    }
+
+    /// Whether the lock excludes the processes that lock the file at this path. After the release: `true`.
+    var isAtItsPath: Bool {
+        guard let file, number.withLock({ $0 != nil }) else { return true }
+        return file.isAtItsPath
     }
 
     deinit { release() }

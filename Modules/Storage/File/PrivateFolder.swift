@@ -17,23 +17,15 @@ struct PrivateFolder: ~Copyable {
     ///   - path: The folder.
     ///   - isModeChecked: Whether a folder that other users have rights on is refused.
     ///   - access: Who may use it.
-    /// - Returns: The folder, or `nil` if it does not exist.
-    /// - Throws: ``TokenStoreError`` with code `insecure` when another user has any right on it; `unavailable`.
+    /// - Returns: The folder, or `nil` if it is certain that it does not exist.
+    /// - Throws: ``TokenStoreError`` with code `insecure` when another user has any right on it; `unavailable`, also
+    ///   when a link on the way leads nowhere.
     static func open(
         _ path: String,
         isModeChecked: Bool = true,
         access: FolderAccess = .owner
     ) throws(TokenStoreError) -> PrivateFolder? {
-        let number: Int32
-        do {
-            number = try uninterrupted { systemOpen(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
-        } catch {
-            switch error.number {
-            case ENOENT: return nil
-            case ELOOP, ENOTDIR: throw refusal(of: path, error)
-            default: throw .system(error, "open the folder", path)
-            }
-        }
+        guard let number = try open(existing: path) else { return nil }
         let descriptor = Descriptor(number: number)
         let status = try attempt("inspect", path) { () throws(SystemCallError) in try descriptor.status() }
         let safety = FileSafety(kind: .folder, access: access)
@@ -59,12 +51,15 @@ struct PrivateFolder: ~Copyable {
     static func create(_ path: String, mode: mode_t = 0o700) throws(SystemCallError) {
         let parent = (path as NSString).deletingLastPathComponent
         do {
-            try uninterrupted { mkdir(path, mode) }
+            do {
+                try uninterrupted { mkdir(path, mode) }
+            } catch let error where error.number == ENOENT && parent != path && !parent.isEmpty {
+                try create(parent, mode: mode)
+                // A second failure is final: a link on the way leads nowhere, or the file system takes no folders.
+                try uninterrupted { mkdir(path, mode) }
+            }
         } catch let error where error.number == EEXIST {
             return
-        } catch let error where error.number == ENOENT && parent != path && !parent.isEmpty {
-            try create(parent, mode: mode)
-            return try create(path, mode: mode)
         }
         try uninterrupted { chmod(path, mode) }  // the umask may have removed bits
         try synchroniseNames(in: parent)
@@ -74,6 +69,81 @@ struct PrivateFolder: ~Copyable {
     static func synchroniseNames(in folder: String) throws(SystemCallError) {
         let folder = Descriptor(number: try uninterrupted { systemOpen(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         try folder.synchronise()
+    }
+
+    /// - Returns: The number of the open folder; `nil` if it is certain that none exists.
+    private static func open(existing path: String) throws(TokenStoreError) -> Int32? {
+        var isRepeated = false
+        while true {
+            do {
+                return try uninterrupted { systemOpen(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+            } catch {
+                switch error.number {
+                case ENOENT:
+                    if try isMissing(path) { return nil }
+                    guard !isRepeated else { throw .system(error, "open the folder", path) }
+                    isRepeated = true
+                case ELOOP, ENOTDIR: throw refusal(of: path, error)
+                default: throw .system(error, "open the folder", path)
+                }
+            }
+        }
+    }
+
+    /// Whether a folder that was not found does not exist (G14): one name on the way is missing, in a folder that
+    /// exists. What is behind a link that leads nowhere is not known; its disk may not be mounted.
+    ///
+    /// - Returns: `false` when the folder exists by now.
+    /// - Throws: ``TokenStoreError`` with code `unavailable`.
+    private static func isMissing(_ path: String) throws(TokenStoreError) -> Bool {
+        var parent = path.hasPrefix("/") ? "" : "."
+        for name in path.split(separator: "/") {
+            let next = parent + "/" + name
+            var status = stat()
+            do {
+                try uninterrupted { lstat(next, &status) }
+            } catch let error where error.number == ENOENT {
+                return try !exists(String(name), in: parent.isEmpty ? "/" : parent)
+            } catch {
+                throw .system(error, "find the folder", next)
+            }
+            if status.st_mode & S_IFMT == S_IFLNK, stat(next, &status) != 0 { throw leadsNowhere(next, errno) }
+            parent = next
+        }
+        return false
+    }
+
+    /// Whether a folder has a name in it. A link on the way may have lost its target since the path was followed, so it
+    /// is the open folder that is asked.
+    private static func exists(_ name: String, in folder: String) throws(TokenStoreError) -> Bool {
+        try attempt("find the folder", folder + "/" + name) { () throws(SystemCallError) in
+            let flags = searchOnly | O_DIRECTORY | O_CLOEXEC
+            let parent = Descriptor(number: try uninterrupted { systemOpen(folder, flags) })
+            var status = stat()
+            do throws(SystemCallError) {
+                try uninterrupted { fstatat(parent.number, name, &status, AT_SYMLINK_NOFOLLOW) }
+                return true
+            } catch let error where error.number == ENOENT {
+                return false
+            }
+        }
+    }
+
+    /// Opens a folder that need not be readable: `O_PATH`, which the C module of Swift does not export.
+    #if canImport(Darwin)
+    private static let searchOnly = O_RDONLY
+    #else
+    private static let searchOnly: Int32 = 0o10_000_000
+    #endif
+
+    private static func leadsNowhere(_ link: String, _ number: Int32) -> TokenStoreError {
+        let error = TokenStoreError.system(SystemCallError(number: number), "follow the symbolic link", link)
+        guard number == ENOENT else { return error }
+        return TokenStoreError(
+            .unavailable,
+            reason: "\(error.reason); mount the disk that it leads to, or remove the link: rm \(link.quotedForShell)",
+            cause: error.cause
+        )
     }
 
     /// The error for a folder that could not be opened: it may be a link, or not a folder.

@@ -44,7 +44,10 @@ struct TokenFile: Sendable {
         } catch let error where error.code == .corrupt {
             found = .failure(error)
         }
-        try store(change(found), in: folder)
+        let new = change(found)
+        // Without its file the lock excludes nobody: another process may have written since.
+        guard lock.isAtItsPath else { throw folder.replaced() }
+        try store(new, in: folder)
     }
 
     /// Removes what is stored, without reading it.
@@ -94,7 +97,14 @@ struct TokenFile: Sendable {
                 throw TokenStoreError(.unavailable, reason: "the session is larger than \(Self.sizeLimit) bytes")
             }
             self.folder.record(folder)
-            try folder.replace(name, with: data)
+            do throws(TokenStoreError) {
+                try folder.replace(name, with: data)
+            } catch  where new.bundle == nil && error.isForLackOfSpace {
+                // A sign-out removes the tokens on a full disk, too. Their space may do for the reason of the end.
+                try folder.remove(name)
+                try? folder.replace(name, with: data)
+            }
+            guard try folder.isAtItsPath() else { throw folder.replaced() }
             self.folder.remember(folder)
             if new.bundle == nil { folder.removeEarlierCopies(of: name) }
         }

@@ -37,6 +37,7 @@ struct TokenFolder: Sendable {
         guard let folder = try PrivateFolder.open(path, isModeChecked: isModeChecked, access: access) else {
             if used.withLock({ $0 != nil }) { throw missing("is gone") }
             if Foundation.access(anchor, F_OK) != 0 { throw missingAnchor(errno) }
+            if FileSystemKind(nearest: path) == .virtual { throw takesNoFiles() }
             try known.check(path, marker: nil)
             return nil
         }
@@ -113,6 +114,13 @@ struct TokenFolder: Sendable {
             .unavailable,
             reason: "\(error.reason); mount its disk, or run: mkdir -p -m 700 \(anchor.quotedForShell)",
             cause: error.cause
+        )
+    }
+
+    private func takesNoFiles() -> TokenStoreError {
+        TokenStoreError(
+            .unavailable,
+            reason: "no file can be stored in \(path): check HOME and XDG_STATE_HOME, and mount its disk"
         )
     }
 

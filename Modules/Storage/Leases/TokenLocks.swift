@@ -43,16 +43,28 @@ struct TokenLocks: Sendable {
 final class LockedTokenStoreLease: TokenStoreLease {
     private let lock: FolderLock
 
+    /// Whether the path of the lock can be asked about without waiting for a network.
+    private let isLocal: Bool
+
     init(lock: FolderLock) {
         self.lock = lock
+        isLocal = lock.file.map { FileSystemKind(device: $0.device) != .network } ?? false
     }
 
-    /// The kernel of this host releases the lock of a process when it ends, not before. It does not know holders on
-    /// other hosts that share the file system.
-    func mayStillCall(_ owner: ProcessIdentity) -> Bool { owner.host != ProcessIdentity.current.host }
+    /// The locked file. Its inode is not used again while a process has it open, so an intent that names the file which
+    /// is locked now was recorded by a holder that has released it, or has ended.
+    var identity: String? { lock.file.map { "\($0.device):\($0.inode)" } }
 
-    /// The kernel keeps the lock as long as this process lives.
-    var isLost: Bool { false }
+    /// The kernel of this host releases the lock of a process when it ends, not before. It does not know holders on
+    /// other hosts that share the file system, nor holders of another file that was at this path. An intent without a
+    /// lease was recorded by an older version, which did not say which file it had locked.
+    func mayStillCall(_ intent: RefreshIntent) -> Bool {
+        intent.owner.host != ProcessIdentity.current.host || intent.lease == nil || intent.lease != identity
+    }
+
+    /// A file that was removed or replaced, or whose folder was, does not exclude the processes that lock the one which
+    /// is at its path now. On a network file system, where the answer may take for ever, it is not asked for.
+    var isLost: Bool { isLocal && !lock.isAtItsPath }
 
     func release() async { lock.release() }
 }

@@ -9,13 +9,15 @@ struct CoordinatorCore {
     var waiters: [WaiterID: Waiter] = [:]
     var calls: [AttemptID: Task<Void, Never>] = [:]
     var leases: [AttemptID: HeldLease] = [:]
-    var timers: [RefreshTimer: Task<Void, Never>] = [:]
+    var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]
     var revocations: [Int: Task<Void, Never>] = [:]
     var subscribers: [Int: AsyncStream<SessionState>.Continuation] = [:]
-    /// The write under way.
-    var write: Task<Void, Never>?
     /// Watches a shared store for changes.
     var watcher: Task<Void, Never>?
+    /// The pause for which the engine is kept, and the wait for its end.
+    var pause: (end: Duration, wait: Task<Void, Never>)?
+    /// Whether ``EnginesAtWork`` keeps the engine.
+    var isKept = false
     private var number = 0
 
     init(machine: RefreshStateMachine) {

@@ -4,9 +4,6 @@ import Foundation
 
 /// Runs the machine and its actions.
 extension TokenRefreshCoordinator {
-    /// The coordinator whose handler the current task runs in.
-    @TaskLocal static var refreshing: ObjectIdentifier?
-
     /// Sends an event to the machine and waits for the response.
     ///
     /// A cancelled task gets its response at once (G7). The refresh that it started continues.
@@ -30,10 +27,10 @@ extension TokenRefreshCoordinator {
 
     /// Sends a request that may need a refresh.
     ///
-    /// - Throws: ``AuthenticationError`` with code `insideRefresh` in the handler's own task: it would wait for itself
-    ///   (G20).
+    /// - Throws: ``AuthenticationError`` with code `insideRefresh` in a call of the own handler, and in a task that it
+    ///   started while the call is under way: it would wait for itself (G20).
     func response(to request: CallerRequest) async throws -> RefreshResponse {
-        guard Self.refreshing != ObjectIdentifier(self) else { throw AuthenticationError(.insideRefresh) }
+        guard !HandlerCall.isRunning(in: self) else { throw AuthenticationError(.insideRefresh) }
         return await response { .requested(request, $0) }
     }
 
@@ -64,11 +61,36 @@ extension TokenRefreshCoordinator {
                 default: if let task = perform(action, in: &core) { stopped.append(task) }
                 }
             }
+            if let task = keepWhileAtWork(&core, now) { stopped.append(task) }
             return (responses: responses, events: events, stopped: stopped)
         }
         for task in after.stopped { task.cancel() }
         for (continuation, response) in after.responses { continuation.resume(returning: response) }
         if let observer { for event in after.events { observer(event) } }
+    }
+
+    /// Keeps the engine while it has work under way, or a pause that the account's next engine would not know (G6). Under
+    /// the engine's lock, so that the last change counts.
+    ///
+    /// - Returns: The wait for an earlier end of the pause, which is to be cancelled once the lock is free.
+    private func keepWhileAtWork(_ core: inout CoordinatorCore, _ now: Instant) -> Task<Void, Never>? {
+        let isAtWork = !core.machine.isIdle
+        let pauseEnd = EnginesAtWork.isFull && !isAtWork ? nil : core.machine.pauseEnd(at: now.uptime)
+        if core.isKept != (isAtWork || pauseEnd != nil) {
+            core.isKept.toggle()
+            if core.isKept { EnginesAtWork.insert(self) } else { EnginesAtWork.remove(self) }
+        }
+        guard core.pause?.end != pauseEnd else { return nil }
+        let earlier = core.pause?.wait
+        core.pause = pauseEnd.map { ($0, wait(forPauseUntil: $0)) }
+        return earlier
+    }
+
+    private func wait(forPauseUntil end: Duration) -> Task<Void, Never> {
+        Task.detached(priority: Self.priority) { [weak self, clock] in
+            guard (try? await clock.sleep(until: end)) != nil else { return }
+            self?.run { _, _ in [] }
+        }
     }
 
     /// - Returns: The task that is to be cancelled once the lock is free, if there is one.
@@ -77,13 +99,13 @@ extension TokenRefreshCoordinator {
         case .read(let purpose): read(purpose, under: core.newestLease)
         case .lease(let id): lease(id)
         case .release(let id): release(core.leases.removeValue(forKey: id))
-        case .write(let version, let content): core.write = write(version, content)
+        case .write(let version, let content): write(version, content)
         case .call(let id, let base, let request): core.calls[id] = call(id, base: base, request)
         case .cancelCall(let id): return core.calls[id]
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, in: &core)
         case .startTimer(let timer, let deadline):
-            return core.timers.updateValue(timerTask(timer, at: deadline), forKey: timer)
-        case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)
+            return start(timer, at: deadline, in: &core)
+        case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)?.task
         case .publish(let state): for subscriber in core.subscribers.values { subscriber.yield(state) }
         case .respond, .report: break
         }
@@ -95,10 +117,17 @@ extension TokenRefreshCoordinator {
     // Tasks of the engine inherit nothing of the request that started them: neither its priority nor its task-locals.
 
     private func read(_ purpose: ReadPurpose, under lease: (any TokenStoreLease)?) {
+        let (place, engine, limit) = (place, ObjectIdentifier(self), policy.storeLimit / 2)
+        let mustWait = purpose == .load && !(access.store is any SharedTokenStore)
         Task.detached(priority: Self.priority) { [weak self, access] in
+            if mustWait, await !EnginesAtWork.haveStored(at: place, except: engine, within: limit) {
+                let reason = "an earlier engine of this process has not stored its tokens yet"
+                self?.send(.read(purpose, .failure(TokenStoreError(.busy, reason: reason)), ownerMayCall: false))
+                return
+            }
             let result = await access.read()
             let intent = (try? result.get())?.bundle?.refreshIntent
-            let ownerMayCall = intent.map { lease?.mayStillCall($0.owner) ?? false } ?? false
+            let ownerMayCall = intent.map { lease?.mayStillCall($0) ?? false } ?? false
             self?.send(.read(purpose, result, ownerMayCall: ownerMayCall))
         }
     }
@@ -130,7 +159,7 @@ extension TokenRefreshCoordinator {
     private func hold(_ lease: HeldLease, for id: AttemptID) {
         run { core, now in
             core.leases[id] = lease
-            let actions = core.machine.handle(.leased(id), at: now)
+            let actions = core.machine.handle(.leased(id, identity: lease.lease.identity), at: now)
             return lease.request.isExpired ? actions + core.machine.handle(.suspensionNear, at: now) : actions
         }
     }
@@ -140,7 +169,7 @@ extension TokenRefreshCoordinator {
         Task.detached(priority: Self.priority) { await lease.release() }
     }
 
-    private func write(_ version: Int, _ content: StoreContent) -> Task<Void, Never> {
+    private func write(_ version: Int, _ content: StoreContent) {
         Task.detached(priority: Self.priority) { [weak self, access] in
             let outcome = await access.write(content)
             self?.send(.wrote(version: version, outcome))
@@ -170,36 +199,6 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// How long tokens are tried to be stored after the coordinator was deallocated.
-    static let flushLimit: Duration = .seconds(600)
-    private static let flushPauses = Backoff(base: .seconds(1), limit: .seconds(2), floor: .milliseconds(500))
-
-    /// The work that remains when the coordinator is deallocated: storing the newest tokens, and releasing leases. The
-    /// leases stay until the tokens are stored (rule 2), for ``flushLimit`` at most or until the process is about to be
-    /// suspended.
-    static func flush(
-        _ content: StoreContent?,
-        after write: Task<Void, Never>?,
-        _ leases: [HeldLease],
-        _ access: StoreAccess,
-        _ clock: any TimeSource
-    ) {
-        guard content != nil || !leases.isEmpty else { return }
-        Task.detached(priority: priority) {
-            await write?.value
-            let end = clock.uptime + flushLimit
-            var failures = 0
-            while let content, case .failed = await access.write(content) {
-                failures += 1
-                let next = clock.uptime + flushPauses.delay(afterFailures: failures)
-                guard next < end, !leases.contains(where: \.request.isExpired),
-                    (try? await clock.sleep(until: next)) != nil
-                else { break }
-            }
-            for lease in leases { await lease.release() }
-        }
-    }
-
     // MARK: The server
 
     static var priority: TaskPriority { .medium }
@@ -211,7 +210,7 @@ extension TokenRefreshCoordinator {
             let result: Result<TokenRefreshResult, TokenRefreshError>
             do {
                 result = .success(
-                    try await Self.$refreshing.withValue(ObjectIdentifier(self)) { try await handler.refresh(request) }
+                    try await HandlerCall.run(of: self) { [handler] in try await handler.refresh(request) }
                 )
             } catch {
                 result = .failure(.verdict(of: error))
@@ -221,10 +220,24 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    private func timerTask(_ timer: RefreshTimer, at deadline: Duration) -> Task<Void, Never> {
-        Task.detached(priority: Self.priority) { [weak self, clock] in
+    /// - Returns: The timer that is replaced.
+    private func start(_ timer: RefreshTimer, at deadline: Duration, in core: inout CoordinatorCore) -> Task<
+        Void, Never
+    >? {
+        let number = core.nextNumber()
+        let task = Task.detached(priority: Self.priority) { [weak self, clock] in
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
-            self?.send(.timerFired(timer))
+            self?.fire(timer, number)
+        }
+        return core.timers.updateValue((number, task), forKey: timer)?.task
+    }
+
+    /// A timer that was stopped or replaced as it fired does nothing.
+    private func fire(_ timer: RefreshTimer, _ number: Int) {
+        run { core, now in
+            guard core.timers[timer]?.number == number else { return [] }
+            core.timers[timer] = nil
+            return core.machine.handle(.timerFired(timer), at: now)
         }
     }
 
@@ -234,7 +247,7 @@ extension TokenRefreshCoordinator {
         let deadline = clock.uptime + policy.deadline
         core.revocations[id] = Task.detached(priority: Self.priority) { [self] in
             let isDone = try? await clock.withDeadline(deadline) {
-                try await revocation.revoke(bundle)
+                try await HandlerCall.run(of: self) { try await revocation.revoke(bundle) }
                 return true
             }
             self.core.withLock { _ = $0.revocations.removeValue(forKey: id) }

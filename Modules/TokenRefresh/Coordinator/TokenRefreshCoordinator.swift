@@ -14,6 +14,10 @@ public import struct Foundation.Date
 ///
 /// The rules are in a pure state machine; this class runs the actions that the machine returns. Its lock is held for
 /// the machine's bookkeeping and never across a suspension.
+///
+/// An engine that is released while it has work under way (a call, tokens that are not stored yet) lives on until that is
+/// done. For a store that only one process uses, make one engine at a time, or use a ``SessionRegistry``; a later engine
+/// waits for such work of an earlier one if the store is a class, an actor or `Hashable`.
 public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let handler: any TokenRefreshHandler
     let revocation: (any TokenRevocationHandler)?
@@ -22,6 +26,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let activity: any ExpiringActivity
     let observer: (@Sendable (SessionEvent) -> Void)?
     let access: StoreAccess
+    /// The key of the engine in ``EnginesAtWork``, and of others on the same store.
+    var place: StorePlace { StorePlace(of: access.store) ?? .object(ObjectIdentifier(self)) }
     let core: Locked<CoordinatorCore>
 
     /// Creates an engine. It does not access the store or the server before its first use.
@@ -61,13 +67,11 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     }
 
     deinit {
-        let (tasks, subscribers) = core.withLock { core in
-            Self.flush(core.machine.unsavedContent, after: core.write, Array(core.leases.values), access, clock)
-            core.leases = [:]
-            return (core.timers.values + [core.watcher].compactMap(\.self), Array(core.subscribers.values))
+        // It is idle, and nothing observes it: no write, call, lease or stream is left.
+        let tasks = core.withLock { core in
+            core.timers.values.map(\.task) + [core.watcher, core.pause?.wait].compactMap(\.self)
         }
         for task in tasks { task.cancel() }
-        for subscriber in subscribers { subscriber.finish() }
     }
 
     // MARK: TokenProvider
@@ -104,15 +108,16 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// The last published state. It does not wait for the store.
     public var state: SessionState { core.withLock { $0.machine.published } }
 
-    /// The states from now on, the current one first.
+    /// The states from now on, the current one first. A stream keeps the engine, and ends only with its reader.
     public var states: AsyncStream<SessionState> {
         let (stream, continuation) = AsyncStream.makeStream(of: SessionState.self)
         core.withLock { core in
             let id = core.nextNumber()
             core.subscribers[id] = continuation
             continuation.yield(core.machine.published)
-            continuation.onTermination = { [weak self] _ in
-                self?.core.withLock { _ = $0.subscribers.removeValue(forKey: id) }
+            // The stream holds this closure until it ends, and so the engine.
+            continuation.onTermination = { [self] _ in
+                self.core.withLock { _ = $0.subscribers.removeValue(forKey: id) }
             }
         }
         return stream
@@ -146,6 +151,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `AuthSession.signOut(reason:)`. The sign-out is completed even if the task is cancelled.
     ///
+    /// While the store cannot be read, the session to end is not known. The call then throws, and the sign-out is
+    /// completed as soon as the store can be read; a later sign-in replaces it.
+    ///
     /// The call also waits for the revocation, at most for the policy's `deadline`. A revocation that fails is reported
     /// as ``SessionEvent/revocationFailed(session:)`` and not thrown.
     ///
@@ -153,15 +161,13 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: `AuthenticationError` with code `storeUnavailable`, or `CancellationError`.
     public func signOut(reason: SignOutReason) async throws {
         let response = await response { .signOut(reason, $0) }
-        await endOfRevocations()
+        // A revocation handler that signs out does not wait for itself.
+        if !HandlerCall.isRunning(in: self) { await endOfRevocations() }
         _ = try response.get()
         try Task.checkCancellation()
     }
 
     // MARK: Work under way
-
-    /// Whether no refresh and no write is under way, and everything is stored.
-    var isIdle: Bool { core.withLock { $0.machine.isIdle } }
 
     /// The current status of the session, for a support screen or a status command (G24).
     public var status: SessionStatus { core.withLock { $0.machine.status } }
@@ -171,13 +177,29 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///
     /// - Parameter limit: The longest wait. Default: 30 s.
     /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first; and at
-    ///   once in the handler's own task, which is part of that work (G20).
+    ///   once in a call of the own handler or revocation handler, which is part of that work (G20).
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
-        guard Self.refreshing != ObjectIdentifier(self) else { return false }
+        guard !HandlerCall.isRunning(in: self) else { return false }
+        return await isIdle(within: limit) { await $0.endOfRevocations() }
+    }
+
+    /// Whether the store holds the newest tokens, and none are about to be received.
+    var hasStored: Bool {
+        let status = status
+        return status.isStored && !status.isRefreshing
+    }
+
+    /// Waits until no refresh and no write is under way, and then for more.
+    ///
+    /// - Returns: Whether all of that has ended within the limit.
+    func isIdle(
+        within limit: Duration,
+        then more: @escaping @Sendable (TokenRefreshCoordinator) async -> Void = { _ in }
+    ) async -> Bool {
         let isDone = try? await clock.withDeadline(clock.uptime + limit) {
             guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }
-            await self.endOfRevocations()
+            await more(self)
             return !Task.isCancelled
         }
         return isDone ?? false

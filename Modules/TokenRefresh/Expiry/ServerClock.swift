@@ -16,7 +16,16 @@ struct ServerClock: Hashable, Sendable {
 
     var isKnown: Bool { reading != nil }
 
-    mutating func note(_ date: Date, at now: Instant) {
+    /// The date of a response is somewhere between its request and its receipt. A slow response does not replace a
+    /// reading, whatever kept it: the server, or a process that slept while it lay in the socket.
+    private static let precision: Duration = .seconds(5)
+
+    /// - Parameters:
+    ///   - date: The date of a response.
+    ///   - sent: When its request was sent, where that is known.
+    ///   - now: Its receipt.
+    mutating func note(_ date: Date, sentAt sent: Instant? = nil, at now: Instant) {
+        if isKnown, let sent, now.uptime - sent.uptime > Self.precision { return }
         reading = Reading(date: date, uptime: now.uptime)
     }
 

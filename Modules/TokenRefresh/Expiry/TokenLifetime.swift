@@ -1,7 +1,7 @@
 import AuthInterface
 import Foundation
 
-/// The lifetime of an access token, from its receipt.
+/// The lifetime of an access token, from the sending of the call that brought it.
 ///
 /// The lifetime in the response comes first, then the claims of a JWT. The `exp` claim is an instant of the server's
 /// clock, so it is compared with another instant of that clock: the `Date` of the response, or the token's own `iat`;
@@ -11,10 +11,10 @@ import Foundation
 /// refused, like one without an expiry, so that a device with a wrong clock does not refresh before every request
 /// (G19).
 struct TokenLifetime {
-    /// The lifetime from receipt; `nil` when none is known or plausible.
+    /// The lifetime; `nil` when none is known or plausible.
     let duration: Duration?
 
-    init(of result: TokenRefreshResult, receivedAt date: Date, limit: Duration) {
+    init(of result: TokenRefreshResult, sentAt date: Date, limit: Duration) {
         let isSaid = result.expiresIn != nil || result.expiresAt != nil
         let claims = isSaid ? nil : JSONWebTokenClaims(result.accessToken)
         let issued = result.serverDate ?? claims?.issuedAt ?? date

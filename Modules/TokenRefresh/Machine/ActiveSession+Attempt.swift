@@ -142,12 +142,12 @@ extension ActiveSession {
         bundle = found.with(refreshIntent: nil)
         expiry = context.expiry(ofStored: found)
         persistence = .current
-        isCountedFromReceipt = false
+        isExpiryMeasured = false
         // A token that another process has just refreshed is as fresh as one of this process's (G10).
         refreshedAt = found.age(at: context.now.date).flatMap {
             $0 < context.policy.freshness ? context.now.uptime - $0 : nil
         }
-        key = CallKey(of: found.refreshIntent)
+        key = CallKey(of: found.refreshIntent, at: context.now)
         wasAmbiguous = false
     }
 
@@ -165,7 +165,8 @@ extension ActiveSession {
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
         guard let intent = stored?.refreshIntent else { return record(over: stored, id, &context) }
-        key = CallKey(of: intent)
+        // The time of a call of this process is known exactly.
+        if key?.value != intent.idempotencyKey { key = CallKey(of: intent, at: context.now) }
         switch permission(after: intent, ownerMayCall: ownerMayCall, context) {
         case .now: record(over: stored, id, &context)
         case .tolerated(let repetition): record(over: stored, repeating: repetition, id, &context)
@@ -225,7 +226,7 @@ extension ActiveSession {
     /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
     /// clock that can be set.
     mutating func serverClockKnown(_ context: MachineContext) {
-        guard !isCountedFromReceipt else { return }
+        guard !isExpiryMeasured else { return }
         expiry = context.expiry(ofStored: bundle)
     }
 }

@@ -58,25 +58,32 @@ extension ActiveSession {
             context.forgetWrites()
         } else {
             let earlier = key.flatMap { key in
-                key.isUsed ? intent(key.value, at: context.now.date, context) : nil
+                key.isUsed ? intent(key, at: context.now.date, context) : nil
             }
             _ = context.write(.bundle(bundle.with(refreshIntent: earlier), over: predecessor(nil)))
         }
     }
 
-    mutating func currentKey(_ context: inout MachineContext) -> String {
+    mutating func currentKey(_ context: inout MachineContext) -> CallKey {
         let key = key ?? CallKey(new: context.newKey())
         self.key = key
-        return key.value
+        return key
     }
 
     private func intent(
-        _ key: String,
+        _ key: CallKey,
         at date: Date,
         isAbandoned: Bool = false,
         _ context: MachineContext
     ) -> RefreshIntent {
-        RefreshIntent(idempotencyKey: key, owner: context.settings.owner, date: date, isAbandoned: isAbandoned)
+        RefreshIntent(
+            idempotencyKey: key.value,
+            owner: context.settings.owner,
+            date: date,
+            firstDate: key.firstCall?.date,
+            isAbandoned: isAbandoned,
+            lease: context.leaseIdentity
+        )
     }
 
     mutating func makeCall(
@@ -87,16 +94,18 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) {
         guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest(id, &context) }
+        var key = currentKey(&context)
+        let isFirst = key.use(at: context.now)
+        self.key = key
         let request = TokenRefreshRequest(
             refreshToken: refreshToken,
             accessToken: bundle.accessToken,
             session: bundle.session,
-            idempotencyKey: currentKey(&context)
+            idempotencyKey: key.value
         )
-        key?.isUsed = true
         phase = .refreshing(id, .calling(isReplay: isReplay))
-        call = Call(id: id, startedAt: since, generation: bundle.generation, intent: intent)
-        context.emit(.startTimer(.callLimit(id), at: since + context.policy.longestCall))
+        call = Call(id: id, startedAt: since, generation: bundle.generation, intent: intent, isFirst: isFirst)
+        context.limitCall(.callLimit(id), at: since + context.policy.longestCall)
         context.emit(.call(id, base: bundle, request))
     }
 }

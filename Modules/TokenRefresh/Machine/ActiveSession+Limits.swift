@@ -38,7 +38,7 @@ extension ActiveSession {
         guard call?.progress == .underWay else { return true }
         call?.progress = .cancelled
         context.emit(.cancelCall(id))
-        context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
+        context.limitCall(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter)
         return true
     }
 

@@ -64,7 +64,7 @@ extension ActiveSession {
 
     /// Whether no clock that can be set has a part in the expiry.
     func isExpiryCertain(_ context: MachineContext) -> Bool {
-        isCountedFromReceipt || (context.serverClock.isKnown && bundle.isDatedByServer)
+        isExpiryMeasured || (context.serverClock.isKnown && bundle.isDatedByServer)
     }
 
     mutating func tokenRefused(

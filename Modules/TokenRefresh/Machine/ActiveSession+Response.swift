@@ -11,7 +11,10 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) -> SessionOutcome {
         let ended = call.flatMap { $0.id == id ? $0 : nil }
-        if ended != nil { endCall(&context) }
+        if let ended {
+            endCall(&context)
+            if ended.isFirst, case .failure(let error) = result, error.provesNoExchange { key?.firstCall = nil }
+        }
         // G9. The tokens have changed since: the response belongs to an older generation.
         guard base.session == bundle.session, base.generation == bundle.generation else {
             context.emit(.report(.responseDropped(session: base.session)))
@@ -38,8 +41,7 @@ extension ActiveSession {
     mutating func endCall(_ context: inout MachineContext) {
         guard let id = call?.id else { return }
         call = nil
-        context.emit(.stopTimer(.callLimit(id)))
-        context.emit(.stopTimer(.abandonment(id)))
+        context.stopLimits(of: id)
     }
 
     /// G12. Where the server tolerates it, a call whose response was lost is replayed at once, with the same key.
@@ -141,6 +143,9 @@ extension ActiveSession {
 
     /// New tokens. They are stored before any request uses them (G11): a token that is only in memory is lost at the
     /// next launch, and with a server that rotates, the session with it.
+    ///
+    /// Their life counts from the first call that may have brought them, and not from the receipt (G19): the response
+    /// may have been late, have lain in the socket of a process that slept, or repeat that of an earlier call.
     mutating func received(
         _ tokens: TokenRefreshResult,
         _ id: AttemptID,
@@ -149,6 +154,7 @@ extension ActiveSession {
         // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or is
         // abandoned.
         if let id = call?.id { _ = callLimitPassed(id, &context) }
+        let (sent, isMeasured) = (context.earlier(key?.firstCall?.uptime), key?.isMeasured ?? true)
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
         key = nil
         guard tokens.accessToken.fitsHeaderField || hasNewRefreshToken else {
@@ -166,13 +172,23 @@ extension ActiveSession {
             let (session, generation) = (bundle.session, bundle.generation + 1)
             context.emit(.report(.lateResponseKept(session: session, generation: generation)))
         }
-        let lifetime = context.lifetime(of: tokens)
-        let new = bundle.renewed(by: tokens, lifetime: lifetime, context.serverClock, context.now)
-        let expiry = Expiry(received: new, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
+        let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
+        let new = bundle.renewed(by: tokens, lifetime: lifetime, context.serverClock, sent)
+        let expiry = Expiry(received: new, lifetime: lifetime, at: sent.uptime, policy: context.policy)
+        (refreshedAt, isExpiryMeasured) = (sent.uptime, isMeasured)
         let version = context.write(.bundle(new, over: isStored ? .older : .anything))
         phase = .refreshing(attempt, .storing(new, expiry, version: version))
         // The write replaces that of a mark, if one waits.
         if call?.progress == .abandoned { abandonCall(&context) }
         return .continues
+    }
+}
+
+extension TokenRefreshError {
+    /// Whether the response says that the refresh token was not exchanged. A server or a gateway that has failed may
+    /// have exchanged it before.
+    fileprivate var provesNoExchange: Bool {
+        guard let status else { return false }
+        return status < 500 || status == 503
     }
 }

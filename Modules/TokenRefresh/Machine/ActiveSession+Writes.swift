@@ -36,7 +36,7 @@ extension ActiveSession {
             return commit(bundle, expiry, isStored: true, &context)
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .failed):
             return commit(bundle, expiry, isStored: false, &context)
-        case (_, .superseded(let found)) where !context.store.lacks(version):
+        case (_, .superseded(let found)):
             return superseded(by: found, storing: nil, nil, &context)
         default: break
         }
@@ -109,20 +109,21 @@ extension ActiveSession {
         if isStored { persistence = .current } else if self.isStored { persistence = .older }
         bundle = new
         expiry = newExpiry
-        isCountedFromReceipt = true
-        refreshedAt = context.now.uptime
         lastRefresh = context.now.date
         wasAmbiguous = false
         context.emit(.report(.refreshed(session: new.session, generation: new.generation)))
         return finishAttempt(&context)
     }
 
-    /// All waiters continue with the current token, unless it has expired: a store may take longer to write a token
-    /// than the token lives, and a server may issue one that no request can carry. Then a pause follows as after any
-    /// failure, and not the next refresh at once.
+    /// All waiters continue with the current token, unless it has expired: its response may have been late or a
+    /// repetition, a store may take longer to write a token than the token lives, and a server may issue one that no
+    /// request can carry. Then a pause follows as after any failure, and not the next refresh at once. The waiters of a
+    /// token that was only too old wait for its end if it is short.
     mutating func finishAttempt(_ context: inout MachineContext) -> SessionOutcome {
         if isRefreshing, expiry.urgency(at: context.now.uptime) == .expired {
+            let waiters = bundle.accessToken.fitsHeaderField ? waiting.takeAll() : []
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"), &context)
+            for waiter in waiters { waitForRefresh(waiter, &context) }
             return .continues
         }
         failure = nil

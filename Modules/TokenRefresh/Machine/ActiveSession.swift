@@ -77,15 +77,33 @@ struct ActiveSession: Hashable, Sendable {
         let value: String
         /// A call may have been made with it.
         var isUsed: Bool
+        /// When the first call was made whose response may still arrive, or be repeated: the tokens of any response
+        /// have been valid since then. `nil`: there was none.
+        var firstCall: Instant?
+        /// Whether the uptime of the first call was measured here, and not calculated from a date.
+        var isMeasured: Bool
 
         /// The key of a call that was recorded earlier.
-        init?(of intent: RefreshIntent?) {
+        init?(of intent: RefreshIntent?, at now: Instant) {
             guard let intent else { return nil }
-            (value, isUsed) = (intent.idempotencyKey, true)
+            let first = intent.firstDate ?? intent.date
+            let age = first.isPlausible ? max(now.date.timeIntervalSince(first), 0) : 0
+            (value, isUsed, isMeasured) = (intent.idempotencyKey, true, false)
+            firstCall = Instant(uptime: now.uptime - .seconds(age), date: first)
+        }
+
+        /// A call is made.
+        ///
+        /// - Returns: Whether no earlier call can have brought its response.
+        mutating func use(at now: Instant) -> Bool {
+            isUsed = true
+            guard firstCall == nil else { return false }
+            (firstCall, isMeasured) = (now, true)
+            return true
         }
 
         init(new value: String) {
-            (self.value, isUsed) = (value, false)
+            (self.value, isUsed, isMeasured) = (value, false, true)
         }
     }
 
@@ -98,6 +116,8 @@ struct ActiveSession: Hashable, Sendable {
         let generation: Int
         /// The intent that the store holds, or is to hold.
         let intent: RefreshIntent
+        /// Whether no response to an earlier call with the key can come in place of its own.
+        let isFirst: Bool
         var progress = Progress.underWay
         var mark = Mark.none
 
@@ -165,11 +185,11 @@ struct ActiveSession: Hashable, Sendable {
     var failures = 0
     var wasAmbiguous = false
     var loops = LoopBreaker()
-    /// When this process refreshed last.
+    /// Since when the access token is valid, where that is a short time.
     var refreshedAt: Duration?
     var lastRefresh: Date?
-    /// Whether the expiry was counted from the receipt in this process, on the monotonic clock.
-    var isCountedFromReceipt: Bool
+    /// Whether the expiry was counted in this process, on the monotonic clock.
+    var isExpiryMeasured: Bool
     /// Another process's intent, and when this process first saw it.
     var seenIntent: SeenIntent?
 
@@ -178,7 +198,7 @@ struct ActiveSession: Hashable, Sendable {
         self.bundle = bundle
         self.expiry = expiry
         persistence = .nothing(replacing: scope, isUncertain: false)
-        isCountedFromReceipt = true
+        isExpiryMeasured = true
         phase = .resting
         phase = .activating(version: context.write(.bundle(bundle, over: .anything)))
     }
@@ -188,9 +208,9 @@ struct ActiveSession: Hashable, Sendable {
         self.bundle = bundle.with(refreshIntent: nil)
         expiry = context.expiry(ofStored: bundle)
         persistence = .current
-        isCountedFromReceipt = false
+        isExpiryMeasured = false
         phase = .resting
-        key = CallKey(of: bundle.refreshIntent)
+        key = CallKey(of: bundle.refreshIntent, at: context.now)
     }
 
     // MARK: What is known

@@ -21,6 +21,8 @@ struct MachineContext: Sendable {
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
+    /// The name of that lease.
+    private(set) var leaseIdentity: String?
     /// Leases that were lost and are not released yet. They permit nothing. Until their release another process can see
     /// that this one may still be calling (rule 4).
     private(set) var lostLeases: [AttemptID] = []
@@ -28,6 +30,8 @@ struct MachineContext: Sendable {
     /// at most, however long the store hangs (G26).
     private var leaseRequest: AttemptID?
     private var attemptRead: AttemptID?
+    /// The limits of calls whose timers are set.
+    private var callLimits: [RefreshTimer: CallLimit] = [:]
     /// The event says that the content of the store may have changed: a read under way may have seen older content.
     /// Always `false` between two events.
     var storeMayHaveChanged = false
@@ -115,6 +119,31 @@ struct MachineContext: Sendable {
 
     mutating func attemptReadEnded() { attemptRead = nil }
 
+    // MARK: The limits of a call
+
+    /// Starts the timer of a limit of a call.
+    mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
+        let limit = CallLimit(at: end, now: now.uptime, grace: policy.wakeGrace)
+        callLimits[timer] = limit
+        emit(.startTimer(timer, at: limit.due))
+    }
+
+    /// Whether what a timer limits has come to its end. A call in a process that slept gets time to read its response
+    /// (G8).
+    mutating func hasPassed(_ timer: RefreshTimer) -> Bool {
+        guard var limit = callLimits.removeValue(forKey: timer), !limit.sliceEnded(at: now.uptime) else { return true }
+        callLimits[timer] = limit
+        emit(.startTimer(timer, at: limit.due))
+        return false
+    }
+
+    /// A call has ended.
+    mutating func stopLimits(of id: AttemptID) {
+        for timer in [RefreshTimer.callLimit(id), .abandonment(id)] where callLimits.removeValue(forKey: timer) != nil {
+            emit(.stopTimer(timer))
+        }
+    }
+
     // MARK: The lease
 
     /// Requests the lease. The request of an earlier attempt that has not ended serves this one.
@@ -127,21 +156,21 @@ struct MachineContext: Sendable {
     mutating func leaseRequestEnded() { leaseRequest = nil }
 
     /// Takes a lease. A second one is released at once.
-    mutating func take(lease id: AttemptID) {
+    mutating func take(lease id: AttemptID, _ identity: String?) {
         leaseRequestEnded()
         guard lease == nil else { return emit(.release(id)) }
-        lease = id
+        (lease, leaseIdentity) = (id, identity)
     }
 
     mutating func releaseLease() {
         guard let held = lease else { return }
-        lease = nil
+        (lease, leaseIdentity) = (nil, nil)
         emit(.release(held))
     }
 
     mutating func loseLease() {
         guard let lost = lease else { return }
-        lease = nil
+        (lease, leaseIdentity) = (nil, nil)
         lostLeases.append(lost)
     }
 
@@ -174,11 +203,17 @@ struct MachineContext: Sendable {
         return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
     }
 
-    /// Returns the lifetime of tokens that have just been received. The server date in the response is recorded first.
-    mutating func lifetime(of tokens: TokenRefreshResult) -> Duration? {
-        if let date = tokens.serverDate { serverClock.note(date, at: now) }
-        let date = serverClock.date(at: now)
-        return TokenLifetime(of: tokens, receivedAt: date, limit: policy.maximumLifetime).duration
+    /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in
+    /// the response is recorded first.
+    mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> Duration? {
+        if let expiry = tokens.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
+        if let date = tokens.serverDate { serverClock.note(date, sentAt: sent, at: now) }
+        return TokenLifetime(of: tokens, sentAt: serverClock.date(at: sent), limit: policy.maximumLifetime).duration
+    }
+
+    /// An earlier instant, on the clocks as they are set now; `nil` is now.
+    func earlier(_ uptime: Duration?) -> Instant {
+        uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
     }
 
     /// When a bundle from the store expires, by the server's clock as far as it is known.
@@ -192,9 +227,11 @@ struct MachineContext: Sendable {
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
-            && first.lease == second.lease && first.lostLeases == second.lostLeases
+            && first.lease == second.lease && first.leaseIdentity == second.leaseIdentity
+            && first.lostLeases == second.lostLeases
             && first.attempts == second.attempts && first.steadySince == second.steadySince
             && first.leaseRequest == second.leaseRequest && first.attemptRead == second.attemptRead
+            && first.callLimits == second.callLimits
     }
 
     /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
@@ -202,10 +239,12 @@ extension MachineContext: Hashable {
         hasher.combine(store)
         hasher.combine(serverClock)
         hasher.combine(lease)
+        hasher.combine(leaseIdentity)
         hasher.combine(lostLeases)
         hasher.combine(steadySince)
         hasher.combine(leaseRequest)
         hasher.combine(attemptRead)
+        hasher.combine(callLimits)
         hasher.combine(attempts)
     }
 }

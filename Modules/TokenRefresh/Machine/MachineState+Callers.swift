@@ -40,14 +40,18 @@ extension MachineState {
         var waited =
             loadWaiters.remove(waiter) || restoreWaiters.remove(waiter) || settleWaiters.remove(waiter)
             || check.waiters.remove(waiter) || check.laterWaiters.remove(waiter) || context.store.remove(waiter)
-            || cancelUnreadEnd(waiter)
+            || cancelWish(waiter)
         if !waited { withSession { session, _ in waited = session.cancel(waiter) } }
         if waited { context.emit(.respond(waiter, .cancelled)) }
     }
 
-    mutating func cancelUnreadEnd(_ waiter: WaiterID) -> Bool {
-        guard let index = unreadEnd?.waiters.firstIndex(of: waiter) else { return false }
-        unreadEnd?.waiters.remove(at: index)
+    /// The caller of a sign-out leaves. The sign-out stays.
+    private mutating func cancelWish(_ waiter: WaiterID) -> Bool {
+        guard case .unknown(var restoring) = state, let index = restoring.wish?.waiters.firstIndex(of: waiter) else {
+            return false
+        }
+        restoring.wish?.waiters.remove(at: index)
+        state = .unknown(restoring)
         return true
     }
 
@@ -78,7 +82,7 @@ extension MachineState {
 
     /// A store that hangs counts as unavailable. Its result is used when it comes.
     mutating func loadTookTooLong() {
-        guard case .unknown(var restoring) = state else { return failUnreadEnd(nil) }
+        guard case .unknown(var restoring) = state else { return }
         restoring.isTimed = false
         state = .unknown(restoring)
         guard restoring.isReading else { return }
@@ -88,61 +92,60 @@ extension MachineState {
 
     /// The first read has ended (G14).
     mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) {
-        guard case .unknown(var restoring) = state else { return loadedLate(result) }
+        let found = result.map { $0.current(at: context.now.date).readable }
+        guard case .unknown(var restoring) = state else {
+            // The read shows what a sign-in that did not wait for it replaces.
+            return withSession { session, _ in session.noteReplaced(try? found.get()) }
+        }
         restoring.isReading = false
         restoring.isTimed = false
         state = .unknown(restoring)
         context.emit(.stopTimer(.loadDeadline))
-        switch result.map({ $0.current(at: context.now.date).readable }) {
-        case .success(.active(let bundle)):
-            storeFailure = nil
-            begin(stored: bundle)
-        case .success(.tombstone(let tombstone)):
-            storeFailure = nil
-            endRestoring(tombstone.reason)
-        case .success(.empty):
-            storeFailure = nil
-            endRestoring(.never)
-        case .success(nil): storeUnavailable(.unusableBundle)
-        case .failure(let error): storeUnavailable(error)
-        }
-    }
-
-    /// A sign-in or sign-out arrived before the first read completed. The result of the read shows which session it
-    /// replaces or ends.
-    mutating func loadedLate(_ result: Result<StoredSession, TokenStoreError>) {
-        let found = result.map { $0.current(at: context.now.date).readable }
-        guard let end = unreadEnd else { return withSession { session, _ in session.noteReplaced(try? found.get()) } }
-        if case .failure(let error) = found, error.code != .corrupt { return failUnreadEnd(error) }
-        unreadEnd = nil
-        context.emit(.stopTimer(.loadDeadline))
         switch found {
-        case .success(.tombstone), .success(.empty):
-            for waiter in end.waiters { context.emit(.respond(waiter, .done)) }
-        case .success(.active(let bundle)):
-            let scope = EndScope.sessions(bundle.session, replacing: [])
-            _ = context.write(.tombstone(end.reason, at: end.date, of: scope))
-            for waiter in end.waiters { context.store.wait(waiter) }
-            lastRevoked = bundle
-            revokeOnceWritten(bundle)
-        case .success(nil), .failure:
-            _ = context.write(.tombstone(end.reason, at: end.date, of: .unread))
-            for waiter in end.waiters { context.store.wait(waiter) }
+        case .success(.some(let content)):
+            storeFailure = nil
+            restored(content, restoring.wish)
+        case .success(nil): unreadable(.unusableBundle, restoring.wish)
+        case .failure(let error): unreadable(error, restoring.wish)
         }
     }
 
-    /// The store could not be read in time, so no session was ended. A session that is found later is not ended: it may
-    /// be a sign-in of another process.
-    mutating func failUnreadEnd(_ cause: TokenStoreError?) {
-        guard let end = unreadEnd else { return }
-        unreadEnd = nil
-        failedEnd = true
-        context.emit(.stopTimer(.loadDeadline))
-        let error = cause ?? TokenStoreError(.unavailable, reason: "no response within \(loadLimit.inWords)")
-        storeFailure = error
-        context.emit(.report(.storeFailed(error)))
-        let failure = AuthenticationError(.storeUnavailable, cause: error)
-        for waiter in end.waiters { context.emit(.respond(waiter, .failed(failure))) }
+    private mutating func restored(_ content: StoredSession, _ wish: SignOut?) {
+        switch content {
+        case .active(let bundle):
+            // A session that another process began after the sign-out was asked for is not the one that it meant.
+            guard let wish, !isSignIn(bundle, after: wish) else {
+                begin(stored: bundle)
+                return respond(to: wish)
+            }
+            state = .signedIn(ActiveSession(stored: bundle, context))
+            end(wish.reason, revoking: bundle, inStore: false)
+            for waiter in wish.waiters { context.store.wait(waiter) }
+        case .tombstone(let tombstone):
+            endRestoring(tombstone.reason)
+            respond(to: wish)
+        case .empty:
+            endRestoring(wish?.reason ?? .never)
+            respond(to: wish)
+        }
+    }
+
+    /// A sign-out removes content that no read can show. A store that cannot be read now is read again.
+    private mutating func unreadable(_ error: TokenStoreError, _ wish: SignOut?) {
+        guard let wish, error.isLasting else { return storeUnavailable(error) }
+        _ = context.write(.tombstone(wish.reason, at: context.now.date, of: .unread))
+        for waiter in wish.waiters { context.store.wait(waiter) }
+        endRestoring(wish.reason)
+    }
+
+    private mutating func respond(to wish: SignOut?) {
+        for waiter in wish?.waiters ?? [] { context.emit(.respond(waiter, .done)) }
+    }
+
+    /// Whether a stored session is known to have begun after a sign-out was asked for.
+    private func isSignIn(_ bundle: TokenBundle, after wish: SignOut) -> Bool {
+        guard bundle.generation == 0, let age = bundle.age(at: context.now.date) else { return false }
+        return age < context.now.uptime - wish.askedAt
     }
 
     mutating func begin(stored bundle: TokenBundle) {
@@ -184,5 +187,9 @@ extension MachineState {
         context.emit(.report(.storeFailed(error)))
         let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
         for waiter in loadWaiters.takeAll() { context.emit(.respond(waiter.id, .failed(failure))) }
+        guard case .unknown(var restoring) = state, let wish = restoring.wish else { return }
+        restoring.wish?.waiters = []
+        state = .unknown(restoring)
+        for waiter in wish.waiters { context.emit(.respond(waiter, .failed(failure))) }
     }
 }

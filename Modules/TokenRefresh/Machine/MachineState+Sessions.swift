@@ -12,9 +12,11 @@ extension MachineState {
         }
         let scope: EndScope
         var old: TokenBundle?
+        var replaced: SignOut?
         switch state {
         case .unknown(let restoring):
             scope = .sessions(id, replacing: [])
+            replaced = restoring.wish
             // The read shows what the sign-in replaces.
             if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
         case .signedOut:
@@ -24,14 +26,13 @@ extension MachineState {
             scope = session.endScope.followed(by: id)
         }
         failWaiters()
-        let lifetime = context.lifetime(of: tokens)
+        let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
         let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.serverClock, context.now)
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
         context.store.wait(waiter)
         // The sign-in replaces what an earlier sign-out was to end.
-        for waiter in unreadEnd?.waiters ?? [] { context.store.wait(waiter) }
-        (unreadEnd, failedEnd) = (nil, false)
+        for waiter in replaced?.waiters ?? [] { context.store.wait(waiter) }
         if let old { revokeOnceWritten(old) }
     }
 
@@ -42,24 +43,16 @@ extension MachineState {
 
     mutating func signOut(_ reason: SignOutReason, _ waiter: WaiterID) {
         switch state {
-        case .signedOut where unreadEnd != nil:
-            unreadEnd?.waiters.append(waiter)
-        case .signedOut where failedEnd:
-            endUnread(reason, waiter, isReading: false)
         case .signedOut:
             context.store.wait(waiter)
             // A deletion that has failed is tried again at once.
             if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
-        case .unknown(let restoring) where context.settings.isShared:
-            endUnread(reason, waiter, isReading: restoring.isReading)
-            failWaiters()
-            finish(reason)
-        case .unknown:
-            // The stored content is not known. The result of the write shows what it has removed.
-            _ = context.write(.tombstone(reason, at: context.now.date, of: .unread))
-            context.store.wait(waiter)
-            failWaiters()
-            finish(reason)
+        case .unknown(var restoring):
+            var wish = restoring.wish ?? SignOut(reason: reason, askedAt: context.now.uptime, waiters: [])
+            wish.waiters.append(waiter)
+            restoring.wish = wish
+            state = .unknown(restoring)
+            load()
         case .signedIn(let session):
             end(reason, revoking: session.newestBundle, inStore: false)
             context.store.wait(waiter)
@@ -69,13 +62,6 @@ extension MachineState {
     /// Whether the session was moved, and no other one is signed in: its tokens are used elsewhere.
     private var isMoved: Bool {
         if case .signedOut(.moved) = state { true } else { false }
-    }
-
-    mutating func endUnread(_ reason: SignOutReason, _ waiter: WaiterID, isReading: Bool) {
-        unreadEnd = UnreadEnd(reason: reason, date: context.now.date, waiters: [waiter])
-        failedEnd = false
-        context.emit(.startTimer(.loadDeadline, at: context.now.uptime + loadLimit))
-        if !isReading { context.emit(.read(.load)) }
     }
 
     /// G5: the one place where a session ends.
@@ -175,12 +161,12 @@ extension MachineState {
         base: TokenBundle,
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
-        if endedCalls.removeValue(forKey: id) != nil { context.emit(.stopTimer(.abandonment(id))) }
+        endedCalls[id] = nil
         if case .signedIn(let session) = state, session.bundle.session == base.session {
             return withSession { $0.responded(id, base: base, result, &$1) }
         }
         // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
-        context.emit(.stopTimer(.callLimit(id)))
+        context.stopLimits(of: id)
         context.emit(.report(.responseDropped(session: base.session)))
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
             new != base.refreshToken, !isMoved

@@ -34,7 +34,7 @@ extension MachineState {
 
     mutating func revokeRemoved(_ removed: TokenBundle, of scope: EndScope) {
         if case .unread = scope { return revoke(removed) }
-        guard removed.session == scope.session, let last = lastRevoked, removed.supersedes(last) else { return }
+        guard let last = lastRevoked, removed.supersedes(last) else { return }
         revoke(removed)
     }
 
@@ -120,8 +120,7 @@ extension MachineState {
         switch (state, found) {
         case (.signedIn, _):
             withSession { $0.checked(found, &$1) }
-        case (.signedOut, .active(let bundle)) where !context.store.isBehind && unreadEnd == nil:
-            failedEnd = false
+        case (.signedOut, .active(let bundle)) where !context.store.isBehind:
             state = .signedIn(ActiveSession(stored: bundle, context))
             announce(.signedIn(bundle.session))
         case (.signedOut, _), (.unknown, _): break

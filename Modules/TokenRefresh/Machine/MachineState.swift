@@ -15,12 +15,14 @@ struct MachineState: Hashable, Sendable {
         var isReading = false
         var isTimed = false
         var failures = 0
+        var wish: SignOut?
     }
 
-    /// A sign-out before the first read of a shared store: it ends the session that the read shows.
-    struct UnreadEnd: Hashable, Sendable {
+    /// A sign-out before the store was read (G9): it ends the session that the first read to succeed shows. It is kept
+    /// until then, however many reads fail, and also if no caller waits for it any more.
+    struct SignOut: Hashable, Sendable {
         let reason: SignOutReason
-        let date: Date
+        let askedAt: Duration
         var waiters: [WaiterID]
     }
 
@@ -68,9 +70,6 @@ struct MachineState: Hashable, Sendable {
     var restoreWaiters = Waiters()
     var settleWaiters = Waiters()
     var check = StoreCheck()
-    var unreadEnd: UnreadEnd?
-    /// A sign-out could not read the store, so it has ended nothing.
-    var failedEnd = false
     var storeFailure: TokenStoreError?
     var lastEnding: SignOutReason?
     var lastRevoked: TokenBundle?
@@ -137,8 +136,8 @@ struct MachineState: Hashable, Sendable {
         case .read(.attempt(let id), let result, let ownerMayCall):
             context.attemptReadEnded()
             withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
-        case .leased(let id):
-            context.take(lease: id)
+        case .leased(let id, let identity):
+            context.take(lease: id, identity)
             withSession { $0.leased(&$1) }
         case .leaseFailed(let id, let error):
             context.leaseRequestEnded()
@@ -164,6 +163,7 @@ struct MachineState: Hashable, Sendable {
     }
 
     mutating func timerFired(_ timer: RefreshTimer) {
+        guard context.hasPassed(timer) else { return }
         switch timer {
         case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
         case .waiterDeadline: withSession { $0.waiterDeadlinePassed(&$1) }
@@ -190,7 +190,7 @@ struct MachineState: Hashable, Sendable {
         // The call of a session that has ended is cancelled at its limit.
         context.emit(.cancelCall(id))
         guard endedCalls[id] != nil else { return }
-        context.emit(.startTimer(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter))
+        context.limitCall(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter)
     }
 
     /// Lets the session handle an event, and applies the outcome. The session is taken out of the state meanwhile, so
@@ -255,10 +255,15 @@ struct MachineState: Hashable, Sendable {
         for waiter in settleWaiters.takeAll() { context.emit(.respond(waiter.id, .done)) }
     }
 
+    func pauseEnd(at uptime: Duration) -> Duration? {
+        guard case .signedIn(let session) = state, let until = session.failure?.until else { return nil }
+        return until > uptime ? until : nil
+    }
+
     var isIdle: Bool {
-        guard !context.store.isBehind, !check.isUnderWay, unreadEnd == nil else { return false }
+        guard !context.store.isBehind, !check.isUnderWay else { return false }
         switch state {
-        case .unknown(let restoring): return !restoring.isReading
+        case .unknown(let restoring): return !restoring.isReading && restoring.wish == nil
         case .signedOut: return true
         case .signedIn(let session): return session.isIdle
         }

@@ -46,6 +46,9 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// A summary for a support screen.
     var status: SessionStatus { state.status }
 
+    /// Until when no refresh starts, because the last one has failed. `nil`: there is no such pause.
+    func pauseEnd(at uptime: Duration) -> Duration? { state.pauseEnd(at: uptime) }
+
     /// Whether no work is under way, and everything is stored.
     var isIdle: Bool { state.isIdle }
 }
@@ -77,7 +80,8 @@ enum RefreshEvent: Sendable {
 
     /// The store was read. `ownerMayCall`: whether the owner of a stored intent may still be calling (rule 4).
     case read(ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool)
-    case leased(AttemptID)
+    /// `identity`: the name of the lease, for the intents that are recorded under it.
+    case leased(AttemptID, identity: String? = nil)
     case leaseFailed(AttemptID, TokenStoreError)
     /// Another process may have the lease.
     case leaseLost(AttemptID)

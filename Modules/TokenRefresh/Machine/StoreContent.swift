@@ -151,6 +151,11 @@ extension TokenBundle {
     }
 }
 
+extension TokenStoreError {
+    /// Whether the store can be read, and its content cannot.
+    var isLasting: Bool { [.corrupt, .insecure, .unsupportedVersion].contains(code) }
+}
+
 extension TokenBundle {
     /// The time since the access token was received, by the device's clock. `nil`: not known, or the clock was set
     /// back.

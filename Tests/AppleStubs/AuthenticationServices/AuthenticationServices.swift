@@ -1,10 +1,14 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
+import Dispatch
 public import Foundation
 
 // The part of AuthenticationServices that Modules/OAuth2Flows and App/Sources/ArticlesApp call, so that they can be
-// typechecked without an Apple SDK. It does nothing and is part of no product. It shows that our code and this stub
+// typechecked without an Apple SDK, and called back. It is part of no product. It shows that our code and this stub
 // agree, not that the stub and the framework do.
+//
+// Rules for every stub: a type is that of the SDK, with no `@Sendable` and no isolation that the SDK does not declare;
+// a callback says on which queue it comes, and comes on another queue than the main one unless the SDK declares that.
 
 public final class ASAuthorization {
     public enum Scope { case fullName, email }
@@ -36,6 +40,7 @@ public struct ASAuthorizationError: Error {
     public var code: Code { .failed }
 }
 
+/// Called on the main queue, as the framework declares.
 @MainActor
 public protocol ASAuthorizationControllerDelegate: AnyObject {
     func authorizationController(
@@ -55,6 +60,7 @@ public final class ASPresentationAnchor {
     public init() {}
 }
 
+/// Called on the main queue, as the framework declares.
 @MainActor
 public protocol ASWebAuthenticationPresentationContextProviding: AnyObject {
     func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor
@@ -62,16 +68,54 @@ public protocol ASWebAuthenticationPresentationContextProviding: AnyObject {
 
 public struct ASWebAuthenticationSessionError: Error {
     public enum Code { case canceledLogin, presentationContextNotProvided }
-    public var code: Code { .canceledLogin }
+    public let code: Code
+    public init(code: Code) { self.code = code }
 }
 
 @MainActor
 public final class ASWebAuthenticationSession {
+    /// On iOS it comes on the main queue, on macOS on the queue of a connection to the sign-in agent: on any queue.
+    public typealias CompletionHandler = (URL?, (any Error)?) -> Void
+
+    /// What the sheets of this stub do.
+    public enum Outcome {
+        /// They end with a redirect or an error, on a queue that is not the main one.
+        case end(URL?, (any Error)?)
+        /// They are not shown. The handler may be called as well.
+        case refuse(callsHandler: Bool)
+        /// They stay, and end without a call of the handler when they are cancelled.
+        case stay
+    }
+
+    public static var outcome = Outcome.refuse(callsHandler: false)
+    public private(set) static var starts = 0
+
     public weak var presentationContextProvider: (any ASWebAuthenticationPresentationContextProviding)?
     public var prefersEphemeralWebBrowserSession = false
-    public init(
-        url: URL, callbackURLScheme: String?, completionHandler: @escaping @Sendable (URL?, (any Error)?) -> Void
-    ) {}
-    public func start() -> Bool { false }
+
+    private let completionHandler: CompletionHandler
+
+    public init(url: URL, callbackURLScheme: String?, completionHandler: @escaping CompletionHandler) {
+        self.completionHandler = completionHandler
+    }
+
+    public func start() -> Bool {
+        Self.starts += 1
+        switch Self.outcome {
+        case .end(let url, let error):
+            call(url, error)
+            return true
+        case .refuse(let callsHandler):
+            if callsHandler { call(nil, ASWebAuthenticationSessionError(code: .presentationContextNotProvided)) }
+            return false
+        case .stay: return true
+        }
+    }
+
     public func cancel() {}
+
+    private func call(_ url: URL?, _ error: (any Error)?) {
+        nonisolated(unsafe) let handler = completionHandler
+        DispatchQueue.global().async { handler(url, error) }
+    }
 }

@@ -31,6 +31,7 @@ public protocol Subscription: Cancellable {
     func request(_ demand: Subscribers.Demand)
 }
 
+/// Called on the queue on which the publisher delivers: any one.
 public protocol Subscriber<Input, Failure> {
     associatedtype Input
     associatedtype Failure: Error
@@ -63,5 +64,6 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher {
 
 public protocol Scheduler<SchedulerTimeType> {
     associatedtype SchedulerTimeType
+    /// The action comes on the scheduler's queue.
     func schedule(_ action: @escaping () -> Void)
 }

@@ -4,7 +4,7 @@ public import Dispatch
 public import Foundation
 
 // The part of Darwin, and of Foundation on Apple platforms, that our code calls, so that it can be typechecked without
-// an Apple SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the
+// an Apple SDK, and called back. It is part of no product. It shows that our code and this stub agree, not that the
 // stub and the system do.
 
 public let F_FULLFSYNC: Int32 = 51
@@ -19,10 +19,15 @@ public func sysctlbyname(
 ) -> Int32 { -1 }
 
 extension ProcessInfo {
+    /// The block comes on a thread of the system that it may block, and a second time, with `true`, on another one.
     public func performExpiringActivity(
         withReason reason: String,
-        using block: @escaping @Sendable (_ expired: Bool) -> Void
-    ) {}
+        using block: @escaping (_ expired: Bool) -> Void
+    ) {
+        nonisolated(unsafe) let block = block
+        Thread.detachNewThread { block(false) }
+        Thread.detachNewThread { block(true) }
+    }
 }
 
 extension URL {
@@ -36,6 +41,7 @@ public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol, AnyObjec
 }
 
 extension DispatchSource {
+    /// The handlers come on the queue that is given.
     public static func makeFileSystemObjectSource(
         fileDescriptor: Int32,
         eventMask: FileSystemEvent,

@@ -7,6 +7,8 @@ final class TokenEndpoint: Sendable {
     struct Response: Sendable {
         var status = 200
         var retryAfter: Int?
+        /// Where a redirect leads.
+        var location: String?
         /// The server's own code for a refusal.
         var code: String?
         var access: String?
@@ -36,6 +38,7 @@ final class TokenEndpoint: Sendable {
         keys.withLock { $0.append(key.isEmpty ? nil : key) }
         let response = response.withLock { $0 }
         if let status = response.statusOfPage { return Response(status: status, body: "<html>\(refreshToken)</html>") }
+        if let redirect = response.redirect { return Response(status: redirect.status, location: "/elsewhere") }
         switch response {
         case .tokens:
             guard let pair = try? server.refresh(request) else { return Self.refusal(quoting: refreshToken) }

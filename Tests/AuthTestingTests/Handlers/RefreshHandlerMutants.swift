@@ -143,6 +143,13 @@ struct RefreshHandlerMutant: Sendable, CustomStringConvertible {
             guard response.status == 200, response.access == nil else { return try $0.tokens(in: response) }
             return TokenRefreshResult(accessToken: response.body)
         },
+        Self("G15: a redirect is an error and no rejection, and is not followed", by: "following it") {
+            let response = try await $0.post($1)
+            return response.location == nil ? try $0.tokens(in: response) : $0.server.signIn()
+        },
+        Self("G15: a redirect is an error and no rejection, and is not followed", by: "calling it a rejection") {
+            try $0.tokens(in: try await $0.post($1), rejecting: { (300..<400).contains($0) })
+        },
         Self("G17: no description or dump of an error shows a token or the key", by: "quoting the response") {
             let response = try await $0.post($1)
             guard response.status == 200 else { return try $0.tokens(in: response) }

@@ -17,7 +17,8 @@ struct PartnerRefresh: TokenRefreshHandler {
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 10
-        let session = URLSession(configuration: configuration)  // its own, so the connection is new
+        // Its own, so the connection is new, and no redirect is followed.
+        let session = URLSession(configuration: configuration, delegate: RedirectRefusal(), delegateQueue: nil)
         defer { session.finishTasksAndInvalidate() }
 
         var call = URLRequest(url: endpoint)
@@ -46,6 +47,16 @@ struct PartnerRefresh: TokenRefreshHandler {
             retryAfter: pause.map { .seconds($0) },
             status: status
         )
+    }
+
+    // A redirect is the response: what its target responds with are not tokens of this user.
+    private final class RedirectRefusal: NSObject, URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            completionHandler(nil)
+        }
     }
 
     private struct Pair: Decodable {

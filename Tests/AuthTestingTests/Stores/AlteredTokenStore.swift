@@ -96,11 +96,12 @@ struct AlteredLease: TokenStoreLease {
     let base: any TokenStoreLease
     var shown = "AlteredLease"
 
-    var onMayStillCall: @Sendable (Self, ProcessIdentity) -> Bool = { $0.base.mayStillCall($1) }
+    var onMayStillCall: @Sendable (Self, RefreshIntent) -> Bool = { $0.base.mayStillCall($1) }
     var onIsLost: @Sendable (Self) -> Bool = { $0.base.isLost }
     var onRelease: @Sendable (Self) async -> Void = { await $0.base.release() }
 
-    func mayStillCall(_ owner: ProcessIdentity) -> Bool { onMayStillCall(self, owner) }
+    var identity: String? { base.identity }
+    func mayStillCall(_ intent: RefreshIntent) -> Bool { onMayStillCall(self, intent) }
     var isLost: Bool { onIsLost(self) }
     func release() async { await onRelease(self) }
 }

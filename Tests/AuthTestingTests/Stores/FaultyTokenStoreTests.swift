@@ -77,7 +77,8 @@ import Testing
         do {
             let lease = try await store.lease(waitingAtMost: .zero)
             await store.save(bundle)
-            #expect(!lease.mayStillCall(.current))
+            let intent = RefreshIntent(idempotencyKey: "key", owner: .current, date: Date(), lease: lease.identity)
+            #expect(!lease.mayStillCall(intent))
         }
         _ = await store.load()
         await store.delete()

@@ -9,6 +9,9 @@ extension Mutant {
     private static let oneHolder = "G13: a lease has one holder at a time; a waiter gets `busy` after its limit"
     private static let quietErrors = "G17: no error of a store with a held lease shows a token, nor does the lease"
 
+    private static let unknownLease =
+        "G13: an intent under a lease that is not known to have ended may be a call in progress"
+
     private static let using = [
         Mutant("a free lease is taken immediately, with a limit of zero too", by: "a limit read before the lock") {
             $0.onLease = { store, limit in
@@ -71,6 +74,20 @@ extension Mutant {
             store.onLease = { store, limit in
                 var lease = try await store.leaseProperly(limit)
                 lease.onMayStillCall = { _, _ in true }
+                return lease
+            }
+        },
+        Mutant(unknownLease, by: "a lease that takes every earlier one for ended") { store in
+            store.onLease = { store, limit in
+                var lease = try await store.leaseProperly(limit)
+                lease.onMayStillCall = { _, _ in false }
+                return lease
+            }
+        },
+        Mutant(unknownLease, by: "a lease that takes an intent of an older version for ended") { store in
+            store.onLease = { store, limit in
+                var lease = try await store.leaseProperly(limit)
+                lease.onMayStillCall = { $1.lease != nil && $0.base.mayStillCall($1) }
                 return lease
             }
         },
@@ -156,7 +173,8 @@ extension Mutant {
 
 /// The lease of a store that excludes no other holder.
 private struct OpenLease: TokenStoreLease {
+    let identity: String? = nil
     let isLost = false
-    func mayStillCall(_ owner: ProcessIdentity) -> Bool { false }
+    func mayStillCall(_ intent: RefreshIntent) -> Bool { false }
     func release() async {}
 }

@@ -38,8 +38,27 @@ extension Mutant {
         fieldwise("cuts tokens at 4 KB") { bundle in
             TokenBundle(copying: bundle, accessToken: String(bundle.accessToken.prefix(4_096)))
         },
-        fieldwise("composes accents") { bundle in
+        fieldwise("composes accents of refresh tokens") { bundle in
             TokenBundle(copying: bundle, refreshToken: bundle.refreshToken?.precomposedStringWithCanonicalMapping)
+        },
+        fieldwise("composes accents of access tokens") { bundle in
+            TokenBundle(copying: bundle, accessToken: bundle.accessToken.precomposedStringWithCanonicalMapping)
+        },
+        fieldwise("decomposes accents of access tokens") { bundle in
+            TokenBundle(copying: bundle, accessToken: bundle.accessToken.decomposedStringWithCanonicalMapping)
+        },
+        fieldwise("composes accents of sessions") { bundle in
+            let session = bundle.session.rawValue.precomposedStringWithCanonicalMapping
+            return TokenBundle(copying: bundle, session: SessionID(rawValue: session))
+        },
+        fieldwise("composes accents of keys") { bundle in
+            bundle.with(
+                refreshIntent: bundle.refreshIntent.map {
+                    RefreshIntent(
+                        idempotencyKey: $0.idempotencyKey.precomposedStringWithCanonicalMapping, owner: $0.owner,
+                        date: $0.date, isAbandoned: $0.isAbandoned)
+                }
+            )
         },
         fieldwise("loads an empty refresh token as nil") { bundle in
             TokenBundle(copying: bundle, refreshToken: bundle.refreshToken.flatMap { $0.isEmpty ? nil : $0 })

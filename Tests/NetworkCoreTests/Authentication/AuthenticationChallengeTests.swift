@@ -45,6 +45,17 @@ import Testing
         #expect(!HTTPResponseHead(status: 401, headers: ["WWW-Authenticate": field]).saysBearerTokenIsInvalid)
     }
 
+    @Test(arguments: [
+        (#"Bearer error="insufficient_scope""#, true), (#"Bearer error="invalid_request""#, true),
+        (#"Bearer error="insufficient_scope", Bearer error="invalid_token""#, false),
+        (#"Bearer error="insufficient_scope", Bearer error="other""#, false),
+        (#"Bearer realm="x""#, false), ("", false),
+    ])
+    func `a new token helps unless all errors are ones that it does not remove`(field: String, isNotTheReason: Bool) {
+        let head = HTTPResponseHead(status: 401, headers: ["WWW-Authenticate": field])
+        #expect(head.saysBearerTokenIsNotTheReason == isNotTheReason)
+    }
+
     @Test func `several fields of the name are one list`() {
         let headers = HTTPHeaders([
             ("WWW-Authenticate", #"Basic realm="x""#), ("www-authenticate", #"Bearer error="invalid_token""#),

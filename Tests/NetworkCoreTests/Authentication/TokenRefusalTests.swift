@@ -75,6 +75,12 @@ struct TokenRefusalTests {
         #expect(try await !Self().refusal(.error(419, code: "TOKEN_EXPIRED"), policy: policy).saysTokenIsInvalid)
     }
 
+    @Test(arguments: [401, 419])
+    func `G22: a code of the refusal rule says that the token is invalid`(_ status: Int) async throws {
+        let policy = AuthenticationPolicy(expiredStatuses: [401, 419], refusals: .codes(["AUTH_001"]))
+        #expect(try await refusal(.error(status, code: "auth_001"), policy: policy).saysTokenIsInvalid)
+    }
+
     @Test func `a token that the server quotes in its code does not reach the engine`() async throws {
         let code = "BAD_TOKEN access-0\u{1B}[31m refresh-0" + String(repeating: "x", count: 1_000)
         let refusal = try await refusal(.error(401, code: code, requestId: "id of access-0"))

@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `a dripping body ends at a deadline that the caller set, and not at the client's`() async throws {
+    @Test func `a dripping body ends at the deadline, the caller's or the client's`() async throws {
         for deadline in [Duration.seconds(90), nil] {
             let clock = ManualTimeSource()
             let transport = StubTransport((.any ~> Self.drip(clock)).repeated())
@@ -138,8 +138,7 @@ import Testing
             let error = try await #require(throws: NetworkError.self) {
                 _ = try await client.send(Endpoint<Data>.get("drip"), deadline: deadline)
             }
-            #expect(error.code == (deadline == nil ? .responseTooLarge : .timedOut))
-            #expect(error.waitedFor == (deadline == nil ? nil : .responseBody))
+            #expect(error.code == .timedOut && error.waitedFor == .responseBody)
             #expect(error.status == 200)
         }
     }
@@ -283,11 +282,16 @@ import Testing
             server.stop()
             stop.signal()
         }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        let error = try await #require(throws: NetworkError.self) {
-            _ = try await client.send(Endpoint<Data>.get("x"), deadline: .milliseconds(200))
+        let own = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var configuration = NetworkConfiguration(baseURL: server.url, timeout: .milliseconds(900))
+        configuration.deadline = .seconds(1)
+        let general = NetworkClient(configuration: configuration, transport: URLSessionTransport())
+        for (client, deadline) in [(own, Duration.seconds(1)), (general, nil)] {
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await client.send(Endpoint<Data>.get("x"), deadline: deadline)
+            }
+            #expect(error.code == .timedOut && error.waitedFor == .responseBody)
         }
-        #expect(error.code == .timedOut && error.waitedFor == .responseBody)
     }
 }
 
@@ -318,5 +322,71 @@ import Testing
         try await until { !called.values.isEmpty }
         #expect(called.values == [1])
         withExtendedLifetime(queue) {}
+    }
+
+    /// Advances the clock when the queue sleeps.
+    private static func pass(_ duration: Duration, on clock: ManualTimeSource) async {
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: duration)
+        await clock.sleepers(atLeast: 1)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(26), .seconds(29)])
+    func `a deadline that passed while the process slept counts after the grace`(awake: Duration) async throws {
+        let clock = ManualTimeSource(uptime: .zero)
+        let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
+        let called = Recorder<Int>()
+        _ = queue.add(at: .seconds(30)) { called.record(30) }
+        let withdrawn = queue.add(at: .seconds(31)) { called.record(31) }
+        _ = queue.add(at: .seconds(1_000)) { called.record(1_000) }
+        while clock.uptime < awake { await Self.pass(.seconds(1), on: clock) }
+        await Self.pass(.seconds(200), on: clock)
+        for _ in 0..<4 {
+            #expect(called.values.isEmpty)
+            await Self.pass(.seconds(1), on: clock)
+        }
+        // What has arrived was read in the meantime.
+        queue.remove(withdrawn)
+        #expect(called.values.isEmpty)
+        await Self.pass(.seconds(1), on: clock)
+        try await until { !called.values.isEmpty }
+        #expect(called.values == [30])
+        withExtendedLifetime(queue) {}
+    }
+
+    @Test(arguments: [Duration.milliseconds(1_001), .seconds(3), .seconds(3_600)])
+    func `many sleeps do not hold a deadline back indefinitely`(each: Duration) async throws {
+        let clock = ManualTimeSource(uptime: .zero)
+        let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
+        let called = Recorder<Int>()
+        _ = queue.add(at: .seconds(1)) { called.record(1) }
+        _ = queue.add(at: .seconds(1_000_000)) { called.record(2) }
+        var sleeps = 0
+        while called.values.isEmpty, sleeps < 100 {
+            await Self.pass(.seconds(1) + each, on: clock)
+            sleeps += 1
+        }
+        #expect(sleeps <= DeadlineQueue.maximumSleeps + 1)
+        #expect(called.values == [1])
+        withExtendedLifetime(queue) {}
+    }
+
+    @Test func `a wait that begins long after its deadline, as after a sleep, has the grace too`() async throws {
+        let clock = ManualTimeSource(uptime: .seconds(500))
+        let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
+        struct Expired: Error {}
+        let gate = Gate()
+        let work = Task {
+            try await queue.limit(.seconds(60)) {
+                Expired()
+            } _: {
+                await gate.pass()
+                return 7
+            }
+        }
+        await clock.sleepers(atLeast: 1)
+        await gate.arrivals(atLeast: 1)
+        gate.open()
+        #expect(try await work.value == 7)
     }
 }

@@ -126,6 +126,13 @@ struct RetryPolicyTests {
         #expect(try await call.value.id == 7)
     }
 
+    @Test func `calls that have waited for the same connection are not sent in step`() async throws {
+        let policy = RetryPolicy(waitUntilReady: { _ in }, random: { 0.5 })
+        let late = RequestContext(attempt: 2)
+        #expect(
+            try await policy.retry(NetworkError(.connectionFailed), context: late) == .retry(after: .milliseconds(250)))
+    }
+
     @Test func `the wait for a connection is bounded, and does not follow a response`() async throws {
         let clock = ManualTimeSource()
         let isReady = Gate()

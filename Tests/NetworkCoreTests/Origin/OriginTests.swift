@@ -24,7 +24,8 @@ struct OriginTests {
             "https://api.example.com:x@evil.net/x", "https://evil.net/api.example.com",
             "https://evil.net/?https://api.example.com", "https://evil.net#@api.example.com",
             "https://evil.net%2F@x.net", "https://example.com/x", "https://www.api.example.com/x",
-            "https://api.example.com:8443/x", "http://api.example.com/x", "ftp://api.example.com/x",
+            "https://api.example.com:8443/x", "HTTPS://api.example.com:8443/x",
+            "http://api.example.com/x", "ftp://api.example.com/x",
             "https://api-example.com/x", "https://xapi.example.com/x", "/api/v1", "https:///x", "data:text/plain,x",
         ]
     )
@@ -48,6 +49,50 @@ struct OriginTests {
         #expect(policy.decision(for: url(text)) == (isAllowed ? .allowed : .cleartext))
         let named = OriginPolicy(allowed: [origin], cleartextExceptions: [origin])
         #expect(named.decision(for: url(text)) == .allowed)
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:65536/", "http://127.0.0.1:99999", "http://localhost:99999/x", "http://127.0.0.1:0/",
+        "http://127.0.0.1:000/", "http://127.0.0.1:12345678901234567890/", "http://127.0.0.1:18446744073709551697/",
+        "http://[::1]:99999/", "http://[::1]:65536", "HTTP://127.0.0.1:99999/", "http://user@127.0.0.1:99999/",
+        "http://127.0.0.1:100000?x", "http://127.0.0.1:100000#x", "https://example.com.:65536/",
+        "http://[::1%25lo0]/", "http://[fe80::1%25eth0]:80/", "http://[v1.x]/", "http://[]/", "http://:80/",
+        "http://@/",
+        "http://127.0.0.1%00.example.com/", "http://%31%32%37.0.0.1/", "http://a%2Fb/", "http://a%40b/",
+        "http://a%20b/",
+        "http://.", "https://example.com%0d%0a/",
+    ])
+    func `a URL whose host or port no server can have has no origin`(url text: String) {
+        // Foundation refuses some of them itself.
+        guard let url = URL(string: text) else { return }
+        #expect(Origin(url) == nil)
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:+80/", "http://127.0.0.1:-1/", "http://127.0.0.1:8 0/", "http://127.0.0.1:\u{663}/",
+        "http://a\0b/", "http://a b/", "http://[::1/", "http://127.0.0.1:80:90/", "http://127.+0.0.1/",
+    ])
+    func `what is no URL, or no loopback address, gets no token`(url text: String) {
+        guard let url = URL(string: text), let origin = Origin(url) else { return }
+        #expect(!origin.isLoopback)
+    }
+
+    @Test func `the name of a host has a longest length`() throws {
+        for (count, isName) in [(Origin.longestHost, true), (Origin.longestHost + 1, false), (10_000, false)] {
+            for prefix in ["https://", "HTTPS://"] {
+                let url = try #require(URL(string: prefix + String(repeating: "a", count: count) + "/"))
+                #expect((Origin(url) != nil) == isName)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("http://1.2.3.4:080/", 80), ("HTTP://1.2.3.4:0080/", 80), ("http://1.2.3.4:1", 1),
+        ("http://[::1]:65535/", 65_535),
+        ("https://example.com:65535?x", 65_535), ("https://example.com:/", 443), ("HTTPS://example.com:#x", 443),
+    ])
+    func `a port may be any that a server can have`(url text: String, port: Int) throws {
+        #expect(try #require(Origin(url(text))).port == port)
     }
 
     @Test func `an exception is for one origin only`() throws {

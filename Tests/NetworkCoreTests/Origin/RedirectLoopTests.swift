@@ -64,6 +64,29 @@ struct RedirectLoopTests {
         #expect(beyond.requests.count == 1)
     }
 
+    @Test func `a call that may change something and carries no token stays within its origin`() async throws {
+        for (rule, requests) in [(nil, 1), (.follow, 2)] as [(RedirectRule?, Int)] {
+            for status in [301, 302, 303] {
+                let transport = StubTransport(.post("login") ~> redirect(status, to: "https://evil.net/a"))
+                if requests == 2 { transport.add(.any ~> .status(204)) }
+                var call = Endpoint<Void>.post("login", json: "password")
+                call.redirects = rule
+                try? await client(transport).send(call)
+                #expect(transport.requests.count == requests)
+            }
+        }
+        let within = StubTransport(.post("x") ~> redirect(303, to: "/y"), .any ~> .status(204))
+        _ = try? await client(within).send(Endpoint<Void>.post("x", json: "body"))
+        #expect(within.requests.count == 2)
+    }
+
+    @Test func `a map keeps the rule for redirects`() async throws {
+        let transport = StubTransport(.any ~> redirect(to: "/b"))
+        let call = Endpoint<Void>.get("x").redirects(.refuse).map { _, _ in 7 }
+        let error = await #expect(throws: NetworkError.self) { try await client(transport).send(call) }
+        #expect(error?.code == .redirectRefused && transport.requests.count == 1)
+    }
+
     @Test func `a token that a redirect removed is not added again, and a 401 then does not refuse it`() async throws {
         let provider = ScriptedTokenProvider()
         let back: HTTPHeaders = ["Location": "https://api.example.com/b", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"]

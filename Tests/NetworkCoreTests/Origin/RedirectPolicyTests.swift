@@ -5,8 +5,6 @@ import Testing
 
 @Suite("RedirectPolicy")
 struct RedirectPolicyTests {
-    let policy = RedirectPolicy(cleartextExceptions: [])
-
     func decide(
         _ status: Int,
         from origin: String = "https://api.example.com/a",
@@ -14,12 +12,15 @@ struct RedirectPolicyTests {
         method: String = "GET",
         headers: [String: String] = [:],
         hasBody: Bool = false,
-        isReplayable: Bool = true
+        isReplayable: Bool = true,
+        rule: RedirectRule = .follow,
+        answeredBy responseURL: String? = nil
     ) -> RedirectPolicy.Decision {
         let request = HTTPRequestHead(
             method: HTTPMethod(rawValue: method), url: url(origin), headers: HTTPHeaders(headers.map { ($0, $1) }))
         let fields = HTTPHeaders(location.map { [("Location", $0)] } ?? [])
-        let response = HTTPResponseHead(status: status, headers: fields, url: request.url)
+        let response = HTTPResponseHead(status: status, headers: fields, url: url(responseURL ?? origin))
+        let policy = RedirectPolicy(cleartextExceptions: [], rule: rule)
         return policy.decision(for: response, to: request, hasBody: hasBody, isReplayable: isReplayable)
     }
 
@@ -59,6 +60,54 @@ struct RedirectPolicyTests {
     )
     func `a location is relative to the URL of the request`(location: String, target: String) throws {
         #expect(try followed(decide(302, to: location)).request.url.absoluteString == target)
+    }
+
+    @Test(arguments: [300, 301, 302, 303, 304, 305, 307, 308, 399], ["/b", "https://evil.net/b", nil, "ftp://x"])
+    func `a call that follows no redirect takes no 3xx`(status: Int, location: String?) {
+        guard case .refuse(.redirectRefused, _) = decide(status, to: location, method: "POST", rule: .refuse) else {
+            Issue.record("\(status) to \(location ?? "nowhere") would be taken")
+            return
+        }
+    }
+
+    @Test(arguments: [200, 201, 204, 400, 401, 500])
+    func `a call that follows no redirect takes other responses`(status: Int) {
+        #expect(decide(status, to: "https://evil.net/b", method: "POST", rule: .refuse) == .none)
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `a call that stays within its origin follows redirects there only`(status: Int) throws {
+        #expect(try followed(decide(status, to: "/b", rule: .followWithinOrigin)).request.url.path == "/b")
+        for place in ["https://evil.net/b", "//api.example.com.evil.net", "https://api.example.com:8443/b"] {
+            guard case .refuse(.redirectRefused, _) = decide(status, to: place, rule: .followWithinOrigin) else {
+                Issue.record("\(place) would be asked")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: [RedirectRule.refuse, .followWithinOrigin], [200, 401])
+    func `the response of another origin, to which the transport went itself, is refused`(
+        rule: RedirectRule, status: Int
+    ) {
+        let decision = decide(status, to: nil, method: "POST", rule: rule, answeredBy: "https://evil.net/a")
+        guard case .refuse(.redirectRefused, _) = decision else {
+            Issue.record("the response would be taken: \(decision)")
+            return
+        }
+        #expect(decide(status, to: nil, rule: .follow, answeredBy: "https://evil.net/a") == .none)
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:99999/", "http://[::1]:65536/", "//127.0.0.1:99999/", "//127.0.0.1:0/",
+        "https://127.0.0.1:12345678901234567890/", "https://[::1%25lo0]/", "https:///x", "https://api.example.com%00/",
+        "https://" + String(repeating: "a", count: 10_000),
+    ])
+    func `a location that no server can have is refused`(location: String) {
+        guard case .refuse(.redirectRefused, let reason) = decide(302, to: location) else {
+            return #expect(Bool(false), "\(location) is not refused")
+        }
+        #expect(reason.contains("no server can have its host or its port"))
     }
 
     @Test func `fields are kept within the origin`() throws {

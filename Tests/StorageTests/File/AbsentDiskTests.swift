@@ -77,6 +77,17 @@ struct AbsentDiskTests {
         #expect(try await second.send("overwrite")?.hasPrefix("unavailable: ") == true)
     }
 
+    @Test func `on a full disk a sign-out removes the tokens, and its reason can be read`() async throws {
+        let process = try dialogue()
+        #expect(try await process.send("mount small") == "done")
+        #expect(try await process.send("save") == "0")
+        #expect(try await process.send("fill") == "true")
+        #expect(try await process.send("save")?.hasPrefix("unavailable: could not write") == true)
+        #expect(try await process.send("reason") == "active")
+        #expect(try await process.send("end") == "done")
+        #expect(try await process.send("reason") == "\(SignOutReason.byUser)")
+    }
+
     @Test func `a stream of changes does not prevent unmounting a disk, and ends then`() async throws {
         #expect(try await dialogue().send("watch") == "ended")
     }

@@ -65,13 +65,14 @@ struct FileTokenStoreFormatTests {
         }
     }
 
-    @Test func `the lease and the failure of an intent survive`() async throws {
+    @Test func `the first call, the lease and the failure of an intent survive`() async throws {
         let pauses = [Duration.zero, .seconds(300), .nanoseconds(1), .seconds(Int64.max), .seconds(-1)]
         for (pause, isAmbiguous) in zip(pauses, [true, false, true, false, true]) {
             let intent = RefreshIntent(
                 idempotencyKey: "key-1",
                 owner: .current,
                 date: Date(timeIntervalSinceReferenceDate: 0.1),
+                firstDate: Date(timeIntervalSinceReferenceDate: -0.1),
                 lease: "8:42",
                 failure: .init(date: Date(timeIntervalSinceReferenceDate: .pi), pause: pause, isAmbiguous: isAmbiguous)
             )

@@ -64,10 +64,54 @@ struct KnownFoldersTests {
         #expect(!FileManager.default.fileExists(atPath: state.path))
     }
 
+    /// What can be wrong with a note.
+    enum Damage: CaseIterable, Sendable {
+        case garbled, empty, tooLarge, ofAnotherFolder, openToOthers, aFolder, aLink, inALink, inAFile
+
+        func apply(to note: URL) throws {
+            let (manager, folder) = (FileManager.default, note.deletingLastPathComponent())
+            switch self {
+            case .garbled: try Data("{".utf8).write(to: note)
+            case .empty: try Data().write(to: note)
+            case .tooLarge: try Data(count: 1 << 20).write(to: note)
+            case .ofAnotherFolder: try Data(#"{"folder":"/","id":"1"}"#.utf8).write(to: note)
+            case .openToOthers: try note.setPermissions(0o644)
+            case .aFolder:
+                try manager.removeItem(at: note)
+                try note.makePrivateFolder()
+            case .aLink:
+                try manager.removeItem(at: note)
+                try manager.createSymbolicLink(atPath: note.path, withDestinationPath: "/nowhere")
+            case .inALink:
+                try manager.removeItem(at: folder)
+                try manager.createSymbolicLink(atPath: folder.path, withDestinationPath: "/nowhere")
+            case .inAFile:
+                try manager.removeItem(at: folder)
+                try Data().write(to: folder)
+            }
+        }
+    }
+
+    @Test(arguments: Damage.allCases)
+    func `a note that cannot be read makes the folder unavailable, whether it is there or not`(
+        damage: Damage
+    ) async throws {
+        known.record(try open(device: 1 << 40))
+        let note = URL(fileURLWithPath: known.note(of: folder.path))
+        try damage.apply(to: note)
+        for isMounted in [true, false] {
+            if !isMounted { try FileManager.default.removeItem(at: folder) }
+            let store = FileTokenStore(folder: folder, anchor: nil, known: known)
+            for call in [{ _ = try await store.read() }, { try await store.save(.numbered(1)) }] {
+                let error = await storeError(of: call)
+                #expect(error?.code == .unavailable)
+                #expect(error?.reason.hasSuffix("run: rm \(note.path)") == true)
+            }
+        }
+    }
+
     @Test func `tokens are saved even if the state folder is not writable`() async throws {
-        let blocked = temporary.fresh()
-        try Data().write(to: blocked)
-        let known = KnownFolders(stateFolder: blocked.path, isDurable: { _ in true })
+        let known = KnownFolders(stateFolder: "/proc/self", isDurable: { _ in true })
         known.record(try open(device: 1 << 40))
         let store = FileTokenStore(folder: folder, anchor: nil, known: known)
         try await store.save(.numbered(1))

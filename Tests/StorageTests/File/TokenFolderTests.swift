@@ -17,6 +17,44 @@ struct TokenFolderTests {
         store = FileTokenStore(folder: folder)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can chown"), arguments: [0o755, 0o1777])
+    func `a folder below one of another user is refused, directly and behind a link`(mode: Int) async throws {
+        let temporary = try TemporaryFolder()
+        let (theirs, link) = (temporary.fresh(), temporary.fresh())
+        try theirs.makePrivateFolder()
+        try await FileTokenStore(folder: theirs.appendingPathComponent("mine/tokens"), anchor: theirs).save(
+            .numbered(1))
+        try FileManager.default.createSymbolicLink(
+            at: link, withDestinationURL: theirs.appendingPathComponent("mine"))
+        try theirs.setPermissions(mode)
+        #expect(chown(theirs.path, 65_533, 65_533) == 0)
+        for parent in [theirs.appendingPathComponent("mine"), link] {
+            let store = FileTokenStore(folder: parent.appendingPathComponent("tokens"))
+            for call in [{ _ = try await store.read() }, { try await store.save(.numbered(2)) }] {
+                let error = await storeError(of: call)
+                #expect(error?.code == .insecure)
+                #expect(error?.reason.hasPrefix("user 65533 owns \(theirs.path)") == true, "\(error?.reason ?? "none")")
+            }
+        }
+        #expect(chown(theirs.path, 0, 0) == 0)
+        #expect(lchown(link.path, 65_533, 65_533) == 0)
+        let linked = FileTokenStore(folder: link.appendingPathComponent("tokens"))
+        #expect(await storeError { _ = try await linked.read() }?.code == .insecure)
+    }
+
+    #if os(Linux)
+    @Test func `in a user namespace the users of the host that have no number there are trusted, and no others`() {
+        func isTrusted(_ owner: uid_t, _ users: String) -> Bool {
+            FileSafety.isTrusted(owner, users: users, overflow: "65534\n")
+        }
+        #expect(isTrusted(65_534, "      1000       1000          1\n"))
+        #expect(!isTrusted(65_534, "         0          0 4294967295\n"))
+        #expect(!isTrusted(65_534, "0 100000 65536\n"))
+        #expect(!isTrusted(65_533, "1000 1000 1\n"))
+        #expect(!isTrusted(65_534, ""))
+    }
+    #endif
+
     @Test func `a used folder that is gone or replaced is unavailable until it is back`() async throws {
         try await store.save(.numbered(1))
         let elsewhere = temporary.fresh()

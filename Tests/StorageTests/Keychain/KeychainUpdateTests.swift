@@ -212,8 +212,8 @@ struct KeychainUpdateTests {
 
     @Test func `the owner of an intent is dead when its lease was free, unless it is on another host`() async throws {
         let lease = try await process().lease(waitingAtMost: .zero)
-        #expect(!lease.mayStillCall(ProcessIdentity(host: ProcessIdentity.current.host, process: "dead")))
-        #expect(lease.mayStillCall(ProcessIdentity(host: "another", process: "alive")))
+        #expect(!lease.mayStillCall(.test(ProcessIdentity.current.host, under: lease.identity)))
+        #expect(lease.mayStillCall(.test("another", under: lease.identity)))
         await lease.release()
     }
 }

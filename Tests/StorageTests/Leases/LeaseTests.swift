@@ -88,21 +88,118 @@ struct LeaseTests {
         await second.release()
     }
 
-    @Test func `the lease of a file excludes earlier holders on this host, not on other hosts`() async throws {
+    @Test func `the lease of a file excludes earlier holders of it on this host, and no others`() async throws {
         let temporary = try TemporaryFolder()
         let file = FileTokenStore(folder: temporary.fresh())
         try await file.save(.numbered(1))
+        let first = try await file.lease(waitingAtMost: .zero)
+        let ended = try #require(first.identity)
+        await first.release()
         let lease = try await file.lease(waitingAtMost: .zero)
-        let here = ProcessIdentity.current
-        #expect(!lease.mayStillCall(here))
-        #expect(!lease.mayStillCall(ProcessIdentity(host: here.host, process: "1-killed")))
-        #expect(lease.mayStillCall(ProcessIdentity(host: "another", process: here.process)))
+        #expect(lease.identity == ended)
+        #expect(!lease.mayStillCall(.test(under: ended)))
+        #expect(lease.mayStillCall(.test("another", under: ended)))
+        #expect(lease.mayStillCall(.test(under: "another")))
+        #expect(lease.mayStillCall(.test(under: nil)), "an older version has recorded it")
         await lease.release()
+    }
 
-        let memory = try await MemoryTokenStore().lease(waitingAtMost: .zero)
-        #expect(!memory.mayStillCall(here))
-        #expect(!memory.mayStillCall(.newEngine()))
-        #expect(memory.mayStillCall(ProcessIdentity(host: here.host, process: "1-another")))
+    /// What can happen to the file of a lease, in its folder.
+    enum Change: CaseIterable, Sendable {
+        case removed, replaced, folderMoved, folderReplaced, folderRemoved
+
+        func apply(to folder: URL) throws {
+            let manager = FileManager.default
+            let file = folder.appendingPathComponent("default.json.lease")
+            switch self {
+            case .removed: try manager.removeItem(at: file)
+            case .replaced:
+                try manager.removeItem(at: file)
+                try file.writePrivately(Data())
+            case .folderMoved: try manager.moveItem(at: folder, to: folder.appendingPathExtension("old"))
+            case .folderReplaced:
+                try manager.moveItem(at: folder, to: folder.appendingPathExtension("old"))
+                try manager.copyItem(at: folder.appendingPathExtension("old"), to: folder)
+            case .folderRemoved: try manager.removeItem(at: folder)
+            }
+        }
+    }
+
+    @Test(arguments: Change.allCases)
+    func `a lease is lost when its file is no longer the one at its path`(change: Change) async throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.fresh()
+        let store = FileTokenStore(folder: folder)
+        try await store.save(.numbered(1))
+        let lease = try await store.lease(waitingAtMost: .zero)
+        #expect(!lease.isLost)
+        try change.apply(to: folder)
+        #expect(lease.isLost)
+        guard change == .removed || change == .replaced else { return }
+        let next = try await FileTokenStore(folder: folder).lease(waitingAtMost: .zero)
+        #expect(!next.isLost)
+        #expect(next.mayStillCall(.test(under: lease.identity)), "its holder is alive")
+        await lease.release()
+        #expect(next.mayStillCall(.test(under: lease.identity)), "nothing shows that it was released")
+        await next.release()
+    }
+
+    @Test func `no lock is taken in a folder that was replaced since it was opened`() throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.fresh()
+        try folder.makePrivateFolder()
+        let opened = try #require(try FolderBox(folder.path))
+        try Change.folderReplaced.apply(to: folder)
+        for name in ["default.json.lock", "default.json.lease"] {
+            let error = #expect(throws: TokenStoreError.self) { _ = try opened.folder.tryLock(name) }
+            #expect(error?.code == .unavailable)
+        }
+    }
+
+    /// A folder that a macro can capture.
+    private final class FolderBox {
+        let folder: PrivateFolder
+
+        init?(_ path: String) throws {
+            guard let folder = try PrivateFolder.open(path) else { return nil }
+            self.folder = folder
+        }
+    }
+
+    @Test(arguments: [Change.removed, .replaced, .folderMoved, .folderReplaced, .folderRemoved])
+    func `an update writes nothing, and says so, when its lock or folder was taken away meanwhile`(
+        change: Change
+    ) async throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.fresh()
+        let store = FileTokenStore(folder: folder)
+        try await store.save(.numbered(1))
+        let error = await storeError {
+            try await store.update { _ in
+                switch change {
+                case .removed, .replaced:
+                    let lock = folder.appendingPathComponent("default.json.lock")
+                    try? FileManager.default.removeItem(at: lock)
+                    if change == .replaced { try? lock.writePrivately(Data()) }
+                default: try? change.apply(to: folder)
+                }
+                return .active(.numbered(2))
+            }
+        }
+        #expect(error?.code == .unavailable)
+        guard change != .folderMoved, change != .folderRemoved else { return }
+        #expect(try await FileTokenStore(folder: folder).load() == .numbered(1))
+    }
+
+    @Test func `the lease of a store in memory excludes earlier holders of that store`() async throws {
+        let store = MemoryTokenStore()
+        let first = try await store.lease(waitingAtMost: .zero)
+        await first.release()
+        let lease = try await store.lease(waitingAtMost: .zero)
+        let other = try await MemoryTokenStore().lease(waitingAtMost: .zero)
+        #expect(!lease.mayStillCall(.test(under: first.identity)))
+        #expect(lease.mayStillCall(.test(under: other.identity)))
+        #expect(lease.mayStillCall(.test(under: nil)))
     }
 
     @Test func `accounts have leases of their own`() async throws {

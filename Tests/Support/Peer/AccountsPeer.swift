@@ -85,7 +85,8 @@ struct AccountsPeer {
     /// What the engine does with the store in one refresh.
     private func refresh(_ store: PostgreSQLTokenStore) async throws {
         let lease = try await store.lease(waitingAtMost: .seconds(3_600))
-        let intent = RefreshIntent(idempotencyKey: UUID().uuidString, owner: .current, date: Date())
+        let intent = RefreshIntent(
+            idempotencyKey: UUID().uuidString, owner: .current, date: Date(), lease: lease.identity)
         let session = SessionID(rawValue: store.account)
         let first = TokenBundle(accessToken: "access-0", refreshToken: "refresh-0", session: session)
         do {

@@ -8,11 +8,12 @@ import Foundation
 /// | `storage` | COMMAND FOLDER [NUMBER] | uses a store without an engine, see ``StorageCommand`` |
 /// | `server` | | an HTTP server for measurements, see ``ServerPeer`` |
 /// | `contract` | RULE SECONDS | checks a rule of a contract with URLSession, see ``ContractPeer`` |
+/// | `call` | asyncHTTPClient\|urlSession URL SECONDS | sends one request, see ``CallPeer`` |
 /// | `fleet` | CONNECTION ACCOUNT GENERATION | an engine over a session in PostgreSQL, see `FleetPeer` |
 /// | `accounts` | CONNECTION PREFIX ACCOUNTS WIDTH ROUNDS yes\|no | many sessions in PostgreSQL, see `AccountsPeer` |
 ///
 /// It reads commands from its standard input and writes results to its standard output, one on each line. `fleet` and
-/// `accounts` need the trait `PostgreSQL`.
+/// `accounts` need the trait `PostgreSQL`, and `asyncHTTPClient` the trait `AsyncHTTPClient`.
 @main
 struct PeerProgram {
     static func main() async {
@@ -24,6 +25,7 @@ struct PeerProgram {
         case "server" where arguments.isEmpty: (try? ServerPeer.run()) ?? fail()
         case "contract" where arguments.count == 2:
             await ContractPeer.run(rule: arguments[0], timeLimit: .seconds(Int(arguments[1]) ?? 0))
+        case "call" where arguments.count == 3: await CallPeer(arguments)?.run() ?? fail()
         #if PostgreSQL
         case "fleet": await FleetPeer(arguments)?.run() ?? fail()
         case "accounts": await AccountsPeer(arguments)?.run() ?? fail()

@@ -134,7 +134,8 @@ struct FolderTokenServer {
         for _ in 0..<count {
             let lease = try await store.lease(waitingAtMost: .seconds(3_600))
             guard let old = try await store.read().bundle else { throw Refusal(description: "signed out") }
-            let intent = RefreshIntent(idempotencyKey: UUID().uuidString, owner: .current, date: Date())
+            let intent = RefreshIntent(
+                idempotencyKey: UUID().uuidString, owner: .current, date: Date(), lease: lease.identity)
             try await replace(old, by: old.with(refreshIntent: intent), in: store)
             let next = TokenBundle.large(try exchange(old))
             try await replace(old, by: next, in: store)
@@ -191,6 +192,7 @@ struct MemoryDisk {
                 try check(mount("none", content.path, "tmpfs", 0, nil))
             }
             try check(mount(content.path, mountPoint.path, nil, UInt(MS_BIND), nil))
+        case "mount small": try check(mount("none", mountPoint.path, "tmpfs", 0, "size=64k,nr_inodes=64"))
         case "mount alone": try check(mount("none", mountPoint.path, "tmpfs", 0, nil))
         case "unmount now": try check(umount2(mountPoint.path, 0))
         default: try check(umount2(mountPoint.path, Int32(MNT_DETACH)))

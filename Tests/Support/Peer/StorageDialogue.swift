@@ -33,13 +33,26 @@ struct StorageDialogue {
                 return .tombstone(SessionTombstone(session: bundle.session, reason: .byUser, date: Date()))
             }
             return "done"
+        case "reason":
+            switch try await store.read() {
+            case .empty: return "empty"
+            case .active: return "active"
+            case .tombstone(let tombstone): return "\(tombstone.reason)"
+            }
+        case "fill":
+            // Until nothing fits, not even a small file.
+            let full = folder.deletingLastPathComponent().appendingPathComponent("full")
+            let number = open(full.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            while write(number, "x", 1) == 1 {}
+            close(number)
+            return "\(errno == ENOSPC)"
         case "lease":
             await (try await store.lease(waitingAtMost: .zero)).release()
             return "leased"
         case "restart":
             store = makeStore()
             return "done"
-        case "mount", "unmount":
+        case "mount", "mount small", "unmount":
             try MemoryDisk(at: folder.deletingLastPathComponent()).perform(line)
             return "done"
         case "watch":

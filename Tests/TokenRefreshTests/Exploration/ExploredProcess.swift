@@ -60,6 +60,8 @@ struct ExploredProcess: Hashable, Sendable {
         // Pauses without jitter, and no cool-down for one endpoint: neither is part of the protocol.
         policy.backoff = Backoff(base: .seconds(1), limit: .seconds(1), floor: .seconds(1))
         policy.freshness = .zero
+        // A process that slept reads its responses in any order.
+        policy.wakeGrace = .zero
         return policy
     }()
 

@@ -116,15 +116,15 @@ import Testing
         let issued = 1_800_000_000.0
         let token = String.jwt(exp: issued + 900, iat: issued)
         let limit = TokenRefreshPolicy().maximumLifetime
-        let byClaim = TokenLifetime(of: .init(accessToken: token), receivedAt: wrongClock, limit: limit)
+        let byClaim = TokenLifetime(of: .init(accessToken: token), sentAt: wrongClock, limit: limit)
         #expect(byClaim.duration == .seconds(900))
         let served = TokenRefreshResult(
             accessToken: .jwt(exp: issued + 900),
             serverDate: Date(timeIntervalSince1970: issued)
         )
-        #expect(TokenLifetime(of: served, receivedAt: wrongClock, limit: limit).duration == .seconds(900))
+        #expect(TokenLifetime(of: served, sentAt: wrongClock, limit: limit).duration == .seconds(900))
         let said = TokenRefreshResult(accessToken: token, expiresIn: .seconds(60))
-        #expect(TokenLifetime(of: said, receivedAt: wrongClock, limit: limit).duration == .seconds(60))
+        #expect(TokenLifetime(of: said, sentAt: wrongClock, limit: limit).duration == .seconds(60))
     }
 
     @Test func `A token that is not a valid JWT has no claims`() {
@@ -164,6 +164,17 @@ import Testing
             #expect(stored.expiresAt == serverNow + 3_600)
             #expect(stored.clockSkew == serverNow.timeIntervalSince(script.date))
         }
+    }
+
+    @Test func `G19: the expiry of refreshed tokens counts from their receipt, in a session that was restored, too`() {
+        var script = MachineScript()
+        _ = script.ask(1)
+        _ = script.loaded(.success(.active(.stored("ada", 4))))
+        #expect(script.refresh(2) == ["call g4"])
+        _ = script.respond()
+        _ = script.wrote()
+        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
+        #expect(script.ask(3) == ["3: ada g5"])
     }
 
     @Test func `G19: setting the wall clock after a server date expires no adopted token`() {

@@ -152,8 +152,8 @@ struct MachineScript {
     /// The last call, to be responded to later than others.
     var call: (id: AttemptID, base: TokenBundle)? { lastCall }
 
-    mutating func leased() -> [String] {
-        lastAttempt.map { send(.leased($0)) } ?? ["no request for the lease"]
+    mutating func leased(_ identity: String? = nil) -> [String] {
+        lastAttempt.map { send(.leased($0, identity: identity)) } ?? ["no request for the lease"]
     }
 
     mutating func leaseFailed() -> [String] {
@@ -198,6 +198,12 @@ struct MachineScript {
         }
         move(to: end)
         return texts
+    }
+
+    /// The process sleeps: the timers that are due meanwhile fire when it continues.
+    mutating func sleep(_ duration: Duration) -> [String] {
+        move(to: uptime + duration)
+        return pass(.zero)
     }
 
     private mutating func move(to instant: Duration) {

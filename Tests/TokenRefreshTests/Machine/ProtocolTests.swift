@@ -6,19 +6,6 @@ import Testing
 
 /// G12, G13, G27: the protocol between processes, rule by rule.
 @Suite struct ProtocolTests {
-    private static let other = ProcessIdentity(host: "host", process: "p2")
-
-    private func intent(
-        key: String = "key-1",
-        age: TimeInterval = 0,
-        isAbandoned: Bool = false,
-        _ script: MachineScript
-    ) -> RefreshIntent {
-        RefreshIntent(
-            idempotencyKey: key, owner: Self.other, date: script.date - age, isAbandoned: isAbandoned
-        )
-    }
-
     @Test func `G27: the intent is stored before the call, with the key that the call carries`() throws {
         for isShared in [false, true] {
             var script = MachineScript.signedIn(isShared: isShared)
@@ -73,7 +60,7 @@ import Testing
         for isShared in [false, true] {
             var script = MachineScript(isShared: isShared)
             let stored = TokenBundle.stored("ada", 0, expiresAt: script.date - 1)
-                .with(refreshIntent: intent(key: "from before", script))
+                .with(refreshIntent: script.rivalIntent(key: "from before"))
             _ = script.ask(1)
             _ = script.loaded(.success(.active(stored)))
             if isShared {
@@ -110,7 +97,7 @@ import Testing
             var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
             _ = script.pass(.seconds(30))
             let stored = TokenBundle.stored("ada", 0).with(
-                refreshIntent: intent(age: 20, isAbandoned: isAbandoned, script))
+                refreshIntent: script.rivalIntent(age: 20, isAbandoned: isAbandoned))
             _ = script.refused(1, generation: 0)
             _ = script.leased()
             #expect(script.reread(stored, ownerMayCall: !isAbandoned) == ["1: refreshUnavailable", "release"])
@@ -128,7 +115,7 @@ import Testing
             var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
             _ = script.pass(.seconds(30))
             let stored = TokenBundle.stored("ada", 0).with(
-                refreshIntent: intent(age: 20, isAbandoned: isAbandoned, script))
+                refreshIntent: script.rivalIntent(age: 20, isAbandoned: isAbandoned))
             _ = script.refused(1, generation: 0)
             _ = script.leased()
             var actions = script.reread(stored, ownerMayCall: mayCall)
@@ -144,7 +131,7 @@ import Testing
     @Test func `Rule 4: a tolerated call has the date and the limit of the call that it repeats`() {
         var script = MachineScript.signedIn(isShared: true, tolerance: .within(.seconds(60)))
         _ = script.pass(.seconds(100))
-        let first = intent(age: 40, isAbandoned: false, script)
+        let first = script.rivalIntent(age: 40, isAbandoned: false)
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         #expect(script.reread(.stored("ada", 0).with(refreshIntent: first), ownerMayCall: true) == ["mark ada g0"])
@@ -158,7 +145,7 @@ import Testing
         for (passed, isReplayed) in [(19, true), (20, false)] {
             var script = MachineScript.signedIn(isShared: true, tolerance: .within(.seconds(60)))
             _ = script.pass(.seconds(100))
-            let first = intent(age: 40, isAbandoned: false, script)
+            let first = script.rivalIntent(age: 40, isAbandoned: false)
             _ = script.refused(1, generation: 0)
             _ = script.leased()
             _ = script.reread(.stored("ada", 0).with(refreshIntent: first), ownerMayCall: true)
@@ -171,7 +158,7 @@ import Testing
     @Test func `Rule 4: the wait for another process's intent ends by the monotonic clock, not by its date`() {
         var script = MachineScript.signedIn(isShared: true)
         let stored = TokenBundle.stored("ada", 0).with(
-            refreshIntent: intent(age: -30 * 86_400, isAbandoned: true, script))
+            refreshIntent: script.rivalIntent(age: -30 * 86_400, isAbandoned: true))
         _ = script.refused(1, generation: 0)
         _ = script.leased()
         _ = script.reread(stored)
@@ -192,7 +179,7 @@ import Testing
         tolerance: ReplayTolerance
     ) {
         var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
-        var recorded = intent(age: 0, isAbandoned: true, script)
+        var recorded = script.rivalIntent(age: 0, isAbandoned: true)
         switch clock {
         case .otherHostIsBehind:
             let owner = ProcessIdentity(host: "another host", process: "p2")

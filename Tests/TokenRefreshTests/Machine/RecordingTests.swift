@@ -25,20 +25,30 @@ import Testing
         return script
     }
 
+    @Test(arguments: ["a lock", "another", nil])
+    func `Rule 8: an intent names the lease under which its call is made`(identity: String?) {
+        var script = MachineScript.signedIn(isShared: true)
+        script.recordsIntents = false
+        _ = script.refused(1, generation: 0)
+        _ = script.leased(identity)
+        #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+        #expect(script.lastContent?.bundle?.refreshIntent?.lease == identity)
+    }
+
     @Test func `G8: the limit of a call counts from its intent, which other processes see`() {
         var script = recording()
         _ = script.pass(.seconds(5))
         #expect(script.wrote() == ["call g0"])
-        let limit = script.timers[.callLimit(AttemptID(number: 1))]
-        #expect(limit.map { $0 - script.uptime } == .seconds(115))
+        #expect(script.pass(.milliseconds(114_999)) == ["1: refreshUnavailable"])
+        #expect(script.pass(.milliseconds(1)) == ["cancel call"])
     }
 
     @Test func `G8: callers fail when their call is abandoned, although the timer of their deadline is late`() {
         var script = calling()
         let id = AttemptID(number: 1)
-        script.uptime += .seconds(130)
-        #expect(script.send(.timerFired(.callLimit(id))) == ["cancel call"])
-        #expect(script.send(.timerFired(.abandonment(id))) == ["mark ada g0"])
+        script.timers[.deadline(id)] = nil
+        #expect(script.pass(.seconds(120)) == ["cancel call"])
+        #expect(script.pass(.seconds(10)) == ["mark ada g0"])
         #expect(script.wrote() == ["1: refreshUnavailable", "release"])
     }
 

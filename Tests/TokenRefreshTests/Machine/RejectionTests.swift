@@ -62,6 +62,23 @@ import Testing
         #expect(script.storeFails() == ["intent bob g0", "2: storeUnavailable"], "with the key of the call")
     }
 
+    @Test func `G9: the end of a rejected session that was never stored removes what it was to replace`() {
+        var script = MachineScript.signedIn(isShared: true)
+        script.recordsIntents = false
+        _ = script.signIn(1, as: "bob")
+        _ = script.storeFails()
+        _ = script.refused(2, generation: 0, of: "bob")
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0)) == ["intent bob g0", "call g0"])
+        _ = script.storeFails()
+        #expect(script.respond(.rejected) == ["reread"])
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        for (found, isRemoved) in [("ada", true), ("bob", true), ("cleo", false)] {
+            let new = script.lastContent?.replacement(for: .success(.active(.stored(found, 0))))
+            #expect((new != nil) == isRemoved, "\(found)")
+        }
+    }
+
     @Test func `A store of one process ends the session at once when its write fails`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)

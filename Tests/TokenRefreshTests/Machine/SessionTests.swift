@@ -90,6 +90,7 @@ import Testing
     @Test func `G22: without a refresh token there is a clear error at once, and no call`() {
         var script = MachineScript.signedIn(refreshToken: nil)
         #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
+        #expect(script.refresh(4) == ["4: noRefreshToken"])
         _ = script.pass(.seconds(3_600))
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
         #expect(script.ask(2) == ["2: noRefreshToken", "delete", "signedOut expired"], "it has expired for certain")
@@ -104,6 +105,12 @@ import Testing
         #expect(script.refused(2, refusal) == ["2: noRefreshToken", "delete", "signedOut expired"])
         guard case .signedOut(.expired(let ending)) = script.machine.published else { return }
         #expect(ending.status == 401 && ending.requestID == "r-1")
+    }
+
+    @Test func `G22: a token without a refresh token is not ready after its expiry`() {
+        let script = MachineScript.signedIn(refreshToken: nil)
+        #expect(script.machine.readyToken(at: script.uptime + .seconds(3_599))?.generation == 0)
+        #expect(script.machine.readyToken(at: script.uptime + .seconds(3_600)) == nil)
     }
 
     @Test func `G22: a wrong local clock alone ends no session without a refresh token`() {
@@ -153,15 +160,14 @@ import Testing
         }
     }
 
-    @Test func `A sign-out before the first read has ended holds, whatever the read finds`() {
-        var script = MachineScript()
-        #expect(script.ask(1) == ["load"])
-        #expect(
-            script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser"]
-        )
-        #expect(script.loaded(.success(.active(.stored("ada", 3)))) == [])
-        #expect(script.wrote() == ["2: done"])
-        #expect(script.ask(3) == ["3: notSignedIn"])
+    @Test func `An unusable access token that comes with the same refresh token changes nothing`() throws {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        let call = try #require(script.call)
+        let tokens = TokenRefreshResult(accessToken: "two words", refreshToken: "refresh-ada-0")
+        #expect(script.send(.responded(call.id, base: call.base, .success(tokens))) == ["1: refreshUnavailable"])
+        #expect(script.token(0).generation == 0)
+        #expect(script.ask(2) == ["2: ada g0"])
     }
 
     @Test func `A second sign-out waits for the deletion of the first`() {

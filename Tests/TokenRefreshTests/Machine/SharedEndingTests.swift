@@ -36,6 +36,21 @@ import Testing
         #expect(script.storeFails().last == "release")
     }
 
+    @Test func `A sign-out whose tombstone cannot be stored waits for no call of a session whose end is stored`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refresh(1)
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0)) == ["call g0"])
+        _ = script.signOut(2)
+        #expect(script.wrote().contains("release"))
+        _ = script.signIn(3, as: "bob")
+        _ = script.wrote()
+        #expect(script.refresh(4) == ["lease"])
+        #expect(script.leased() == ["reread"])
+        _ = script.signOut(5)
+        #expect(script.storeFails().contains("release"))
+    }
+
     @Test func `A sign-out whose tombstone is not stored in time releases the lease`() {
         var script = unsaved()
         _ = script.signOut(2)

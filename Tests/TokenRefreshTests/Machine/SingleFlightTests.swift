@@ -124,6 +124,14 @@ import Testing
         #expect(script.ask(5) == ["5: ada g1"])
     }
 
+    @Test func `G8: no refresh ahead of the expiry is made beside a call that missed its deadline`() {
+        var script = MachineScript.signedIn()
+        _ = script.pass(.seconds(3_540))
+        #expect(script.ask(1) == ["1: ada g0", "call g0"])
+        _ = script.pass(.seconds(40))
+        #expect(script.ask(2) == ["2: ada g0"])
+    }
+
     @Test func `G8: at its second limit a call is cancelled, then abandoned; the next one uses the same key`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refused(1, generation: 0)

@@ -41,8 +41,10 @@ import Testing
         _ = script.pass(.seconds(5))
         _ = script.ask(1)
         #expect(script.respond(lifetime: .seconds(5)) == ["save ada g1"])
-        #expect(script.pass(.seconds(10)) == ["1: refreshUnavailable"])
+        #expect(script.pass(.seconds(10)) == [])
         #expect(script.machine.status.lastFailure != nil)
+        #expect(script.ask(2) == [], "both wait for the end of the pause")
+        #expect(!script.pass(.milliseconds(499)).contains("call g1"))
     }
 
     @Test func `G9: the end of a sign-in that was never stored also removes the session that it was to replace`() {
@@ -57,6 +59,18 @@ import Testing
         }
     }
 
+    @Test func `G9: a sign-in before the first read reads what it replaces, and its end removes that, too`() {
+        var script = MachineScript(isShared: true)
+        #expect(Set(script.signIn(1, as: "bob")) == ["load", "save bob g0"])
+        #expect(script.loaded(.success(.active(.stored("ada", 3)))) == [])
+        _ = script.storeFails()
+        _ = script.signOut(2)
+        for (found, isRemoved) in [("ada", true), ("bob", true), ("cleo", false)] {
+            let new = script.lastContent?.replacement(for: .success(.active(.stored(found, 3))))
+            #expect((new != nil) == isRemoved, "\(found)")
+        }
+    }
+
     @Test func `G9: a sign-out removes no sign-in that another process has made since`() {
         let ada = SessionID(rawValue: "ada")
         let content = StoreContent.tombstone(.byUser, at: Date(), of: .sessions(ada, replacing: []))
@@ -66,6 +80,17 @@ import Testing
             return
         }
         #expect(tombstone.session == ada && tombstone.reason == .byUser)
+    }
+
+    @Test func `G13: a check that started before another process's sign-in was found does not bring the old user back`()
+    {
+        var script = MachineScript.signedIn(isShared: true)
+        #expect(script.refresh(1) == ["lease"])
+        #expect(script.send(.storeChanged) == ["check"])
+        _ = script.leased()
+        #expect(script.reread(.stored("bob", 0)).contains("signed in bob"))
+        #expect(script.checked(.active(.stored("ada", 0))) == ["check"])
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "bob")))
     }
 
     @Test func `G9: a sign-in that is not stored yet is not replaced by the session before it`() {

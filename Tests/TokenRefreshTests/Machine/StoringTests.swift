@@ -169,6 +169,14 @@ import Testing
         #expect(script.ask(3) == ["3: ada g2"])
     }
 
+    @Test func `G14: a store that reports a change is read at once, without the rest of the pause`() {
+        var script = MachineScript(isShared: true)
+        #expect(script.ask(1) == ["load"])
+        #expect(script.loaded(.failure(.locked)) == ["1: storeUnavailable"])
+        #expect(script.send(.storeChanged) == ["load"])
+        #expect(script.loaded(.success(.active(.stored("ada", 2)))) == ["signed in ada"])
+    }
+
     @Test func `G14: a store that hangs at start fails the waiters, and its late result is used`() {
         var script = MachineScript()
         _ = script.ask(1)

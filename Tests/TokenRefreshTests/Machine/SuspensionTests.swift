@@ -46,6 +46,23 @@ import Testing
         #expect(script.respond() == ["save ada g1"])
     }
 
+    @Test func `Rule 4: the intent of a needless call is not marked while new tokens are being stored`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refresh(1)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        let hung = script.call
+        #expect(script.pass(.seconds(130)) == ["1: refreshUnavailable", "cancel call", "mark ada g0"])
+        let marked = script.lastContent?.bundle ?? .stored("ada", 0)
+        #expect(script.wrote() == ["release"])
+        _ = script.refresh(2)
+        _ = script.leased()
+        #expect(script.reread(marked) == ["call g0"])
+        #expect(script.respond(call: hung) == ["cancel call", "save ada g1"])
+        #expect(script.send(.suspensionNear) == [])
+        #expect(script.wrote() == ["2: signed in ada", "release"], "the tokens are the last content")
+    }
+
     @Test func `Rule 2: a response that is lost after a suspension took the lease is not asked for again at once`() {
         var script = MachineScript.signedIn(isShared: true, tolerance: .sameKey)
         _ = script.refresh(1)

@@ -53,6 +53,16 @@ import Testing
         #expect(script.timers.isEmpty)
     }
 
+    @Test func `G25: the callers of the next attempt have deadlines of their own`() {
+        var script = pausing()
+        #expect(script.pass(.seconds(1)) == ["call g0"])
+        #expect(script.respond(.unavailable) == ["2: refreshUnavailable"])
+        #expect(script.refresh(3) == [])
+        #expect(script.pass(.seconds(2)) == ["call g0"])
+        #expect(script.pass(.seconds(27)) == [])
+        #expect(script.pass(.seconds(1)) == ["3: refreshUnavailable"])
+    }
+
     @Test func `G25: a pause that ends after the deadline of a caller is not waited for`() {
         var policy = TokenRefreshPolicy()
         policy.maximumPauseWait = .seconds(60)

@@ -47,9 +47,13 @@ import Testing
         let gate = Gate()
         let handler = InquisitiveHandler(gate: gate)
         let clock = ManualTimeSource()
+        var policy = TokenRefreshPolicy()
+        // A clock that jumps is that of a process that slept.
+        policy.wakeGrace = .zero
         let engine = TokenRefreshCoordinator(
             store: RecordingTokenStore(holding: .fixture(), clock: clock),
             handler: handler,
+            policy: policy,
             clock: clock
         )
         handler.engine.withLock { $0 = engine }

@@ -5,8 +5,10 @@ import Foundation
 import TokenRefresh
 
 /// A store that no other process shares, over one that could be.
-struct OwnTokenStore: TokenStore {
+final class OwnTokenStore: TokenStore {
     let base: any TokenStore
+
+    init(base: any TokenStore) { self.base = base }
 
     func load() async throws -> TokenBundle? { try await base.load() }
     func save(_ bundle: TokenBundle) async throws { try await base.save(bundle) }

@@ -15,13 +15,15 @@ import Testing
         let revocation = RecordingRevocation()
         let store: FaultyTokenStore<RecordingTokenStore>
         private let engine: Locked<TokenRefreshCoordinator?>
+        private let kept: any TokenStore
 
         init(_ kind: Bench.StoreKind) {
             let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture(), clock: clock))
             self.store = store
+            kept = kind == .shared ? store : OwnTokenStore(base: store)
             engine = Locked(
                 TokenRefreshCoordinator(
-                    store: kind == .shared ? store : OwnTokenStore(base: store),
+                    store: kept,
                     handler: handler,
                     revocation: revocation,
                     clock: clock
@@ -33,6 +35,11 @@ import Testing
             guard let engine = engine.withLock({ $0 }) else { throw CancellationError() }
             return try await body(engine)
         }
+
+        var place: StorePlace { StorePlace(of: kept) ?? .object(ObjectIdentifier(self)) }
+
+        /// Releases the engine.
+        func forget() { engine.withLock { $0 = nil } }
 
         /// Releases the engine and waits until it is deallocated.
         func letGo(while action: () -> Void = {}) async throws {
@@ -73,25 +80,60 @@ import Testing
         await gate.arrivals(atLeast: 1)
         request.cancel()
         #expect(await request.outcome() == "cancelled")
-        try await loose.letGo()
         #expect(loose.store.base.bundle?.generation == 0)
-        gate.open()
-        try await until { loose.store.base.bundle?.generation == 1 }
+        try await loose.letGo { gate.open() }
+        #expect(loose.store.base.bundle?.generation == 1)
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
     func `An idle engine is deallocated when it is released`(kind: Bench.StoreKind) async throws {
         let loose = Loose(kind)
-        let states = try await loose.with { engine in
-            let states = engine.states
+        try await loose.with { engine in
             let requests = try await Self.useUp(engine, loose)
             for request in requests { _ = await request.outcome() }
-            return states
         }
         try await loose.letGo()
-        var last: SessionState?
-        for await state in states { last = state }
-        #expect(last == .signedOut(.byUser), "and its streams have ended")
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `A stream of states keeps its engine, and lets it go when its reader ends`(kind: Bench.StoreKind) async throws
+    {
+        let loose = Loose(kind)
+        let reader = try await loose.with { engine in
+            let states = engine.states
+            try await engine.restore()
+            return Task { for await _ in states {} }
+        }
+        weak let engine = try await loose.with { $0 }
+        loose.forget()
+        await settle()
+        #expect(engine != nil)
+        reader.cancel()
+        try await until { engine == nil }
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `Nothing that the shell holds grows`(kind: Bench.StoreKind) async throws {
+        let loose = Loose(kind)
+        try await loose.with { engine in
+            for round in 0..<300 {
+                try await engine.signIn(.fixture("user\(round)", expiresIn: .seconds(900)))
+                loose.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
+                _ = try? await engine.refresh()
+                loose.clock.advance(by: .seconds(60))
+                for await _ in engine.states { break }
+                if round.isMultiple(of: 3) { try await engine.signOut() }
+                #expect(await engine.settle())
+            }
+            try await until {
+                engine.core.withLock { core in
+                    core.waiters.isEmpty && core.calls.isEmpty && core.leases.isEmpty && core.revocations.isEmpty
+                        && core.subscribers.isEmpty && core.timers.count < 4
+                }
+            }
+        }
+        try await loose.letGo()
+        #expect(EnginesAtWork.count(at: loose.place) == 0)
     }
 
     /// Runs everything that starts a task: failures, pauses, retries, timers, revocations.

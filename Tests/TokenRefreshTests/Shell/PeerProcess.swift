@@ -13,7 +13,7 @@ final class PeerHost: Sendable {
     /// Responses wait here after the server has rotated.
     let wayBack = Gate(isOpen: true)
     private let temporary: TemporaryFolder
-    private let folder: URL
+    let folder: URL
 
     init(isOpen: Bool = true, hasGraceWindow: Bool = false) async throws {
         server = RotatingTokenServer(tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)

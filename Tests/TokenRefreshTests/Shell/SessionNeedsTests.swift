@@ -49,6 +49,68 @@ import Testing
         }
     }
 
+    @Test func `G20: a task that a handler has started may ask for a token once the handler has returned`() async throws
+    {
+        let (engine, gate) = (Locked<TokenRefreshCoordinator?>(nil), Gate())
+        let tasks = Locked<(inside: Task<String?, Never>, after: Task<String?, Never>)?>(nil)
+        let handler = StartingHandler {
+            tasks.withLock { tasks in
+                guard tasks == nil else { return nil }
+                let inside = Task { await code { try await engine.withLock { $0 }?.refresh() } }
+                let after = Task {
+                    await gate.pass()
+                    return await code { try await engine.withLock { $0 }?.refresh() }
+                }
+                tasks = (inside, after)
+                return inside
+            }
+        }
+        let coordinator = TokenRefreshCoordinator(
+            store: RecordingTokenStore(holding: .fixture()), handler: handler, clock: ManualTimeSource())
+        engine.withLock { $0 = coordinator }
+        try await coordinator.refresh()
+        gate.open()
+        let (inside, after) = try #require(tasks.withLock { $0 })
+        #expect(await inside.value == "insideRefresh", "it may be what the handler waits for")
+        #expect(await after.value == nil)
+        engine.withLock { $0 = nil }
+    }
+
+    /// A handler that starts tasks, and waits for one of them.
+    private struct StartingHandler: TokenRefreshHandler {
+        let start: @Sendable () -> Task<String?, Never>?
+
+        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+            _ = await start()?.value
+            return .fixture(ordinal: 1)
+        }
+    }
+
+    @Test func `G20: a revocation handler that waits for its own end, or signs out, is not waited for`() async throws {
+        let (engine, results) = (Locked<TokenRefreshCoordinator?>(nil), Locked<[Bool]>([]))
+        let coordinator = TokenRefreshCoordinator(
+            store: RecordingTokenStore(holding: .fixture()), handler: ScriptedRefreshHandler(),
+            revocation: SettlingRevocation(engine: engine, results: results), clock: ManualTimeSource())
+        engine.withLock { $0 = coordinator }
+        _ = try await coordinator.token()
+        try await coordinator.signOut()
+        #expect(results.withLock { $0 } == [false])
+        #expect(await coordinator.settle())
+        engine.withLock { $0 = nil }
+    }
+
+    private struct SettlingRevocation: TokenRevocationHandler {
+        let engine: Locked<TokenRefreshCoordinator?>
+        let results: Locked<[Bool]>
+        var affectsRevokedSessionOnly: Bool { true }
+
+        func revoke(_ tokens: TokenBundle) async throws {
+            let isSettled = await engine.withLock { $0 }?.settle() ?? true
+            try await engine.withLock { $0 }?.signOut()
+            results.withLock { $0.append(isSettled) }
+        }
+    }
+
     @Test func `a refresh inherits neither the priority nor the task-locals of the request that started it`()
         async throws
     {

@@ -49,6 +49,7 @@ import Testing
         let registry = stores.registry(limit: 100)
         for account in 0..<1_000 { #expect(try await registry[account].token().name == "user\(account) g0") }
         #expect(registry.count <= 125)
+        #expect(registry.knownCount <= 400, "what has ended is forgotten")
         let made = stores.made.withLock { $0 }
         #expect(try await registry[999].token().name == "user999 g0")
         #expect(stores.made.withLock { $0 } == made, "a recent one is there")
@@ -94,6 +95,100 @@ import Testing
         _ = registry[1]
         #expect(try await registry[0].token().name == "user0 g1")
         #expect(handler.calls.count == 1)
-        #expect(registry.count <= 4)
+        #expect(registry.count <= 3)
+    }
+
+    /// The accounts' stores, of which one fails.
+    private static func registry(
+        _ store: FaultyTokenStore<RecordingTokenStore>, _ clock: ManualTimeSource, _ handler: ScriptedRefreshHandler
+    ) -> SessionRegistry<Int> {
+        let others = Stores()
+        return SessionRegistry<Int>(limit: 1) { account in
+            let own: any TokenStore = account == 0 ? OwnTokenStore(base: store) : others.store(of: account)
+            return TokenRefreshCoordinator(store: own, handler: handler, clock: clock)
+        }
+    }
+
+    @Test func `An evicted engine that a caller held stays the account's while its tokens are not stored`()
+        async throws
+    {
+        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture("user0")))
+        let (clock, handler) = (ManualTimeSource(), ScriptedRefreshHandler())
+        let registry = Self.registry(store, clock, handler)
+        do {
+            let held = registry[0]
+            _ = try await held.token()
+            for account in 1...50 { _ = try await registry[account].token() }
+            store.fail(.save)
+            try await held.refresh()
+        }
+        #expect(await !registry.settle(within: .zero))
+        #expect(store.base.bundle?.generation == 0)
+        for account in 1...50 { _ = try await registry[account].token() }
+        let settled = Task { await registry.settle(within: .seconds(600)) }
+        #expect(try await registry[0].token().name == "user0 g1")
+        #expect(handler.calls.count == 1 && handler.server.reuses == 0)
+        store.recover(.save)
+        clock.advance(by: .seconds(60))
+        #expect(await settled.value)
+        #expect(store.base.bundle?.generation == 1)
+    }
+
+    @Test func `A later engine for a store waits until an earlier one has stored its tokens`() async throws {
+        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+        let own = OwnTokenStore(base: store)
+        let (clock, handler) = (ManualTimeSource(), ScriptedRefreshHandler())
+        let later = TokenRefreshCoordinator(store: own, handler: handler, clock: clock)
+        store.fail(.save)
+        do {
+            let earlier = TokenRefreshCoordinator(store: own, handler: handler, clock: clock)
+            try await earlier.refresh()
+        }
+        let loads = store.calls(.load)
+        let failing = Task { await code { _ = try await later.token() } }
+        // The save that is tried again, the wait for it, and the deadline of the read.
+        await clock.sleepers(atLeast: 3)
+        clock.advance(by: .seconds(9))
+        #expect(await failing.value == "storeUnavailable")
+        #expect(store.calls(.load) == loads && later.status.storeFailure?.code == .busy)
+
+        store.recover(.save)
+        let waiting = Task { try await later.token() }
+        try await until {
+            clock.advance(by: .seconds(1))
+            return store.base.bundle?.generation == 1
+        }
+        #expect(try await waiting.value.name == "ada1 g1")
+        #expect(handler.calls.count == 1 && handler.server.reuses == 0)
+    }
+
+    /// A server that asks for a long pause.
+    private struct OverloadedHandler: TokenRefreshHandler {
+        let calls = Locked(0)
+
+        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+            calls.withLock { $0 += 1 }
+            throw TokenRefreshError(.unavailable, retryAfter: .seconds(300), status: 503)
+        }
+    }
+
+    @Test func `G6: an evicted engine's pause holds for the account, and not longer`() async throws {
+        let (clock, handler) = (ManualTimeSource(), OverloadedHandler())
+        let registry = SessionRegistry<Int>(limit: 10) { account in
+            TokenRefreshCoordinator(
+                store: OwnTokenStore(base: RecordingTokenStore(holding: .fixture("user\(account)"))),
+                handler: handler, clock: clock)
+        }
+        for _ in 1...5 {
+            for account in 0..<60 {
+                #expect(await code { try await registry[account].refresh() } == "refreshUnavailable")
+            }
+        }
+        #expect(handler.calls.withLock { $0 } == 60)
+        #expect(registry.count == 60)
+        clock.advance(by: .seconds(301))
+        try await until { registry.count <= 12 }
+        #expect(await code { try await registry[0].refresh() } == "refreshUnavailable")
+        #expect(handler.calls.withLock { $0 } == 61)
     }
 }

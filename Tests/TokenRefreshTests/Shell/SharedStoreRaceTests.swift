@@ -34,11 +34,15 @@ import Testing
                 }
             }
             let handler = handler
+            // A store waits for its lease on the system's clock.
+            var policy = TokenRefreshPolicy()
+            policy.deadline = .seconds(86_400)
             let logs = (0..<count).map { _ in EventLog() }
             engines = logs.map { log in
                 // Its clock stands still, so that a slow machine reaches no deadline.
                 TokenRefreshCoordinator(
-                    store: open(), handler: handler, clock: ManualTimeSource(), observer: { log.append($0) })
+                    store: open(), handler: handler, policy: policy, clock: ManualTimeSource(),
+                    observer: { log.append($0) })
             }
             self.logs = logs
             store = open()
@@ -159,7 +163,9 @@ import Testing
     @Test func `G13: engines that refresh in any order spend no refresh token twice and sign no user out`() async throws
     {
         let policy = {
-            var policy = TokenRefreshPolicy(); policy.freshness = .zero; return policy
+            var policy = TokenRefreshPolicy()
+            (policy.freshness, policy.deadline) = (.zero, .seconds(86_400))
+            return policy
         }()
         let (store, handler, log) = (MemoryTokenStore(holding: .fixture()), ScriptedRefreshHandler(), EventLog())
         let engines = (0..<4).map { _ in

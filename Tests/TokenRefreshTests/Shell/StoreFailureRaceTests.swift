@@ -162,6 +162,14 @@ import Testing
         #expect(store.bundle == nil)
     }
 
+    @Test func `G9: a sign-out that was not read empties a store of one process, and says what it held`() async {
+        let base = RecordingTokenStore(holding: .stored("ada", 3))
+        let store = OwnTokenStore(base: base)
+        let outcome = await StoreAccess(store: store).write(.tombstone(.byUser, at: Date(), of: .unread))
+        #expect(outcome == .written(replaced: .stored("ada", 3)))
+        #expect(base.bundle == nil)
+    }
+
     @Test func `G9: the end of a session that leaves another user's tokens is done`() async {
         let store = RecordingTokenStore(holding: .stored("bob", 0))
         let outcome = await StoreAccess(store: store).write(endOfAda)

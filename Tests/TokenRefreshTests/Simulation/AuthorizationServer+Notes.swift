@@ -50,7 +50,7 @@ extension AuthorizationServer {
     }
 
     mutating func noteReceipt(_ grant: Int, isDated: Bool, at now: Int) {
-        if grants[grant].receipt == nil { grants[grant].receipt = now }
+        grants[grant].receipt = min(grants[grant].receipt ?? now, now)
         if !isDated { grants[grant].isDated = false }
     }
 

@@ -41,7 +41,7 @@ struct AuthorizationServer {
         var isKilled = false
         /// A bundle made of it has been in the store.
         var wasStored = false
-        /// When the first process received it.
+        /// The instant before which no process that has received it takes it for issued.
         var receipt: Int?
         /// The idempotency key with which its refresh token was replaced.
         var key: String?

@@ -17,6 +17,7 @@ final class DeviceProcess {
     var isAlive = true
     /// The system has suspended the process: no event reaches it, and its calls continue at the server.
     var isSuspended = false
+    var suspendedAt = 0
     /// The system has announced a suspension.
     var isSuspending = false
     var requests: [Request] = []
@@ -170,7 +171,7 @@ struct ProcessNotes {
     /// The last token that a refresh of this process has brought into use, and when.
     var refreshed: (mark: Mark, at: Int)?
     /// The last bundle this process has received from the server itself.
-    var received: (mark: Mark, grant: Int, at: Int, lifetime: Int?)?
+    var received: Receipt?
     /// A refresh has failed, and none has succeeded since.
     var isFailing = false
     /// The newest token that a resource server has refused, or for which a caller has requested a refresh.
@@ -183,6 +184,8 @@ struct ProcessNotes {
     var excused: Mark?
     /// The last session that ended here, and the number of sign-ins when its sign-out was completed.
     var ended: (session: SessionID?, logins: Int)?
+    /// How many sign-ins there had been when the user signed out before the store was read; `nil`: that is fulfilled.
+    var wish: Int?
     /// The last session that started here with a sign-in, and the number of sign-ins when that was completed.
     var begun: (session: SessionID?, logins: Int)?
     /// The server's clock is known to the machine.
@@ -193,6 +196,16 @@ struct ProcessNotes {
     var intentAt = 0
     /// The last write of the end of a session whose refresh token was rejected.
     var rejectedEnd: (version: Int, session: SessionID)?
+}
+
+/// Tokens that the server itself has given to a process.
+struct Receipt {
+    let mark: Mark
+    let grant: Int
+    let at: Int
+    /// The first call with the key that brought them, before which they cannot have been issued.
+    let since: Int
+    let lifetime: Int?
 }
 
 /// A refresh on its way to the server and back.
@@ -227,6 +240,9 @@ struct Call {
     var isOrphan = false
     /// The process that made it has released, or lost, the lease.
     var isUnguarded = false
+    /// How often its process slept for longer than a slice of the grace, and the end of the last sleep.
+    var wakes = 0
+    var wokeAt = 0
 }
 
 extension TokenBundle {

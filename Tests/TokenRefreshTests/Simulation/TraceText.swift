@@ -75,7 +75,7 @@ extension RefreshEvent {
         case .suspensionNear: "a suspension is near"
         case .read(let purpose, let result, let mayCall):
             "read for \(purpose): \(result.traceText)\(mayCall ? ", whose owner may be calling" : "")"
-        case .leased(let id): "leased for \(id.number)"
+        case .leased(let id, _): "leased for \(id.number)"
         case .leaseFailed(let id, let error): "no lease for \(id.number): \(error.code)"
         case .leaseLost(let id): "the lease of \(id.number) is lost"
         case .responded(let id, let base, .success(let tokens)):

@@ -44,6 +44,13 @@ extension World {
         }
     }
 
+    /// G8. A process that slept reads what has arrived before it cancels a call, or abandons it. After many sleeps it
+    /// need not.
+    mutating func checkWake(_ call: Call) {
+        guard plan.policy.wakeGrace > .zero, (1..<15).contains(call.wakes), now < call.wokeAt + 400 else { return }
+        fail(.wake, "p\(call.process + 1) ends its call \(now - call.wokeAt) ms after it continues")
+    }
+
     /// Rule 4. Whether the owner of another process's call may have abandoned it, and it is tolerated or over its
     /// limit.
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
@@ -80,7 +87,7 @@ extension World {
         if let complained = notes.complained, complained == base.mark { return }
         if !base.accessToken.fitsHeaderField { return }
         if let received = notes.received, received.grant == base.grant {
-            let isDue = received.lifetime.map { now >= received.at + $0 - window(of: $0) } ?? false
+            let isDue = received.lifetime.map { now >= received.since + $0 - window(of: $0) } ?? false
             if !isDue { fail(.clock, "p\(process + 1) calls for \(base.traceText) without a reason") }
         } else {
             // A stored expiry is an instant of the server's clock, where both sides knew that clock.
@@ -174,6 +181,8 @@ extension World {
             !server.families[family].isDamaged,
             let ended = processes[process].notes.ended
         else { return }
+        // A sign-out before the first read ends what it finds, unless that shows when its session began.
+        if ended.session == nil, old.generation > 0 || saidLifetime == nil || plan.rates.clockJumps > 0 { return }
         let text = "p\(process + 1) deletes \(old.traceText)"
         if family >= ended.logins {
             fail(.otherSignIn, text, "which came after the sign-out")

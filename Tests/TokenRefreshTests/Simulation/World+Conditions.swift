@@ -111,6 +111,7 @@ extension World {
         }
         processes[process].isSuspending = false
         processes[process].isSuspended = true
+        processes[process].suspendedAt = now
         if store.lease?.owner == processes[process].owner, plan.lease.claimTime != nil, store.lease?.silentSince == nil
         {
             store.lease?.silentSince = now
@@ -119,6 +120,9 @@ extension World {
         return true
     }
 
+    /// A sleep that no slice of a limit can hide, in milliseconds.
+    private static let noticedSleep = 2_100
+
     mutating func resume(_ process: Int) -> Bool {
         guard processes[process].isSuspended else { return false }
         processes[process].isSuspended = false
@@ -126,6 +130,12 @@ extension World {
         for index in 0..<processes[process].requests.count {
             processes[process].requests[index].since = now
             processes[process].requests[index].wasSuspended = true
+        }
+        if now - processes[process].suspendedAt > Self.noticedSleep {
+            for index in 0..<calls.count where calls[index].process == process && !calls[index].isOrphan {
+                calls[index].wakes += 1
+                calls[index].wokeAt = now
+            }
         }
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
         if isTraced { note("p\(process + 1) goes on") }

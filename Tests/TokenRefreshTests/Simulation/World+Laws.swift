@@ -98,7 +98,7 @@ extension World {
             for index in 0..<calls.count where calls[index].process == process { calls[index].isOverdue = true }
             processes[process].notes.pause = nil
             processes[process].notes.isAttempting = true
-        case .callAbandoned(let session, _): abandon(process, session)
+        case .callAbandoned(let session, _): abandon(process, session, by: before.event)
         case .refusedAfterRefresh(_, _, let pause):
             guard let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
             else { break }
@@ -125,9 +125,10 @@ extension World {
     }
 
     /// G8. A call that did not end when it was cancelled counts as a lost response.
-    private mutating func abandon(_ process: Int, _ session: SessionID) {
+    private mutating func abandon(_ process: Int, _ session: SessionID, by event: RefreshEvent) {
         for index in 0..<calls.count
         where calls[index].process == process && calls[index].isCancelled && calls[index].base.session == session {
+            if case .timerFired = event { checkWake(calls[index]) }
             calls[index].isAbandoned = true
             server.noteFate(.lost, of: calls[index])
         }
@@ -162,13 +163,24 @@ extension World {
     // MARK: Endings
 
     mutating func published(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
+        let wish = processes[process].notes.wish
+        processes[process].notes.wish = nil
+        if let wish, case .signedIn(let session) = state, Int(named: session.rawValue) < wish,
+            !server.families[Int(named: session.rawValue)].isDamaged
+        {
+            fail(.wish, "p\(process + 1) is signed in to \(session.rawValue)")
+        }
         guard case .signedOut(let reason) = state else { return }
         if case .signOut = before.event {
         } else if let session = before.session {
             processes[process].notes.ended = (session, server.families.count)
         }
         guard let session = before.session else {
-            guard case .read(.load, .failure, _) = before.event else { return }
+            // The session that the read has shown ends at once.
+            if wish != nil, let found = before.shown?.bundle?.session {
+                server.noteLoggedOut(family: Int(named: found.rawValue))
+            }
+            guard wish == nil, case .read(.load, .failure, _) = before.event else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
         }
         if !processes[process].notes.endings.insert(session).inserted,

@@ -59,9 +59,21 @@ extension World {
         {
             fail(.expiredToken, "p\(process + 1): \(token.traceText)")
         }
+        checkLife(process, token)
         if !server.grants[Int(named: token.value)].wasStored, !isExcused(process, token) {
             fail(.persistence, "p\(process + 1): \(token.traceText) is nowhere but in memory")
         }
+    }
+
+    /// G19. A response may be late, slept through or a repetition: its token is as old as the server knows it to be.
+    private mutating func checkLife(_ process: Int, _ token: SessionToken) {
+        let grant = Int(named: token.value)
+        guard let received = processes[process].notes.received, received.grant == grant, received.since >= 0,
+            let lifetime = received.lifetime, processes[process].current?.bundle.refreshToken?.isEmpty == false,
+            !server.families[server.grants[grant].family].isDamaged
+        else { return }
+        let end = server.grants[grant].issuedAt + lifetime
+        if now > end { fail(.life, "p\(process + 1): \(token.traceText) \(now - end) ms after its end") }
     }
 
     func isExcused(_ process: Int, _ token: SessionToken) -> Bool {

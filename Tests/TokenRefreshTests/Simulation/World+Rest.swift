@@ -82,6 +82,7 @@ extension World {
             for request in processes[process].requests where request.isWaiting {
                 fail(.responses, "p\(process + 1) #\(request.waiter) is left waiting")
             }
+            if processes[process].notes.wish != nil { fail(.wish, "p\(process + 1) has not ended a session") }
             checkRest(process)
         }
     }

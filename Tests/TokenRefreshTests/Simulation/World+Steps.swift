@@ -159,9 +159,12 @@ extension World {
         let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signIn, since: now, order: events)
         processes[process].requests.append(request)
-        processes[process].notes.received = (.init(session: session, generation: 0), grant, now, saidLifetime)
-        noteReceipt(process, grant)
+        let mark = Mark(session: session, generation: 0)
+        processes[process].notes.received = Receipt(
+            mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
+        noteReceipt(process, grant, since: now)
         processes[process].notes.excused = nil
+        processes[process].notes.wish = nil
         // A caller that waits for the state gets it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
@@ -177,8 +180,9 @@ extension World {
         processes[process].notes.ended = (session, .max)
         if let session {
             server.noteLoggedOut(family: Int(named: session.rawValue))
-        } else if processes[process].published == .unknown, let stored = store.content.bundle?.session {
-            server.noteLoggedOut(family: Int(named: stored.rawValue))
+        } else if processes[process].published == .unknown {
+            processes[process].notes.wish = processes[process].notes.wish ?? server.families.count
+            if let stored = store.content.bundle?.session { server.noteLoggedOut(family: Int(named: stored.rawValue)) }
         }
         let reason = draws.chance(70) ? SignOutReason.byUser : .application("account disabled")
         send(process, .signOut(reason, WaiterID(number: request.waiter)))

@@ -96,7 +96,7 @@ extension World {
         let call = calls[index]
         let isUnusable = !isDraining && draws.chance(plan.server.unusableTokens)
         if !call.isOrphan {
-            noteReceipt(call.process, grant, isUsable: !isUnusable)
+            noteReceipt(call.process, grant, since: earliestIssue(of: call), isUsable: !isUnusable)
             if !call.isAbandoned { server.noteFate(.received, of: call) }
             keys[call.base.grant] = nil
         }
@@ -107,9 +107,17 @@ extension World {
 
     /// A process receives tokens, perhaps with the time on the server's clock. It need not read the time from a
     /// response that it cannot use.
-    mutating func noteReceipt(_ process: Int, _ grant: Int, isUsable: Bool = true) {
+    mutating func noteReceipt(_ process: Int, _ grant: Int, since: Int, isUsable: Bool = true) {
         if plan.server.saysDate, isUsable { processes[process].notes.knowsServerDate = true }
-        server.noteReceipt(grant, isDated: isUsable && processes[process].notes.knowsServerDate, at: now)
+        server.noteReceipt(grant, isDated: isUsable && processes[process].notes.knowsServerDate, at: since)
+    }
+
+    /// The instant before which no process may take the tokens of a call for issued. Another process knows it by a clock
+    /// that may have been set.
+    private func earliestIssue(of call: Call) -> Int {
+        guard let first = firstCalls[call.key] else { return call.since }
+        let isForeign = first.owner != processes[call.process].owner
+        return isForeign && plan.rates.clockJumps > 0 ? .min / 4 : min(first.at, call.since)
     }
 
     /// A call ends.
@@ -125,7 +133,10 @@ extension World {
             let isNew = processes[process].notes.received?.grant != Int(named: tokens.accessToken)
             if isCurrent, isNew, current?.generation == call.base.generation {
                 let mark = Mark(session: session, generation: call.base.generation + 1)
-                processes[process].notes.received = (mark, Int(named: tokens.accessToken), now, saidLifetime)
+                processes[process].notes.received = Receipt(
+                    mark: mark, grant: Int(named: tokens.accessToken), at: now, since: earliestIssue(of: call),
+                    lifetime: saidLifetime
+                )
             }
         case .failure(let error): noteFailure(error, on: call, isCurrent: isCurrent)
         }

@@ -23,6 +23,8 @@ struct World {
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
     var keys: [Int: String] = [:]
+    /// The first intent or call with a key, and its process.
+    var firstCalls: [String: (at: Int, owner: ProcessIdentity)] = [:]
     /// Whether the resource server refuses every request.
     var refusesEverything = false
     /// What the authorization server does to every call.
@@ -147,6 +149,7 @@ struct World {
             if let intent = content.bundle?.refreshIntent {
                 let age = Int((instant.date.timeIntervalSince(intent.date) * 1_000).rounded())
                 processes[process].notes.intentAt = now - max(0, age)
+                noteCall(process, intent.idempotencyKey, since: now - max(0, age))
             }
             if case .tombstone(_, _, .rejected(let bundle, _)) = content {
                 processes[process].notes.rejectedEnd = (version, bundle.session)
@@ -156,6 +159,7 @@ struct World {
         case .cancelCall(let id):
             for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
                 if !calls[index].isOrphan { calls[index].isCancelled = true }
+                if case .timerFired = before.event { checkWake(calls[index]) }
             }
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process, before)
         case .startTimer(let timer, let deadline):
@@ -197,7 +201,13 @@ struct World {
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
         checkCall(call)
         keys[base.grant] = call.key
+        noteCall(process, call.key, since: call.since)
         calls.append(call)
+    }
+
+    private mutating func noteCall(_ process: Int, _ key: String, since: Int) {
+        if let first = firstCalls[key], first.at <= since { return }
+        firstCalls[key] = (since, firstCalls[key]?.owner ?? processes[process].owner)
     }
 
     private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int, _ before: MachineSnapshot)

@@ -120,6 +120,7 @@ struct WorldPlan: Sendable {
         if draws.chance(30) { policy.callLimit = draws.of([.seconds(1), .seconds(40)]) }
         if draws.chance(30) { policy.failureSharing = draws.of([.zero, .seconds(20)]) }
         if draws.chance(40) { policy.ambiguity = draws.of([.never, .always]) }
+        if draws.chance(40) { policy.wakeGrace = .zero }
         if draws.chance(20) { policy.storeDeadline = .seconds(2) }
         if draws.chance(20) { policy.freshness = draws.of([.zero, .seconds(60)]) }
         return policy

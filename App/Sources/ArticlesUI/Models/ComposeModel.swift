@@ -11,9 +11,12 @@ package final class ComposeModel {
 
     package private(set) var phase = LoadPhase.idle
 
-    /// The last attempt. The same draft is sent again with the same key, so that a lost response makes no second
-    /// article.
-    private var attempt: (draft: ArticleDraft, key: String)?
+    /// Identifies the form in which the draft is written. After the draft is published, the next one has another form.
+    package private(set) var form = UUID().uuidString
+
+    /// The last attempts, the newest first. The same draft of the same form is sent again with the same key, so that
+    /// neither a lost response nor a form that is sent twice makes a second article.
+    private var attempts: [Attempt] = []
     @ObservationIgnored private let call = ModelCall()
     private let articles: any ArticleWriting
     private let sessionMayHaveEnded: () -> Void
@@ -40,22 +43,23 @@ package final class ComposeModel {
     }
 
     /// Publishes the draft.
-    package func submit() async {
+    ///
+    /// - Parameter form: The form in which the user has written it; `nil` is the current one.
+    package func submit(from form: String? = nil) async {
         guard isComplete else {
             // A screen cannot always disable its button.
             if phase != .loading { phase = .failed(ScreenError("incompleteDraft")) }
             return
         }
         await call.join { [self] ticket in
-            let draft = draft
-            let key = attempt?.draft == draft ? attempt?.key ?? "" : UUID().uuidString
-            attempt = (draft, key)
+            let attempt = attempt(from: form ?? self.form)
+            let draft = attempt.draft
             phase = .loading
             do {
-                let article = try await articles.create(draft, key: key)
+                let article = try await articles.create(draft, key: attempt.key)
                 guard ticket.isCurrent else { return }
                 phase = .idle
-                attempt = nil
+                self.form = UUID().uuidString
                 // What was written meanwhile is another draft.
                 if self.draft == draft { self.draft = ArticleDraft(title: "", content: "") }
                 finish(article)
@@ -66,6 +70,14 @@ package final class ComposeModel {
         }
     }
 
+    /// The attempt to publish the draft: an earlier one of the same form, or a new one.
+    private func attempt(from form: String) -> Attempt {
+        if let known = attempts.first(where: { $0.form == form && $0.draft == draft }) { return known }
+        let new = Attempt(form: form, draft: draft, key: UUID().uuidString)
+        attempts = [new] + attempts.prefix(Self.attemptLimit - 1)
+        return new
+    }
+
     /// Stops publishing. The draft stays. The article may have been created.
     package func cancel() {
         call.cancel()
@@ -73,23 +85,32 @@ package final class ComposeModel {
     }
 
     /// What a later session of the same user takes over.
-    var place: Place { Place(draft: draft, attempt: attempt) }
+    var place: Place { Place(draft: draft, form: form, attempts: attempts) }
 
-    /// A draft and its last attempt.
+    /// A draft, its form and the last attempts.
     struct Place {
         fileprivate let draft: ArticleDraft
-        fileprivate let attempt: (draft: ArticleDraft, key: String)?
+        fileprivate let form: String
+        fileprivate let attempts: [Attempt]
     }
 
+    fileprivate struct Attempt {
+        let form: String
+        let draft: ArticleDraft
+        let key: String
+    }
+
+    /// How many attempts are remembered. A browser sends a form twice within seconds.
+    private static let attemptLimit = 8
+
     func restore(_ place: Place) {
-        draft = place.draft
-        attempt = place.attempt
+        (draft, form, attempts) = (place.draft, place.form, place.attempts)
     }
 
     func close() {
         cancel()
         draft = ArticleDraft(title: "", content: "")
-        attempt = nil
+        (form, attempts) = (UUID().uuidString, [])
     }
 
     private func fail(_ error: any Error, _ ticket: ModelCall.Ticket) {

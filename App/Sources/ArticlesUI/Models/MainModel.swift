@@ -1,5 +1,6 @@
 package import AuthInterface
 package import DataAPI
+package import Foundation
 import Observation
 
 /// The screens of one session. Another session has another model, so no screen of one user shows data of another.
@@ -18,6 +19,9 @@ package final class MainModel {
 
     /// The user; `nil` while it is not known.
     package private(set) var user: User?
+
+    /// The photo of the user, once the screen of the account was loaded; `nil` without one.
+    package private(set) var photo: Data?
 
     /// The screens above the list, the top one last.
     package var path: [Route] = []
@@ -74,6 +78,19 @@ package final class MainModel {
     package func load() async {
         await list.load()
         guard !isClosed, user == nil, list.phase == .loaded else { return }
+        await loadUser()
+    }
+
+    /// Loads what the screen of the account shows and is not known: the user, and the photo. Without them the screen has
+    /// less to show, and no error.
+    package func loadAccount() async {
+        if user == nil { await loadUser() }
+        guard !isClosed, photo == nil, let user else { return }
+        let photo = try? await services.account.photo(of: user)
+        if !isClosed { self.photo = photo }
+    }
+
+    private func loadUser() async {
         let user = try? await services.account.me()
         if !isClosed, self.user == nil { self.user = user }
     }
@@ -100,6 +117,7 @@ package final class MainModel {
         isClosed = true
         path = []
         user = nil
+        photo = nil
         list.close()
         compose.close()
         upgrade.close()

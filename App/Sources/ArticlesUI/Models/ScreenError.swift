@@ -35,6 +35,9 @@ package struct ScreenError: LocalizedError, Sendable, Hashable {
     /// The text in the user's language.
     package var errorDescription: String? { Strings.current.message(for: self) }
 
+    /// Whether what was asked for does not exist.
+    package var isMissing: Bool { Phrase(errorCode: code, status: status) == .errorNotFound }
+
     /// Whether the session may have ended. The state of the session decides.
     var mayEndSession: Bool { ["sessionEnded", "notSignedIn", "noRefreshToken"].contains(code) }
 }

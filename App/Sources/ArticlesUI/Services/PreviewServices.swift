@@ -48,6 +48,7 @@ extension PreviewServices: SessionControl, AccountReading {
     }
 
     func me() async throws -> User { Self.user }
+    func photo(of user: User) async throws -> Data? { nil }
 }
 
 extension PreviewServices: GuestRegistration, SocialLogin, GuestUpgrade, IdentityTokenSource, PhotoPreparing {

@@ -1,5 +1,6 @@
 package import AuthInterface
 package import DataAPI
+package import Foundation
 
 /// What the screens need from the application. Each member is a protocol, so that tests and previews use doubles.
 package struct ScreenServices: Sendable {
@@ -57,12 +58,15 @@ package protocol AccountReading: Sendable {
 
     /// Fetches the user of the session.
     func me() async throws -> User
+
+    /// Fetches the photo of the user; `nil` for one without a photo.
+    func photo(of user: User) async throws -> Data?
 }
 
 /// The result of ``AccountReading/launch()``.
 package enum LaunchOutcome: Sendable {
-    /// The server accepted the session.
-    case signedIn(User)
+    /// The server accepted the session. The user, if the server has said it.
+    case signedIn(User?)
 
     /// There is a session, and the server could not be asked. The user, if it is known.
     case unverified(User?, ScreenError)

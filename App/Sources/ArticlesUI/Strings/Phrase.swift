@@ -1,3 +1,5 @@
+package import AuthInterface
+
 /// The texts of the screens. `{name}` in a text is replaced by an argument of that name.
 package enum Phrase: String, CaseIterable, Sendable {
     case appName, retry, cancel, dismiss, load
@@ -5,11 +7,12 @@ package enum Phrase: String, CaseIterable, Sendable {
     case signIn, signInAsGuest, signInWithApple, signInWithKakao, signInWith, signingIn
     case name, photo, pickPhoto, preparingPhoto, photoReady, uploading, register
     case endedByServer, endedByApplication, endDetails, sessionEnded, signInAgain, signedOutByUser
+    case endedReused, endedUnused, endedRevoked
     case signOut, signOutIncomplete
     case articles, noArticles, loading, loadingMore, endOfList, showsStored, newArticle, byAuthor
     case title, text, publish, publishing, publishFailed, draftKept
     case account, accountHint, accountKept
-    case signInWithAccount, photoHint, refresh, loadMore
+    case signInWithAccount, photoHint, refresh, loadMore, articleMissing
     case skipToContent, serverLost, accessRefused, accessHint, pageMissing
 
     case errorUnknown, errorDetails
@@ -62,6 +65,16 @@ package enum Phrase: String, CaseIterable, Sendable {
         case "imageEncodingFailed", "invalidPolicy": self = .errorImageProcessing
         default: return nil
         }
+    }
+}
+
+extension Phrase {
+    /// Why a server has ended a session, as far as its code says so. The codes of servers differ, and their words do not.
+    package init?(ending: SessionEnding) {
+        let code = ending.code?.uppercased() ?? ""
+        let words = [("REUSE", Phrase.endedReused), ("EXPIRED", .endedUnused), ("REVOKED", .endedRevoked)]
+        guard let phrase = words.first(where: { code.contains($0.0) })?.1 else { return nil }
+        self = phrase
     }
 }
 

@@ -63,7 +63,8 @@ package struct Strings: Sendable {
         case .byUser: self(.signedOutByUser)
         case .application(let text): self(.endedByApplication, ["reason": text])
         case .moved: self(.sessionEnded)
-        case .expired: self(.endedByServer)
+        case .expired(let ending):
+            [.endedByServer, Phrase(ending: ending)].compactMap(\.self).map { self($0) }.joined(separator: " ")
         }
     }
 

@@ -4,11 +4,14 @@ import SwiftUI
 
 /// The account of the user: a guest can keep it with an identity provider.
 struct AccountView: View {
-    let upgrade: UpgradeModel
+    let main: MainModel
     @Environment(\.strings) private var strings
+
+    private var upgrade: UpgradeModel { main.upgrade }
 
     var body: some View {
         Form {
+            if let user = main.user { Section(strings(.name)) { Text(user.name) } }
             Section {
                 Text(strings(.accountHint))
                 if upgrade.phase == .loaded {

@@ -17,7 +17,7 @@ struct MainView: View {
                     switch route {
                     case .article(let id): ArticleView(model: main.article(id))
                     case .compose: ComposeView(compose: main.compose)
-                    case .account: AccountView(upgrade: main.upgrade)
+                    case .account: AccountView(main: main)
                     }
                 }
                 .toolbar {

@@ -5,8 +5,10 @@ import NIOConcurrencyHelpers
 /// Lets the requests of one browser pass, and refuses all others with 403.
 ///
 /// - The token of the first URL is exchanged once for a cookie. Other users of the computer know neither.
-/// - The host must be the loopback address or `localhost`, with the port: a page of another site whose name was made
-///   to resolve to this computer has another host.
+/// - The host must be the random name of this server, `articles-….localhost`, with the port. Browsers resolve the names
+///   under `localhost` to this computer (RFC 6761 §6.3). Cookies know no ports: a cookie of `127.0.0.1` is sent to every
+///   other server on it, and one of a name that no other page knows is not. A page of another site whose name was made
+///   to resolve to this computer has another host too.
 /// - A page of another origin may not cause a request at all: browsers say where a request comes from. A form needs the
 ///   form token too.
 final class AccessGuard: Sendable {
@@ -24,15 +26,17 @@ final class AccessGuard: Sendable {
     /// The token of the forms.
     let formToken = Secret()
 
+    private let name = "articles-\(Secret().text.prefix(32)).localhost"
     private let cookie = Secret()
     private let isTokenUsed = NIOLockedValueBox(false)
 
-    /// The cookie's field. Cookies are not separated by port, so the name has it.
-    func cookieField(port: Int) -> String {
-        "\(Self.cookieName(port))=\(cookie.text); Path=/; HttpOnly; SameSite=Strict"
-    }
+    /// The host and the port of the pages. Browsers leave the port of the scheme out (RFC 9110 §4.2.3).
+    func authority(port: Int) -> String { port == 80 ? name : "\(name):\(port)" }
 
-    private static func cookieName(_ port: Int) -> String { "articles-\(port)" }
+    /// The cookie's field, for the name of this server only: it has no `Domain`.
+    func cookieField() -> String { "\(Self.cookieName)=\(cookie.text); Path=/; HttpOnly; SameSite=Strict" }
+
+    private static let cookieName = "articles"
 
     /// Decides on a request.
     ///
@@ -42,11 +46,9 @@ final class AccessGuard: Sendable {
     ///   - port: The port of this server.
     /// - Returns: The decision. A token that was accepted is not accepted again.
     func decision(on request: HTTPRequest, token offered: (some StringProtocol)?, port: Int) -> Decision {
-        guard let host = request.authority, hosts(port).contains(host), !request.headerFields.contains(.hostField)
-        else {
-            return .refuse
-        }
-        let isAllowed = hasCookie(request.headerFields, port)
+        let host = authority(port: port)
+        guard request.authority == host, !request.headerFields.contains(.hostField) else { return .refuse }
+        let isAllowed = hasCookie(request.headerFields)
         if request.method == .get, let offered {
             // A link from a terminal or a message may be of another site: the token shows that the user has it.
             if isAllowed, isFromHere(request) { return .pass }
@@ -56,14 +58,11 @@ final class AccessGuard: Sendable {
         return request.method == .get || isFromOwnPage(request, host) ? .pass : .refuse
     }
 
-    private func hosts(_ port: Int) -> [String] { ["127.0.0.1:\(port)", "localhost:\(port)"] }
-
-    private func hasCookie(_ fields: HTTPFields, _ port: Int) -> Bool {
-        let name = Self.cookieName(port)
+    private func hasCookie(_ fields: HTTPFields) -> Bool {
         var isFound = false
         for pair in fields[values: .cookie].joined(separator: ";").split(separator: ";") {
             let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingWhitespace }
-            if parts.count == 2, parts[0] == name, cookie.matches(parts[1]) { isFound = true }
+            if parts.count == 2, parts[0] == Self.cookieName, cookie.matches(parts[1]) { isFound = true }
         }
         return isFound
     }

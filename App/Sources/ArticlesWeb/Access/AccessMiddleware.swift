@@ -23,7 +23,7 @@ struct AccessMiddleware: RouterMiddleware {
         let offered = request.uri.queryParameters["token"]
         switch access.decision(on: request.head, token: offered, port: context.port) {
         case .welcome:
-            let fields: HTTPFields = [.location: "/", .setCookie: access.cookieField(port: context.port)]
+            let fields: HTTPFields = [.location: "/", .setCookie: access.cookieField()]
             return Response(status: .seeOther, headers: fields)
         case .refuse: return refusal(.forbidden, request)
         case .pass where offered != nil: return Response(status: .seeOther, headers: [.location: "/"])

@@ -26,6 +26,8 @@ extension Assets {
           region.replaceChildren(next.content);
           const first = region.querySelector("[autofocus]");
           if (first) first.focus();
+          const news = region.querySelector("[role=alert]");
+          if (news) news.scrollIntoView({ block: "nearest" });
           if (focused === null) return;
           const same = focused && document.getElementById(focused);
           const target = same || region.querySelector("button, a, input") || document.getElementById("content");

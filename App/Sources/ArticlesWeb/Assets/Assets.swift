@@ -24,11 +24,12 @@ enum Assets {
           }
         }
         * { box-sizing: border-box; }
-        html { -webkit-text-size-adjust: 100%; }
-        body { margin: 0; background: var(--paper); color: var(--ink); font: 1.0625rem/1.6 var(--sans); }
+        html { -webkit-text-size-adjust: 100%; scrollbar-gutter: stable; }
+        body { margin: 0; background: var(--paper); color: var(--ink); font: 1.0625rem/1.6 var(--sans);
+          word-break: keep-all; overflow-wrap: anywhere; }
         h1, h2, p, ol { margin: 0; padding: 0; }
         h1 { font: 600 clamp(1.75rem, 1.3rem + 2vw, 2.4rem)/1.2 var(--serif); letter-spacing: -0.01em;
-          overflow-wrap: anywhere; text-wrap: balance; }
+          text-wrap: balance; }
         h2 { font: 600 1.1875rem/1.35 var(--serif); }
         a { color: var(--accent); text-underline-offset: 0.2em; }
         :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; border-radius: 6px; }
@@ -40,7 +41,7 @@ enum Assets {
         header { border-bottom: 1px solid var(--line); }
         .bar, main, .lost:not(:empty) { max-width: 44rem; margin: 0 auto; padding: 0 1.25rem; }
         .bar { display: flex; align-items: center; justify-content: space-between; gap: 1rem; min-height: 4rem; }
-        .brand { font: 600 1.1875rem/1.4 var(--serif); color: var(--ink); text-decoration: none;
+        .brand { flex: none; white-space: nowrap; font: 600 1.1875rem/1.4 var(--serif); color: var(--ink); text-decoration: none;
           padding: 0.4rem 0 0.4rem 2.25rem; background: url("/icon.svg") left center / 1.5rem no-repeat; }
         .user { display: flex; align-items: center; gap: 0.9rem; min-width: 0; }
         .name { color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -61,7 +62,9 @@ enum Assets {
         .user .quiet { margin-right: -0.8rem; }
         article .quiet { margin-left: -0.8rem; }
         [aria-disabled="true"] { color: var(--soft); cursor: default; }
-        .buttons { display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: center; }
+        .providers { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13rem), 1fr)); }
+        .buttons:not(.providers) { display: flex; flex-wrap: wrap; align-items: center; }
+        .buttons { gap: 0.6rem; }
 
         .title { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between;
           gap: 0.75rem 1.5rem; margin-bottom: 1.25rem; }
@@ -69,9 +72,8 @@ enum Assets {
         .rows li { border-bottom: 1px solid var(--line); }
         .rows a { display: block; padding: 1.1rem 0; color: inherit; text-decoration: none; }
         .rows a:hover .row-title { color: var(--accent); text-decoration: underline; }
-        .row-title { display: block; font: 600 1.1875rem/1.4 var(--serif); overflow-wrap: anywhere; }
+        .row-title { display: block; font: 600 1.1875rem/1.4 var(--serif); }
         .row-facts, .facts { display: flex; flex-wrap: wrap; color: var(--soft); font-size: 0.9375rem; }
-        .row-facts span { overflow-wrap: anywhere; }
         .row-facts > :not(:first-child)::before, .facts > :not(:first-child)::before { content: "·"; margin: 0 0.45rem; }
         .more { display: flex; justify-content: center; margin-top: 1.75rem; }
         .end, .empty-text { margin-top: 1.75rem; text-align: center; color: var(--soft); font-size: 0.9375rem; }
@@ -81,7 +83,7 @@ enum Assets {
         .back a::before { content: "← "; }
         .back a:hover { text-decoration: underline; }
         .facts { margin-top: 0.75rem; }
-        .text { margin: 2rem 0; font: 1.1875rem/1.7 var(--serif); overflow-wrap: anywhere; }
+        .text { margin: 2rem 0; font: 1.1875rem/1.7 var(--serif); }
         .text p { white-space: pre-line; }
         .text p + p { margin-top: 1.1em; }
 
@@ -100,15 +102,17 @@ enum Assets {
         ::file-selector-button { min-height: 2.5rem; margin-right: 0.75rem; padding: 0.4rem 0.9rem; color: var(--accent);
           font: 500 0.9375rem/1.3 var(--sans); background: transparent; border: 1px solid var(--field-line);
           border-radius: 8px; cursor: pointer; }
-        .photo { display: flex; gap: 1.1rem; align-items: flex-start; }
+        .photo, .person { display: flex; gap: 1.1rem; align-items: flex-start; }
+        .person { align-items: center; margin-top: 1.5rem; }
+        .person p { min-width: 0; }
         .photo > :last-child { min-width: 0; flex: 1; }
-        .photo img, .photo .empty { display: block; width: 4.5rem; height: 4.5rem; border-radius: 50%;
+        .photo img, .photo .empty, .person img, .person .empty { flex: none; display: block; width: 4.5rem; height: 4.5rem; border-radius: 50%;
           object-fit: cover; background: var(--tint); }
         .hint { margin-top: 0.35rem; color: var(--soft); font-size: 0.9375rem; }
 
         .alert { margin-bottom: 2.25rem; padding: 1.5rem; background: var(--card); border: 1px solid var(--accent);
           border-top-width: 5px; border-radius: 14px; }
-        .alert p { margin-top: 0.5rem; overflow-wrap: anywhere; }
+        .alert p { margin-top: 0.5rem; }
         .alert button { margin-top: 1.1rem; }
         .notice { margin: 1.25rem 0; padding: 0.9rem 1.1rem; background: var(--tint); border-radius: 10px; }
         .strong { font-weight: 600; }

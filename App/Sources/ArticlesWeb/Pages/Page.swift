@@ -110,7 +110,7 @@ struct PageRenderer {
             switch main.path.last {
             case .article(let id): .article(main.article(id), strings)
             case .compose: .compose(main.compose, strings)
-            case .account: .account(main.upgrade, strings)
+            case .account: .account(main, strings)
             case nil: .articles(main.list, strings)
             }
         }

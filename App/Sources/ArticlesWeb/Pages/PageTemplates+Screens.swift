@@ -68,7 +68,7 @@ extension PageTemplates {
         """#,
         "social-state": #"""
         {{#socialError}}{{>error}}{{/socialError}}
-        <form method="post" action="/sign-in/social" class="buttons">
+        <form method="post" action="/sign-in/social" class="buttons{{^isSigningIn}} providers{{/isSigningIn}}">
         {{>form-token}}
         {{#isSigningIn}}
         <p class="waiting" role="status">{{t.signingIn}}</p>
@@ -130,10 +130,11 @@ extension PageTemplates {
         <div class="text">{{#paragraphs}}<p>{{.}}</p>{{/paragraphs}}</div>
         {{/article}}
         {{#isLoading}}<p class="waiting" role="status">{{t.loading}}</p>{{/isLoading}}
-        {{#error}}
+        {{#isMissing}}<h1>{{t.articleMissing}}</h1><p class="notice" role="status">{{t.errorNotFound}}</p>{{/isMissing}}
+        {{^isMissing}}{{#error}}
         <div class="failure">{{>error}}
         <form method="post" action="{{refreshPath}}">{{>form-token}}<button id="retry" class="primary">{{t.retry}}</button></form></div>
-        {{/error}}
+        {{/error}}{{/isMissing}}
         {{#isLoaded}}<form method="post" action="{{refreshPath}}">{{>form-token}}<button id="retry" class="quiet">{{t.refresh}}</button></form>{{/isLoaded}}
         """#,
     ]
@@ -142,14 +143,18 @@ extension PageTemplates {
         "account": #"""
         <p class="back"><a id="back" href="/articles">{{t.articles}}</a></p>
         <h1>{{t.account}}</h1>
+        <div id="person" data-live>{{>person}}</div>
         <div id="account-state" data-live>{{>account-state}}</div>
+        """#,
+        "person": #"""
+        {{#person}}<div class="person">{{#photo}}<img src="{{.}}" alt="" width="72" height="72">{{/photo}}{{^photo}}<span class="empty" aria-hidden="true"></span>{{/photo}}<p class="strong">{{name}}</p></div>{{/person}}
         """#,
         "account-state": #"""
         {{#isKept}}<div class="notice"><p class="done" role="status">{{t.accountKept}}</p></div>{{/isKept}}
         {{^isKept}}<div class="card">
         <p class="lead">{{t.accountHint}}</p>
         {{#error}}{{>error}}{{/error}}
-        <form method="post" action="/account/upgrade" class="buttons">
+        <form method="post" action="/account/upgrade" class="buttons{{^isSigningIn}} providers{{/isSigningIn}}">
         {{>form-token}}
         {{#isSigningIn}}
         <p class="waiting" role="status">{{t.signingIn}}</p>
@@ -165,8 +170,10 @@ extension PageTemplates {
         "compose": #"""
         <p class="back"><a id="back" href="/articles">{{t.articles}}</a></p>
         <h1>{{t.newArticle}}</h1>
+        <div id="compose-error" data-live>{{>compose-error}}</div>
         <form id="compose" class="stack" method="post" action="/compose/publish" data-draft="/compose/draft">
         {{>form-token}}
+        <input type="hidden" name="draft" value="{{form}}">
         <div class="field"><label for="title">{{t.title}}</label>
         <input id="title" name="title" value="{{title}}" required pattern=".*\S.*" autocomplete="off"></div>
         <div class="field"><label for="text">{{t.text}}</label>
@@ -175,8 +182,10 @@ extension PageTemplates {
         <div id="compose-state" data-live>{{>compose-state}}</div>
         </form>
         """#,
+        "compose-error": #"""
+        {{#error}}<div class="notice" role="alert"><p class="strong">{{t.publishFailed}} {{t.draftKept}}</p><p class="error">{{.}}</p></div>{{/error}}
+        """#,
         "compose-state": #"""
-        {{#error}}<div class="notice" role="alert"><p class="strong">{{t.publishFailed}} {{t.draftKept}}</p><p>{{.}}</p></div>{{/error}}
         {{#isPublishing}}
         <p class="waiting" role="status">{{t.publishing}}</p>
         <button id="publish" class="quiet" formaction="/compose/cancel" formnovalidate>{{t.cancel}}</button>

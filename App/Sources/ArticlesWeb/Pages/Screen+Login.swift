@@ -81,6 +81,12 @@ extension Screen {
     }
 
     private struct Account {
+        struct Person {
+            let name: String
+            let photo: String?
+        }
+
+        let person: Person?
         let isKept: Bool
         let isSigningIn: Bool
         let error: String?
@@ -89,13 +95,18 @@ extension Screen {
 
     /// The account, which a guest can keep with a provider.
     @MainActor
-    static func account(_ upgrade: UpgradeModel, _ strings: Strings) -> Screen {
+    static func account(_ main: MainModel, _ strings: Strings) -> Screen {
+        let upgrade = main.upgrade
+        // A hash of the content makes the browser load another picture.
+        let photo = main.photo.map { "/account/photo?v=\(UInt(bitPattern: $0.hashValue))" }
         let content = Account(
-            isKept: upgrade.phase == .loaded, isSigningIn: upgrade.provider != nil,
+            person: main.user.map { Account.Person(name: $0.name, photo: photo) }, isKept: upgrade.phase == .loaded,
+            isSigningIn: upgrade.provider != nil,
             error: upgrade.phase.error.map(strings.message),
             providers: upgrade.providers.map { Provider($0, strings) })
         return Screen(
-            template: "account", regions: ["account-state": "account-state"], title: strings(.account),
+            template: "account", regions: ["person": "person", "account-state": "account-state"],
+            title: strings(.account),
             content: content, isBusy: content.isSigningIn)
     }
 }

@@ -72,6 +72,7 @@ extension Screen {
         let article: Content?
         let isLoading: Bool
         let isLoaded: Bool
+        let isMissing: Bool
         let error: String?
         let refreshPath: String
     }
@@ -87,14 +88,16 @@ extension Screen {
         }
         let content = Reading(
             article: article, isLoading: model.phase == .loading, isLoaded: model.phase == .loaded,
-            error: model.phase.error.map(strings.message),
+            isMissing: model.phase.error?.isMissing == true, error: model.phase.error.map(strings.message),
             refreshPath: "\(Location.article(model.id).path)/refresh")
         return Screen(
             template: "article", regions: ["article": "article-state"],
-            title: article?.title ?? strings(.articles), content: content, isBusy: content.isLoading)
+            title: article?.title ?? strings(content.isMissing ? .articleMissing : .articles), content: content,
+            isBusy: content.isLoading)
     }
 
     private struct Composing {
+        let form: String
         let title: String
         let text: String
         let isPublishing: Bool
@@ -105,10 +108,12 @@ extension Screen {
     @MainActor
     static func compose(_ compose: ComposeModel, _ strings: Strings) -> Screen {
         let content = Composing(
-            title: compose.draft.title, text: compose.draft.content, isPublishing: compose.phase == .loading,
+            form: compose.form, title: compose.draft.title, text: compose.draft.content,
+            isPublishing: compose.phase == .loading,
             error: compose.phase.error.map(strings.message))
         return Screen(
-            template: "compose", regions: ["compose-state": "compose-state"], title: strings(.newArticle),
+            template: "compose", regions: ["compose-error": "compose-error", "compose-state": "compose-state"],
+            title: strings(.newArticle),
             content: content, isBusy: content.isPublishing)
     }
 }

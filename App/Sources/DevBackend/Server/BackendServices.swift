@@ -51,6 +51,7 @@ struct BackendServices: Sendable {
                     deviceLifetime: configuration.deviceCodeLifetime, interval: configuration.devicePollInterval,
                     now: configuration.now)
             ).routes
+        routes += ContractRoutes().routes
         if configuration.allowsDevEndpoints {
             routes += DevRoutes(database: database, feed: feed, faults: faults, ledger: ledger, limits: limits).routes
         }

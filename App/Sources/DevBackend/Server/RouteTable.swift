@@ -20,6 +20,9 @@ struct RouteTable: Sendable {
         responder = router.buildResponder()
     }
 
+    /// The routes, in the order in which they are tried.
+    var routes: [Route] { entries.map(\.route) }
+
     /// A path relative to the base path; the whole path when it is elsewhere.
     static func relativePath(_ path: String) -> String {
         guard path.hasPrefix(basePath + "/") else { return path }

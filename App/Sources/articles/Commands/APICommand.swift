@@ -10,13 +10,17 @@ struct APICommand: AsyncParsableCommand {
         discussion: """
             The token is refreshed as for every command, and is sent to the server of --base-url only. The body of an \
             error response is printed too, and the exit status is 1.
-            """
-    )
+            """,
+        examples: [
+            "articles api GET articles?limit=2", "articles api PATCH articles/7 --field title=New",
+            "articles api POST articles --input article.json",
+        ])
 
     /// The most pages that --paginate requests.
     private static let maximumPages = 10_000
 
-    @Argument(help: "The request method, such as GET.")
+    @Argument(
+        help: "The request method, such as GET.", completion: .list(["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"]))
     var method: String
 
     @Argument(help: "The path below the base URL, with a query if needed, or a URL of the same server.")
@@ -32,7 +36,9 @@ struct APICommand: AsyncParsableCommand {
     @Option(help: "A field whose value is text as it is. Repeatable.")
     var rawField: [String] = []
 
-    @Option(help: "The file to send as the body; - is standard input. It is JSON unless --header says otherwise.")
+    @Option(
+        help: "The file to send as the body; - is standard input. It is JSON unless --header says otherwise.",
+        completion: .file())
     var input: String?
 
     @Option(help: "A header field 'Name: value'. Repeatable.")
@@ -44,7 +50,7 @@ struct APICommand: AsyncParsableCommand {
     @Flag(help: "Request all pages of a list: with GET, while the response has a nextCursor. One body on each line.")
     var paginate = false
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
     func validate() throws {
         guard !method.isEmpty, method.utf8.allSatisfy({ (0x41...0x5A).contains($0 & 0xDF) }) else {

@@ -26,7 +26,8 @@ struct ArticlesCommand: AsyncParsableCommand {
             CreateCommand.self, EditCommand.self, DeleteCommand.self, WatchCommand.self, PhotoCommand.self,
             StatusCommand.self, LogoutCommand.self, SessionCommand.self, ProfileCommand.self, APICommand.self,
             WebCommand.self, DoctorCommand.self, ManCommand.self,
-        ]
+        ],
+        groupedSubcommands: [CommandGroup(name: "Help Topics", subcommands: [ConnectionCommand.self])]
     )
 
     /// Parses the arguments and runs their command. A failure is printed as one line on standard error.
@@ -53,7 +54,7 @@ struct ArticlesCommand: AsyncParsableCommand {
             return status
         } catch {
             guard !exitCode(for: error).isSuccess else {
-                console.write(fullMessage(for: error))
+                console.write(ConnectionCommand.folded(fullMessage(for: error)))
                 return .success
             }
             let failure = Failure(error)

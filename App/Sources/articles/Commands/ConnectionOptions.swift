@@ -4,23 +4,30 @@ import Foundation
 
 /// The flags of every command that talks to a server.
 struct ConnectionOptions: ParsableArguments {
+    /// The title of these flags in a help.
+    static let title = "Connection"
+
     @Option(help: "The base URL of the API (default: \(AppConfiguration.defaultBaseURL)).")
     var baseURL: String?
 
-    @Option(help: "Where the session is stored: file or memory (default: file).")
+    @Option(
+        help: "Where the session is stored: file or memory (default: file).", completion: .list(["file", "memory"]))
     var store: String?
 
-    @Option(help: "The folder of the file store (default: $XDG_STATE_HOME/articles/tokens).")
+    @Option(
+        help: "The folder of the file store (default: $XDG_STATE_HOME/articles/tokens).", completion: .directory)
     var storePath: String?
 
-    @Option(help: "How tokens are refreshed: rest or oauth2 (default: rest).")
+    @Option(
+        help: "How tokens are refreshed: rest or oauth2 (default: rest).", completion: .list(["rest", "oauth2"]))
     var refresh: String?
 
     @Option(
         help: """
             Which replays of a refresh the server tolerates after a lost response: none; key, with the same \
             idempotency key; or a number of seconds (default: key).
-            """)
+            """,
+        completion: .list(["none", "key"]))
     var replay: String?
 
     @Option(
@@ -29,7 +36,9 @@ struct ConnectionOptions: ParsableArguments {
     )
     var clientID: String?
 
-    @Option(help: "The status of the response to an expired access token (default: 401).")
+    @Option(
+        help: "The status of the response to an expired access token (default: 401).",
+        completion: .list(["401", "419"]))
     var expiredStatus: String?
 
     @Option(
@@ -39,7 +48,11 @@ struct ConnectionOptions: ParsableArguments {
             """)
     var tokenFields: String?
 
-    @Option(help: "The profile of the configuration file, with a session of its own (default: default).")
+    @Option(
+        help: "The profile of the configuration file, with a session of its own (default: default).",
+        completion: .custom { _, _, _ in
+            [ProfileName.defaultName] + ((try? AppConfiguration.profiles().names.map(\.rawValue)) ?? [])
+        })
     var profile: String?
 
     @OptionGroup(title: "Requests") var traffic: TrafficOptions
@@ -50,16 +63,25 @@ struct ConnectionOptions: ParsableArguments {
     /// - Parameters:
     ///   - handlesSignals: Whether the body ends on SIGINT and SIGTERM. Otherwise they end it and the process, after what
     ///     was recorded is written.
+    ///   - remark: What a user who interrupts the body is told; nil for nothing.
     ///   - body: Does the work of the command.
     /// - Throws: `ConfigurationError`, and what the body throws.
-    func withGraph(handlesSignals: Bool = false, _ body: (AppGraph) async throws -> Void) async throws {
+    func withGraph(
+        handlesSignals: Bool = false, sayingWhenInterrupted remark: (@Sendable () -> String?)? = nil,
+        _ body: (AppGraph) async throws -> Void
+    ) async throws {
         let token = try EnvironmentToken()
         var configuration = try configuration()
         if token != nil { configuration.store = .memory }
         let recording = try traffic.start()
         let transport = PlatformTransport()
-        let interruption = recording.isActive && !handlesSignals ? Interruption.current : nil
-        await interruption?.trap { [url = configuration.baseURL] in try? Self.finish(recording, url) }
+        let isTrapped = (recording.isActive || remark != nil) && !handlesSignals
+        let interruption = isTrapped ? Interruption.current : nil
+        let conclude = { @Sendable [url = configuration.baseURL] in
+            if let remark = remark?() { Console(isJSON: false).note(remark) }
+            try? Self.finish(recording, url)
+        }
+        await interruption?.trap(conclude)
         let graph = AppGraph(
             configuration, transport: recording.transport(transport), observers: recording.observers)
         let outcome: Result<Void, any Error>
@@ -73,7 +95,7 @@ struct ConnectionOptions: ParsableArguments {
         if let interruption, interruption.hasSignal {
             // A refresh that is under way is not waited for: the store has its record.
             await recording.cancelRequests()
-            try? Self.finish(recording, configuration.baseURL)
+            conclude()
             interruption.end()
         }
         // The body's error is the one to report. If tokens could not be deleted, or a record cannot be written, the next

@@ -5,13 +5,19 @@ import Foundation
 import NetworkCore
 
 struct CreateCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "create", abstract: "Create an article.")
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Create an article.",
+        discussion: "Without --body, on a terminal, the text is written in the editor of $VISUAL or $EDITOR.",
+        examples: [
+            "articles create --title Hello --body 'First lines'", "articles create --title Hello --body - <hello.txt",
+            "EDITOR=nano articles create --title Hello",
+        ])
 
     @Option(help: "The title.")
     var title: String
 
-    @Option(help: "The text; - reads it from standard input.")
-    var body: String
+    @Option(help: "The text; - reads it from standard input (default: opens an editor, on a terminal).")
+    var body: String?
 
     @Option(
         help: """
@@ -20,10 +26,13 @@ struct CreateCommand: AsyncParsableCommand {
             """)
     var idempotencyKey: String?
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<ArticleObject>
 
     func validate() throws {
+        guard body != nil || Editor.isUsable else {
+            throw ValidationError("give --body; on a terminal, an editor opens without it")
+        }
         guard let idempotencyKey else { return }
         guard (1...255).contains(idempotencyKey.utf8.count),
             idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -31,7 +40,18 @@ struct CreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let text = body == "-" ? try InputFile("-").text() : body
+        let editor = try body == nil ? Editor() : nil
+        let text = try body.map { try $0 == "-" ? InputFile("-").text() : $0 } ?? editor?.text() ?? ""
+        do {
+            try await publish(text)
+        } catch {
+            if let editor { output.console.note("the text is in \(editor.file)") }
+            throw error
+        }
+        editor?.discard()
+    }
+
+    private func publish(_ text: String) async throws {
         // One key for all attempts of this command.
         let key = idempotencyKey ?? UUID().uuidString
         try await connection.withGraph { graph in

@@ -6,7 +6,11 @@ import NetworkCore
 
 struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "edit", abstract: "Change the title or the text of your article.")
+        commandName: "edit", abstract: "Change the title or the text of your article.",
+        examples: [
+            "articles edit 7 --title 'Names for rain'", "articles edit 7 --body - <rain.txt",
+            "articles edit 7 --title Hi --if-match \"$ETAG\"",
+        ])
 
     @OptionGroup var article: ArticleArgument
 
@@ -17,7 +21,7 @@ struct EditCommand: AsyncParsableCommand {
     var body: String?
 
     @OptionGroup var version: VersionOption
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<ArticleObject>
 
     func validate() throws {
@@ -38,11 +42,13 @@ struct EditCommand: AsyncParsableCommand {
 }
 
 struct DeleteCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "delete", abstract: "Delete your article.")
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Delete your article.",
+        examples: ["articles delete 7", "articles delete 7 --if-match \"$ETAG\""])
 
     @OptionGroup var article: ArticleArgument
     @OptionGroup var version: VersionOption
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func run() async throws {

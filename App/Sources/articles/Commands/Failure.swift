@@ -94,7 +94,9 @@ struct Failure: Error {
                 $0.configuration.commandName == ConnectionOptions.command
             }
             let help = found ?? (known ? "articles \(ConnectionOptions.command) --help" : "articles --help")
-            self.init("\(ArticlesCommand.message(for: error)); see '\(help)'", .usage)
+            let message = ArticlesCommand.message(for: error)
+            // A suggestion, "Did you mean '--all'?", is a sentence of its own.
+            self.init(message.hasSuffix("?") ? "\(message) See '\(help)'" : "\(message); see '\(help)'", .usage)
         default:
             self.init("internal error: \(type(of: error)); please report it", .internalError)
         }

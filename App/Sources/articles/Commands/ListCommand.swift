@@ -4,7 +4,10 @@ import DataAPI
 import Foundation
 
 struct ListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List articles, newest first.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List articles, newest first.",
+        discussion: "On a terminal it is a table, elsewhere lines with tabs.",
+        examples: ["articles list --limit 5", "articles list --all --json id,title", "articles list | cut -f 2"])
 
     @Option(help: "The most articles to list.")
     var limit = 20
@@ -15,7 +18,7 @@ struct ListCommand: AsyncParsableCommand {
     @Option(help: "Start where an earlier list has ended.")
     var cursor: String?
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<ArticleObject>
 
     func validate() throws {
@@ -32,7 +35,7 @@ struct ListCommand: AsyncParsableCommand {
             repeat {
                 // The page size avoids a request for articles beyond the limit.
                 let page = try await graph.articles.page(after: next, limit: min(wanted - articles.count, 50))
-                for article in page.items { Self.print(article, on: console) }
+                Self.print(page.items, on: console, withHeading: articles.isEmpty)
                 articles += page.items
                 guard !Console.outputHasFailed else { break }
                 next = page.nextCursor
@@ -50,13 +53,15 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints the identifier, the title, the author and the date of the article.
-    private static func print(_ article: Article, on console: Console) {
-        let date = article.createdAt?.formatted(.iso8601) ?? ""
-        let row = [article.id.description, article.title, article.author?.name ?? "", date]
-        console.printRow(row) { cells in
-            "\(cells[0].leftPadded(to: 6))  \(cells[1])\(cells[2].isEmpty ? "" : "  (\(cells[2]))")"
+    /// Prints the identifier, the title, the author and the date of each article.
+    private static func print(_ articles: [Article], on console: Console, withHeading: Bool) {
+        let rows = articles.map { article in
+            let date = article.createdAt?.formatted(.iso8601) ?? ""
+            return [article.id.description, article.title, article.author?.name ?? "", date].map(\.onOneLine)
         }
+        let table = ArticleTable(rows, terminal: console.terminal)
+        if withHeading, !rows.isEmpty, console.terminal.isTerminal { console.print(table.heading) }
+        for row in rows { console.printRow(row, aligned: table.line) }
     }
 
     /// A list as `--json` prints one. Without a cursor it is complete.

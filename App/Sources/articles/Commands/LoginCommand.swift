@@ -5,6 +5,7 @@ import DataAPI
 import DevBackend
 import Foundation
 import Imaging
+import NIOConcurrencyHelpers
 
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -95,8 +96,8 @@ extension LoginCommand.Flow {
 struct LoginGuestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "guest",
-        abstract: "Register as a guest, with a name and a photo (JPEG or PNG)."
-    )
+        abstract: "Register as a guest, with a name and a photo (JPEG or PNG).",
+        examples: ["articles login guest --name Ada --photo ada.jpg"])
 
     /// The most characters of a name that the articles API accepts.
     private static let maximumNameLength = 50
@@ -104,11 +105,13 @@ struct LoginGuestCommand: AsyncParsableCommand {
     @Option(help: "The display name, of 1 to \(maximumNameLength) characters.")
     var name: String
 
-    @Option(help: "The photo. It is fitted to 1024×1024 pixels and 5 MB, and its metadata is removed.")
+    @Option(
+        help: "The photo. It is fitted to 1024×1024 pixels and 5 MB, and its metadata is removed.",
+        completion: .file(extensions: ["jpg", "jpeg", "png"]))
     var photo: String
 
     @OptionGroup var session: LoginCommand.SessionOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {
@@ -122,7 +125,8 @@ struct LoginGuestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await connection.withGraph { graph in
+        let registration = Registration(name)
+        try await connection.withGraph(sayingWhenInterrupted: { registration.remark }) { graph in
             let console = output.console
             let login = LoginCommand.Flow(graph: graph, console: console, options: session)
             try await login.checkStore()
@@ -130,8 +134,38 @@ struct LoginGuestCommand: AsyncParsableCommand {
             console.note("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
             let bar = ProgressBar("upload", on: console)
             try await login.perform {
-                try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
+                // Progress is reported after the first bytes: they may be at the server before.
+                registration.note(.sent)
+                let user = try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
+                bar.finish()
+                registration.note(.done)
+                return user
             }
+        }
+    }
+}
+
+/// How far a guest's registration has come, for the user who interrupts it.
+private final class Registration: Sendable {
+    enum Step: Int { case unsent, sent, done }
+
+    private let name: String
+    private let step = NIOLockedValueBox(Step.unsent)
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    /// Notes a step. One that is reported late changes nothing.
+    func note(_ step: Step) { self.step.withLockedValue { if step.rawValue > $0.rawValue { $0 = step } } }
+
+    var remark: String {
+        switch step.withLockedValue(\.self) {
+        case .unsent: "interrupted before anything was sent: no guest was registered"
+        case .sent:
+            "interrupted: the server may have registered \(name.onOneLine), whose tokens are not here; the next login "
+                + "registers another guest"
+        case .done: "interrupted after \(name.onOneLine) was registered; see 'articles status'"
         }
     }
 }
@@ -140,20 +174,23 @@ struct LoginSocialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "social",
         abstract: "Sign in with the token of an identity provider.",
-        discussion: "The token is read from a file, because other users of the machine can read a process's arguments."
-    )
+        discussion: "The token is read from a file, because other users of the machine can read a process's arguments.",
+        examples: [
+            "articles login social --provider kakao --token-file token",
+            "articles login social --provider apple --development-name Grace",
+        ])
 
-    @Option(help: "The identity provider: apple or kakao.")
+    @Option(help: "The identity provider: apple or kakao.", completion: .list(["apple", "kakao"]))
     var provider: String
 
-    @Option(help: "The file with the provider's token; - is standard input.")
+    @Option(help: "The file with the provider's token; - is standard input.", completion: .file())
     var tokenFile: String?
 
     @Option(help: "Sign in as this user of the development provider, which only 'articles serve' accepts.")
     var developmentName: String?
 
     @OptionGroup var session: LoginCommand.SessionOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {

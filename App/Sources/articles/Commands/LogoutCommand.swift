@@ -10,10 +10,10 @@ struct LogoutCommand: AsyncParsableCommand {
         discussion: """
             It also works while the server cannot be reached, and removes a stored session that cannot be read. It is \
             no error when no user is signed in.
-            """
-    )
+            """,
+        examples: ["articles logout", "articles logout --profile staging"])
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func run() async throws {

@@ -14,7 +14,7 @@ enum WholeObject: PrintedObject {
 
 /// The flag of every command that prints something.
 struct OutputOptions<Object: PrintedObject>: ParsableArguments {
-    @Option(defaultAsFlag: JSONFields.all, parsing: .next, help: Self.help)
+    @Option(defaultAsFlag: JSONFields.all, parsing: .next, help: Self.help, completion: .list(Object.fields))
     var json: JSONFields? = nil
 
     var console: Console { Console(isJSON: json != nil, fields: json?.names) }

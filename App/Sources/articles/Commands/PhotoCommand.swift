@@ -11,16 +11,16 @@ struct PhotoCommand: AsyncParsableCommand {
         discussion: """
             A download that was interrupted goes on where it has ended, if the photo is still the same. The file is \
             replaced at once, when it is whole.
-            """
-    )
+            """,
+        examples: ["articles photo me.jpg"])
 
-    @Argument(help: "The file to write.")
+    @Argument(help: "The file to write.", completion: .file())
     var file: String
 
     @Flag(help: "Replace a file that exists.")
     var force = false
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {
@@ -43,6 +43,7 @@ struct PhotoCommand: AsyncParsableCommand {
                 Endpoint<HTTPResponse>.request(.get, .url(url)), to: target,
                 options: DownloadOptions(resumption: .acrossCalls)
             ) { bar.show($0) }
+            bar.finish()
             console.print("\(file): \(photo.size.inKilobytes)")
             try console.printObject(Photo(file: file, bytes: photo.size))
         }

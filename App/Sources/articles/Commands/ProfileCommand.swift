@@ -18,7 +18,8 @@ struct ProfileCommand: AsyncParsableCommand {
 
 struct ProfileListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the profiles, their servers, and whether a user is signed in.")
+        commandName: "list", abstract: "List the profiles, their servers, and whether a user is signed in.",
+        examples: ["articles profile list", "articles profile list --json name,state"])
 
     @OptionGroup var output: OutputOptions<ProfileObject>
 

@@ -5,22 +5,26 @@ import Foundation
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Run the development server until SIGINT or SIGTERM."
-    )
+        abstract: "Run the development server until SIGINT or SIGTERM.",
+        discussion: "Its contract is at /api/v1/openapi.json, in OpenAPI 3.1.",
+        examples: [
+            "articles serve", "articles serve --token-lifetime 60 --dev", "articles serve --database articles.sqlite",
+        ])
 
     @Option(help: "The loopback port to listen on; 0 is any free port.")
     var port = 8080
 
-    @Option(help: "The database file (default: in memory).")
+    @Option(help: "The database file (default: in memory).", completion: .file())
     var database: String?
 
     @Option(help: "The lifetime of an access token, in seconds.")
     var tokenLifetime = 900
 
-    @Option(help: "The status of the response to an expired access token: 401 or 419.")
+    @Option(
+        help: "The status of the response to an expired access token: 401 or 419.", completion: .list(["401", "419"]))
     var expiredStatus = 401
 
-    @Flag(help: "Serve /dev/faults, /dev/expire and /dev/stats.")
+    @Flag(help: "Serve /api/v1/dev/faults, /api/v1/dev/expire and /api/v1/dev/stats.")
     var dev = false
 
     @OptionGroup var output: OutputOptions<WholeObject>

@@ -4,10 +4,12 @@ import DataAPI
 import NetworkCore
 
 struct ShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one article.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one article.",
+        examples: ["articles show 7", "articles show 7 --json title,etag"])
 
     @OptionGroup var article: ArticleArgument
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<ArticleObject>
 
     func run() async throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ArticlesUI
 import AuthInterface
 import Composition
 import ConcurrencyPrimitives
@@ -12,10 +13,10 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: """
             Exit status: 0 signed in, or the session could not be verified; 74 the token store cannot be read; 77 not \
             signed in.
-            """
-    )
+            """,
+        examples: ["articles status", "articles status --json state,lastEnding"])
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<StatusObject>
 
     func run() async throws {
@@ -102,15 +103,16 @@ struct StatusObject: Encodable, PrintedObject {
         switch outcome {
         case .signedIn(let user):
             state = "signedIn"
+            guard let user else { return "signed in" }
             self.user = UserObject(user)
             return "signed in as \(user.name) (user \(user.id))"
         case .undetermined(let error):
             state = "unverified"
             problem = Failure(error).message
             return "not verified: \(Failure(error).message)"
-        case .signedOut(.expired):
+        case .signedOut(.expired(let ending)):
             state = "expired"
-            return "the session has ended; sign in again with 'articles login guest'"
+            return "the session has ended\(ending.cause); sign in again with 'articles login guest'"
         case .signedOut:
             state = "signedOut"
             return "not signed in; sign in with 'articles login guest'"
@@ -133,6 +135,15 @@ struct StatusObject: Encodable, PrintedObject {
         if let refreshFailure { rows.append(["refresh", refreshFailure.text]) }
         if let storeFailure { rows.append(["problem", storeFailure.reason]) }
         return rows
+    }
+}
+
+extension SessionEnding {
+    /// Why, as a part of a sentence; empty when the server's code does not say it.
+    fileprivate var cause: String {
+        guard let phrase = Phrase(ending: self) else { return "" }
+        let sentence = Strings(.english)(phrase)
+        return ": \(sentence.prefix(1).lowercased())\(sentence.dropFirst().trimmingCharacters(in: ["."]))"
     }
 }
 

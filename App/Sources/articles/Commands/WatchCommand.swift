@@ -10,8 +10,8 @@ struct WatchCommand: AsyncParsableCommand {
         discussion: """
             A line has the event, what happened (created, changed, deleted) and the article. A lost connection is \
             opened again, and no change is lost or repeated.
-            """
-    )
+            """,
+        examples: ["articles watch", "articles watch --after 0 --json-lines"])
 
     @Option(help: "Start after this event of an earlier run; 0 is the oldest that the server keeps.")
     var after: String?
@@ -19,7 +19,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object on each line.")
     var jsonLines = false
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
     private struct Change: Codable {
         struct Data: Decodable { let id: ID }

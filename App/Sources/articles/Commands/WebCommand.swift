@@ -12,10 +12,11 @@ struct WebCommand: AsyncParsableCommand {
         commandName: "web",
         abstract: "Show the screens of the application in a browser of this computer, until SIGINT or SIGTERM.",
         discussion: """
-            It listens on 127.0.0.1 only, and prints a URL that one browser can open, once. The session is that of the \
-            other commands.
-            """
-    )
+            It listens on 127.0.0.1 only, and prints a URL that one browser can open, once. Its host is a random name \
+            under 'localhost', which the browser must resolve to this computer: Chromium, Firefox and curl do. The \
+            session is that of the other commands.
+            """,
+        examples: ["articles web", "articles web --development-name Grace"])
 
     @Option(help: "The loopback port to listen on; 0 is any free port.")
     var port = 0
@@ -23,7 +24,7 @@ struct WebCommand: AsyncParsableCommand {
     @Option(help: "Sign in with Apple and Kakao as this user of the development provider ('articles serve').")
     var developmentName: String?
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {

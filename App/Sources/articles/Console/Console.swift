@@ -70,6 +70,9 @@ final class Console: Sendable {
     func ask(_ question: String) -> Bool? {
         guard isatty(STDIN_FILENO) == 1, progressTerminal.isTerminal else { return nil }
         put(question, to: .standardError)
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        // Ctrl-C may cancel the command, which does not end a read.
+        while poll(&input, 1, 100) <= 0 { if Task.isCancelled { return false } }
         return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased())
     }
 

@@ -1,11 +1,19 @@
 import NIOConcurrencyHelpers
 import NetworkCore
 
-/// Shows the progress of an upload: one line that is drawn again on a terminal, a line for each quarter elsewhere.
+/// Shows the progress of a transfer: one line that is drawn again on a terminal, a line for each quarter elsewhere.
+///
+/// Bytes that were sent lie in buffers of the system until the server reads them. So it is 100 % only once the transfer
+/// is known to have succeeded: ``finish()``.
 final class ProgressBar: Sendable {
     private let title: String
     private let console: Console
-    private let shown = NIOLockedValueBox(-1)
+    private let shown = NIOLockedValueBox(Shown())
+
+    private struct Shown {
+        var step = -1
+        var progress: TransferProgress?
+    }
 
     init(_ title: String, on console: Console) {
         self.title = title
@@ -18,27 +26,45 @@ final class ProgressBar: Sendable {
         let steps = console.progressTerminal.isInteractive ? 100 : 4
         let step = Int(fraction * Double(steps))
         let isNew = shown.withLockedValue { shown in
-            defer { shown = max(shown, step) }
-            return step > shown
+            defer { (shown.step, shown.progress) = (max(shown.step, step), progress) }
+            return step > shown.step
         }
-        guard isNew else { return }
-        let line = Self.line(title, progress, width: console.progressTerminal.width)
+        // Elsewhere than on a terminal the last line follows with the success.
+        guard isNew, step < steps || console.progressTerminal.isInteractive else { return }
+        draw(progress, isConfirmed: false)
+    }
+
+    /// Shows that the transfer has succeeded. Nothing is shown of one without progress.
+    func finish() {
+        let last = shown.withLockedValue { shown in
+            // Progress that is reported late is not shown any more.
+            shown.step = .max
+            return shown.progress
+        }
+        guard let total = last?.total else { return }
+        draw(TransferProgress(completed: total, total: total), isConfirmed: true)
+    }
+
+    private func draw(_ progress: TransferProgress, isConfirmed: Bool) {
+        let line = Self.line(title, progress, width: console.progressTerminal.width, isConfirmed: isConfirmed)
         if console.progressTerminal.isInteractive {
-            console.redraw(line, isLast: step == steps)
+            console.redraw(line, isLast: isConfirmed)
         } else {
             console.note(line)
         }
     }
 
     /// The bar as text: `upload  ████████░░░░░░░░   50 %  120 kB of 240 kB`.
-    static func line(_ title: String, _ progress: TransferProgress, width: Int) -> String {
+    /// Unless the transfer is confirmed to have succeeded, it is 99 % at most.
+    static func line(_ title: String, _ progress: TransferProgress, width: Int, isConfirmed: Bool) -> String {
         let fraction = progress.fraction ?? 0
         let cells = min(max(width - 50, 10), 40)
         let full = Int((fraction * Double(cells)).rounded(.down))
         let bar = String(repeating: "█", count: full) + String(repeating: "░", count: cells - full)
-        let percent = String(Int(fraction * 100)).leftPadded(to: 3)
+        let percent = String(isConfirmed ? Int(fraction * 100) : min(99, Int(fraction * 100))).leftPadded(to: 3)
+        let wait = fraction >= 1 && !isConfirmed ? ", waiting" : ""
         let total = progress.total.map { " of \($0.inKilobytes)" } ?? ""
-        return "  \(title)  \(bar)  \(percent) %  \(progress.completed.inKilobytes)\(total)"
+        return "  \(title)  \(bar)  \(percent) %  \(progress.completed.inKilobytes)\(total)\(wait)"
     }
 }
 
@@ -55,11 +81,5 @@ extension String {
     /// The text with leading spaces.
     func leftPadded(to width: Int) -> String {
         String(repeating: " ", count: max(0, width - count)) + self
-    }
-
-    /// The text with trailing spaces, or cut off with an ellipsis.
-    func fitted(to width: Int) -> String {
-        guard count > width else { return self + String(repeating: " ", count: width - count) }
-        return prefix(max(0, width - 1)) + "…"
     }
 }

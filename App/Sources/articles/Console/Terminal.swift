@@ -11,14 +11,18 @@ struct Terminal: Sendable, Hashable {
     /// Whether colors may be used: on a terminal, unless `NO_COLOR` is set.
     var hasColor: Bool
 
-    /// The number of columns, from 60 to 160.
+    /// The number of columns for bars, from 60 to 160.
     var width: Int
+
+    /// The number of columns.
+    var columns: Int
 
     init(isTerminal: Bool? = nil, isInteractive: Bool, hasColor: Bool = false, width: Int = 100) {
         self.isTerminal = isTerminal ?? isInteractive
         self.isInteractive = isInteractive
         self.hasColor = hasColor
         self.width = min(max(width, 60), 160)
+        columns = width
     }
 
     /// The abilities of this process's standard output, or of another descriptor.
@@ -44,12 +48,36 @@ struct Terminal: Sendable, Hashable {
         return Int(size.ws_col)
     }
 
-    /// The text in bold, where colors may be used.
-    func bold(_ text: String) -> String { hasColor ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+    /// The styles of text, by their numbers in ECMA-48 §8.3.117.
+    enum Style: Int {
+        case bold = 1
+        case faint = 2
+        case red = 31
+        case green = 32
+        case yellow = 33
+        case magenta = 35
+    }
 
-    /// The text in yellow, where colors may be used.
-    func highlighted(_ text: String) -> String { hasColor ? "\u{1B}[33m\(text)\u{1B}[0m" : text }
+    /// The text in a style, where colors may be used.
+    func styled(_ text: String, _ style: Style) -> String {
+        hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    }
 
-    /// The text in gray, where colors may be used.
-    func faint(_ text: String) -> String { hasColor ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+    func bold(_ text: String) -> String { styled(text, .bold) }
+
+    func faint(_ text: String) -> String { styled(text, .faint) }
+
+    /// The words of a text in lines of the terminal's width, each after the indentation.
+    func wrapped(_ text: String, indentation: Int) -> [String] {
+        let space = String(repeating: " ", count: indentation)
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(space + word)
+            }
+        }
+        return lines
+    }
 }

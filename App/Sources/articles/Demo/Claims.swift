@@ -9,6 +9,20 @@ struct Claims {
         let observed: String
     }
 
+    /// What a run has shown: a sentence with the numbers, and the claims.
+    struct Verdict: Hashable, Sendable {
+        let summary: String
+        let claims: [Claim]
+
+        var holds: Bool { claims.allSatisfy(\.holds) }
+
+        /// How many claims hold, and the sentence.
+        var text: String {
+            let count = claims.count(where: \.holds)
+            return "\(count) of \(claims.count) claims hold: \(summary)"
+        }
+    }
+
     /// The claims in the order of the demo's steps.
     enum Name: CaseIterable, Hashable {
         case registered, fitted, allSucceed, oneRefresh, autoLogin, tokensRevoked, nothingPrinted

@@ -42,6 +42,10 @@ struct Demo {
         }
         let fitter = try AppGraph.photoFitter()
         console.print(console.terminal.bold("Latchkey: one refresh for all requests, and no accidental sign-out"))
+        let stake =
+            "\(options.requests) requests carry a token that has just expired. The server replaces a refresh token each "
+            + "time it is used, and takes a second use for theft: two refreshes would sign the user out."
+        for line in console.terminal.wrapped(stake, indentation: 0) { console.print(line) }
         console.print()
 
         var report = try await DevBackend.withServer(configuration(folder)) { backend in
@@ -50,7 +54,7 @@ struct Demo {
             return await run.perform(fitter: fitter)
         }
         let holds = try report.print(on: console, recording)
-        try recording.finish(DemoReport.title, baseURL: report.baseURL, claims: report.claims)
+        try recording.finish(DemoReport.title, baseURL: report.baseURL, report.verdict)
         return holds
     }
 

@@ -8,19 +8,21 @@ struct DemoReport: Encodable {
     let requests: Int
     let refreshes: Int
     let failures: Int
+    let signOuts: Int
     let durationMs: Int
 
     /// The title of the demo's page.
     static let title = "One refresh for all requests"
 
     let baseURL: String
+    private let requestsWithOldTokens: Int
     private let secrets: SecretSearch
     private let spans: [CallSpan]
     private let laps: [(name: String, duration: Duration)]
     private let total: Duration
 
     private enum CodingKeys: String, CodingKey {
-        case claims, requests, refreshes, failures, durationMs
+        case claims, requests, refreshes, failures, signOuts, durationMs
     }
 
     init(_ run: DemoRun, missing: String) {
@@ -31,6 +33,8 @@ struct DemoReport: Encodable {
         requests = run.options.requests
         refreshes = run.refreshes
         failures = run.failures
+        signOuts = run.signOuts
+        requestsWithOldTokens = run.requestsWithOldTokens
         total = run.stopwatch.total
         durationMs = Int(total / .milliseconds(1))
         secrets = run.secrets
@@ -39,13 +43,22 @@ struct DemoReport: Encodable {
         spans = CallSpan.spans(of: run.recorder.events, baseURL: baseURL)
     }
 
+    /// The numbers in one sentence, and the claims.
+    var verdict: Claims.Verdict {
+        let summary =
+            "\(requests) requests with an expired token, \(refreshes.counted("refresh", "refreshes")), "
+            + "\(signOuts.counted("sign-out", "sign-outs")), \(failures.counted("failure", "failures")). After the user's "
+            + "own sign-out, \(requestsWithOldTokens.counted("request", "requests")) with the old tokens."
+        return Claims.Verdict(summary: summary, claims: claims)
+    }
+
     /// Searches the output, and the page of the recording, for secrets, and prints the report, the JSON object included.
     ///
     /// - Returns: Whether every claim holds.
     /// - Throws: `EncodingError`.
     mutating func print(on console: Console, _ recording: TrafficRecording) throws -> Bool {
         let terminal = console.terminal
-        let page = recording.writesReport ? recording.page(Self.title, baseURL: baseURL, claims: claims) : ""
+        let page = recording.writesReport ? recording.page(Self.title, baseURL: baseURL, verdict) : ""
         let text = console.transcript + lines(terminal).joined(separator: "\n") + page
         let found = secrets.count(in: text)
         claims[claims.count - 1] = Claims.Claim(
@@ -54,31 +67,22 @@ struct DemoReport: Encodable {
             observed: "\(found) of \(secrets.secrets.count) tokens, parts of tokens and secrets found in the output")
         for line in lines(terminal) { console.print(line) }
         try console.printObject(self)
-        return claims.allSatisfy(\.holds)
+        return verdict.holds
     }
 
     private func lines(_ terminal: Terminal) -> [String] {
-        [""] + section("Calls", terminal) + Waterfall(terminal: terminal).lines(for: spans)
-            + [""] + section("Claims", terminal) + claims.flatMap { lines(of: $0, terminal) }
-            + [""] + section("Totals", terminal) + totals
-            + [""] + section("Durations", terminal) + times
-    }
-
-    private func section(_ title: String, _ terminal: Terminal) -> [String] {
-        [terminal.bold(title)]
+        let style: Terminal.Style = verdict.holds ? .green : .red
+        return [""] + terminal.wrapped(verdict.text, indentation: 0).map { terminal.styled($0, style) }
+            + [""] + Waterfall(terminal: terminal).lines(for: spans)
+            + [""] + [terminal.bold("Claims")] + claims.flatMap { lines(of: $0, terminal) }
+            + [""] + [terminal.bold("Durations")] + times
     }
 
     private func lines(of claim: Claims.Claim, _ terminal: Terminal) -> [String] {
-        let mark = claim.holds ? "holds" : terminal.highlighted("FAILS")
-        return ["  \(mark)  \(claim.name)", terminal.faint("         \(claim.observed)")]
-    }
-
-    private var totals: [String] {
-        let attempts = spans.reduce(0) { $0 + $1.attempts.count }
-        return [
-            "  \(requests) concurrent requests, \(failures) failures, \(refreshes) refresh\(refreshes == 1 ? "" : "es")",
-            "  \(spans.count) calls in total, \(attempts) attempts",
-        ]
+        let mark = claim.holds ? terminal.styled("holds", .green) : terminal.styled("FAILS", .red)
+        let names = terminal.wrapped(claim.name, indentation: 9)
+        return ["  \(mark)  \(names.first?.dropFirst(9) ?? "")"] + names.dropFirst()
+            + terminal.wrapped(claim.observed, indentation: 9).map(terminal.faint)
     }
 
     private var times: [String] {
@@ -86,4 +90,9 @@ struct DemoReport: Encodable {
         let laps = laps.map { "  \($0.name.fitted(to: width))  \($0.duration.inWords.leftPadded(to: 8))" }
         return laps + ["  \("total".fitted(to: width))  \(total.inWords.leftPadded(to: 8))"]
     }
+}
+
+extension Int {
+    /// The number with its noun.
+    fileprivate func counted(_ one: String, _ many: String) -> String { "\(self) \(self == 1 ? one : many)" }
 }

@@ -26,6 +26,7 @@ extension DemoRun {
     mutating func register(_ photo: FittedPhoto, with graph: AppGraph) async throws -> [Article.ID] {
         let bar = ProgressBar("upload", on: console)
         let user = try await graph.auth.registerGuest(name: "Ada", photo: photo.jpeg) { bar.show($0) }
+        bar.finish()
         stopwatch.lap("registering with the photo")
         try await noteTokens(of: graph)
         let registrations = backend.statistics.registrations
@@ -60,6 +61,7 @@ extension DemoRun {
         let after = backend.statistics
         try await noteTokens(of: graph)
 
+        if case .signedIn = graph.session.state {} else { signOuts += 1 }
         failures = results.count { $0 != nil }
         refreshes = after.refreshes.received - before.refreshes.received
         let refused = refusals(after) - refusals(before)
@@ -120,11 +122,12 @@ extension DemoRun {
         stopwatch.lap("restarting from the store")
         try await noteTokens(of: graph)
         let added = backend.statistics.registrations + backend.statistics.socialLogins - logins
-        if case .signedIn(let user) = outcome {
+        if case .signedIn(let user?) = outcome {
             claims.record(
                 .autoLogin, added == 0 && !page.items.isEmpty,
                 "signed in as user \(user.id), \(user.name); \(page.items.count) articles read; \(added) logins")
         } else {
+            signOuts += 1
             claims.record(.autoLogin, false, "not signed in")
         }
     }
@@ -143,6 +146,7 @@ extension DemoRun {
             guard let refreshToken = bundle.refreshToken else { continue }
             refreshes.append(await status { try await graph.unauthenticatedNetwork.send(.refresh(refreshToken)) })
         }
+        requestsWithOldTokens = accesses.count + refreshes.count
         stopwatch.lap("sending the old tokens")
         let refusals: Set<Int?> = [401, 403, options.expiredStatus.rawValue]
         let areRefused = (accesses + refreshes).allSatisfy { refusals.contains($0) }

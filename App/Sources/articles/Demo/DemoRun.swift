@@ -24,6 +24,10 @@ struct DemoRun {
     var bundles: [TokenBundle] = []
     var failures = 0
     var refreshes = 0
+    /// How often the session had ended where it must not.
+    var signOuts = 0
+    /// The requests with old tokens after the sign-out, which the server must refuse.
+    var requestsWithOldTokens = 0
 
     init(
         options: Demo.Options, console: Console, backend: DevBackend, folder: URL, recording: TrafficRecording

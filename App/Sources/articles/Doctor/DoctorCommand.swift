@@ -10,10 +10,10 @@ struct DoctorCommand: AsyncParsableCommand {
             It changes nothing: no token is refreshed, and no session is started or ended.
 
             Exit status: 0 no check failed, there may be warnings; 1 a check failed; 78 the configuration is invalid.
-            """
-    )
+            """,
+        examples: ["articles doctor", "articles doctor --json"])
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func run() async throws {
@@ -66,7 +66,7 @@ extension Console {
         let text = check.advice.map { "\(check.message); \($0)" } ?? check.message
         printRow([check.status.rawValue, check.name, text]) { cells in
             let mark = cells[0].fitted(to: 9)
-            return "\(check.status == .ok ? mark : terminal.highlighted(mark))\(cells[1].fitted(to: 9))\(cells[2])"
+            return "\(check.status == .ok ? mark : terminal.styled(mark, .yellow))\(cells[1].fitted(to: 9))\(cells[2])"
         }
     }
 }

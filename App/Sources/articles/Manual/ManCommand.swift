@@ -6,20 +6,24 @@ struct ManCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "man",
         abstract: "Print the manual page: articles man | man -l -",
-        discussion: "It is made of the help of the commands, so it always belongs to this version."
-    )
+        discussion: "It is made of the help of the commands, so it always belongs to this version.",
+        examples: ["articles man | man -l -"])
 
     func run() throws {
-        let help = try JSONDecoder().decode(CommandHelp.Root.self, from: Data(ArticlesCommand._dumpHelp().utf8))
-        let page = ManualPage(help.command, version: ArticlesCommand.configuration.version)
+        let page = ManualPage(try CommandHelp.program, version: ArticlesCommand.configuration.version)
         Console(isJSON: false).write(Data(page.text.utf8))
     }
 }
 
 /// The help of a command, as ArgumentParser's `--experimental-dump-help` writes it.
 struct CommandHelp: Decodable {
-    struct Root: Decodable {
+    private struct Root: Decodable {
         let command: CommandHelp
+    }
+
+    /// The help of this program.
+    static var program: CommandHelp {
+        get throws { try JSONDecoder().decode(Root.self, from: Data(ArticlesCommand._dumpHelp().utf8)).command }
     }
 
     struct Argument: Decodable, Hashable {

@@ -47,9 +47,18 @@ struct ManualPage {
         let usage = own.map(Self.usage).joined(separator: " ")
         var lines = [".SS \(Self.escaped(command.fullName)) \(usage)", Self.escaped(command.abstract ?? "")]
         for paragraph in (command.discussion ?? "").split(separator: "\n\n") {
-            lines += [".PP", Self.escaped(String(paragraph))]
+            lines += [".PP"] + Self.lines(of: String(paragraph))
         }
         return lines + own.flatMap(entry)
+    }
+
+    /// A paragraph. Examples, whose lines are indented, keep their lines.
+    private static func lines(of paragraph: String) -> [String] {
+        let lines = paragraph.split(separator: "\n").map(String.init)
+        guard lines.count > 1, lines.dropFirst().allSatisfy({ $0.hasPrefix("  ") }) else {
+            return [escaped(paragraph)]
+        }
+        return [escaped(lines[0]), ".nf"] + lines.dropFirst().map(escaped) + [".fi"]
     }
 
     private func entry(_ argument: CommandHelp.Argument) -> [String] {

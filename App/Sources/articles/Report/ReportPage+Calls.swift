@@ -29,9 +29,9 @@ extension ReportPage {
     private var filters: HTML {
         let kinds: [(id: HTML, name: String, count: Int)] = [
             ("all", "all", calls.count),
-            ("refused", "refused", calls.count(where: \.isRefused)),
-            ("refresh", "refreshes", calls.count(where: \.span.isRefresh)),
-            ("retried", "retried", calls.count(where: \.isRetried)),
+            ("refused", "token refused", calls.count(where: \.isRefused)),
+            ("refresh", "refreshes", calls.count(where: \.isRefresh)),
+            ("retried", "retried after a failure", calls.count(where: \.isRetried)),
             ("failed", "failed", calls.count(where: \.isFailed)),
         ]
         let buttons = kinds.map { kind -> HTML in
@@ -49,7 +49,7 @@ extension ReportPage {
         let span = call.span
         var kinds: [HTML] = []
         if call.isRefused { kinds.append(" refused") }
-        if span.isRefresh { kinds.append(" refresh") }
+        if call.isRefresh { kinds.append(" refresh") }
         if call.isRetried { kinds.append(" retried") }
         if call.isFailed { kinds.append(" failed") }
         let outcome = span.outcome.isEmpty ? "no response" : span.outcome

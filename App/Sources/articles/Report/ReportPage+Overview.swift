@@ -9,8 +9,8 @@ extension ReportPage {
         let numbers: [(String, String)] = [
             ("requests", "\(calls.count + omittedCalls)"),
             ("attempts", "\(spans.reduce(0) { $0 + $1.attempts.count })"),
-            ("refused", "\(calls.count { $0.isRefused })"),
-            ("refreshes", "\(spans.count { $0.isRefresh && $0.hasSucceeded })"),
+            ("token refused", "\(calls.count(where: \.isRefused))"),
+            ("refreshes", "\(calls.count(where: \.isRefresh))"),
             ("failed", "\(calls.count(where: \.isFailed))"),
             ("received", bytes.inKilobytes),
             ("in all", scale.length.inWords),
@@ -21,9 +21,16 @@ extension ReportPage {
         return "<dl class=\"figures\">\(items)</dl>"
     }
 
+    /// What the command has shown, before every number.
+    var verdictText: HTML {
+        guard let verdict else { return "" }
+        let kind: HTML = verdict.holds ? "yes" : "no"
+        return "<p class=\"verdict \(kind)\">\(verdict.text)</p>"
+    }
+
     var claimSection: HTML {
-        guard !claims.isEmpty else { return "" }
-        let items = claims.map { claim -> HTML in
+        guard let verdict else { return "" }
+        let items = verdict.claims.map { claim -> HTML in
             let mark: HTML =
                 claim.holds ? "<span class=\"mark yes\">holds</span>" : "<span class=\"mark no\">fails</span>"
             return "<li>\(mark)<div><p>\(claim.name)</p><p class=\"sub\">\(claim.observed)</p></div></li>\n"
@@ -41,17 +48,19 @@ extension ReportPage {
         let height = max(2, min(14, 320 / calls.count))
         // As in the waterfall of the terminal: the calls above a refresh waited for it, those below came after it.
         let ordered = calls.sorted { $0.position < $1.position }
-        let refreshes = ordered.enumerated().filter { $0.element.span.isRefresh && $0.element.span.hasSucceeded }
+        let refreshes = ordered.enumerated().filter { $0.element.isRefresh }
         let rows = ordered.enumerated().map { index, call in
             bars(of: call.span, y: index * height, height: height > 3 ? height - 1 : height)
+        }
+        // The band is behind the bars, which keep the colors of the legend.
+        let bands = refreshes.map { _, call -> HTML in
+            let (x, width) = place(call.span.start, call.span.end)
+            return "<rect class=\"band\" x=\"\(x)\" y=\"0\" width=\"\(width)\" height=\"\(calls.count * height)\"/>"
         }
         let marks = refreshes.map { index, call -> HTML in
             let (x, width) = place(call.span.start, call.span.end)
             let y = max(0, index * height - 3)
-            return """
-                <rect class="band" x="\(x)" y="0" width="\(width)" height="\(calls.count * height)"/>\
-                <rect class="refresh" x="\(x)" y="\(y)" width="\(width)" height="\(max(8, height))"/>
-                """
+            return "<rect class=\"refresh\" x=\"\(x)\" y=\"\(y)\" width=\"\(width)\" height=\"\(max(8, height))\"/>"
         }
         let text =
             "\(calls.count) requests as bars over \(scale.length.inWords), \(refreshes.count) of them refreshes; "
@@ -61,7 +70,7 @@ extension ReportPage {
             <div class="axis" aria-hidden="true">\(axis)</div>
             <svg class="overview" role="img" aria-label="\(text)" viewBox="0 0 1000 \(calls.count * height)" \
             preserveAspectRatio="none" height="\(calls.count * height)">
-            \(rows)\(marks)</svg>
+            \(bands)\(rows)\(marks)</svg>
             \(legend)</section>
             """
     }

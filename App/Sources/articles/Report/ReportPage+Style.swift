@@ -40,6 +40,7 @@ extension ReportPage {
         .claims li { display: flex; gap: 0.9rem; align-items: baseline; padding: 0.55rem 0.9rem; }
         .claims li + li { border-top: 1px solid var(--line); }
         .claims p { margin: 0; }
+        .verdict { font-size: 1.1rem; font-weight: 600; margin: 0.9rem 0 0; }
         .mark { flex: none; width: 3rem; font-size: 0.85rem; font-weight: 700; }
         .yes { color: var(--yes); }
         .no { color: var(--no); }
@@ -48,7 +49,7 @@ extension ReportPage {
         .overview { display: block; width: 100%; background: var(--surface); border: 1px solid var(--line);
           border-radius: 4px; }
         rect.failing { fill: var(--failing); }
-        rect.waiting { fill: var(--waiting); opacity: 0.55; }
+        rect.waiting { fill: var(--waiting); }
         rect.succeeding { fill: var(--succeeding); }
         rect.refresh { fill: var(--refresh); }
         rect.band { fill: var(--band); }

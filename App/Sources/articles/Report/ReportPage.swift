@@ -16,7 +16,7 @@ struct ReportPage {
     let calls: [Call]
     let omittedCalls: Int
     let omittedExchanges: Int
-    let claims: [Claims.Claim]
+    let verdict: Claims.Verdict?
     let scale: TimeScale
 
     /// A call, and what is known about it.
@@ -30,6 +30,7 @@ struct ReportPage {
         /// The numbers of the calls that a refresh served.
         var served: [Int] = []
 
+        var isRefresh: Bool { span.isRefresh && span.hasSucceeded }
         var isRefused: Bool { span.attempts.dropLast().contains { $0.isRefusal } || servedBy != nil }
         var isRetried: Bool { span.attempts.count > 1 && !isRefused }
         var isFailed: Bool { !span.hasSucceeded }
@@ -37,12 +38,12 @@ struct ReportPage {
 
     init(
         title: String, baseURL: String, startedAt: Date, spans: [CallSpan],
-        exchanges: [ExchangeRecorder.Exchange], omitted: Int, claims: [Claims.Claim]
+        exchanges: [ExchangeRecorder.Exchange], omitted: Int, verdict: Claims.Verdict? = nil
     ) {
         self.title = title
         self.baseURL = baseURL
         self.startedAt = startedAt
-        self.claims = claims
+        self.verdict = verdict
         let start = spans.map(\.start).min() ?? .zero
         let end = spans.map { $0.end ?? $0.start }.max() ?? start
         scale = TimeScale(start: start, end: max(end, start + .milliseconds(1)), columns: 1)
@@ -88,6 +89,7 @@ struct ReportPage {
         <header>
         <h1>\(title)</h1>
         <p class="sub">\(baseURL), \(startedAt.formatted(.iso8601))</p>
+        \(verdictText)
         \(figures)
         </header>
         <main>

@@ -15,13 +15,13 @@ struct SessionShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show what is stored of the session, without the tokens.",
-        discussion: "Nothing is sent to the server. Exit status: 77 when no user is signed in."
-    )
+        discussion: "Nothing is sent to the server. Exit status: 77 when no user is signed in.",
+        examples: ["articles session show", "articles session show --json"])
 
     @Flag(help: "Show the tokens too. They are as good as a password.")
     var reveal = false
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<SessionObject>
 
     func run() async throws {

@@ -14,13 +14,17 @@ struct SessionExportCommand: AsyncParsableCommand {
             If the command is killed, run it again with the same file: it continues. That holds for a file to which \
             standard output was redirected too. A pipe cannot be asked whether its reader has kept the session: use a \
             file where it may not.
-            """
-    )
+            """,
+        examples: [
+            "articles session export ada.session", "articles session export - | ssh other articles session import -",
+        ])
 
-    @Argument(help: "The file, which must not exist; - is standard output, which must not be a terminal.")
+    @Argument(
+        help: "The file, which must not exist; - is standard output, which must not be a terminal.", completion: .file()
+    )
     var file: String
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func validate() throws {

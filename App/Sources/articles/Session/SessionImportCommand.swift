@@ -9,10 +9,10 @@ struct SessionImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Take over a session from the file of 'articles session export'.",
-        discussion: "The file is removed once the session is stored, so that it has one holder."
-    )
+        discussion: "The file is removed once the session is stored, so that it has one holder.",
+        examples: ["articles session import ada.session"])
 
-    @Argument(help: "The file; - is standard input.")
+    @Argument(help: "The file; - is standard input.", completion: .file())
     var file: String
 
     @Flag(help: "End the session that is signed in here, and revoke its tokens.")
@@ -25,7 +25,7 @@ struct SessionImportCommand: AsyncParsableCommand {
             """)
     var hasMoved = false
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions<WholeObject>
 
     func run() async throws {

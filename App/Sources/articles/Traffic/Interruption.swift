@@ -56,9 +56,12 @@ final class Interruption: Sendable {
     func end() {
         guard let signal = state.withLockedValue(\.signal) else { return }
         restoreDefaults()
-        kill(getpid(), signal)
-        // It is delivered to another thread.
-        sleep(UInt32(Self.grace.components.seconds))
+        // To this thread, which lets it in: a signal to the process may be read by the source that waits for signals.
+        var own = sigset_t()
+        sigemptyset(&own)
+        sigaddset(&own, signal)
+        pthread_sigmask(SIG_UNBLOCK, &own, nil)
+        raise(signal)
         exit(128 + signal)
     }
 

@@ -11,10 +11,14 @@ struct TrafficOptions: ParsableArguments {
     @Flag(help: "Draw the requests on standard error after the command, as bars over time.")
     var trace = false
 
-    @Option(help: "Record the requests and responses in this file (HAR 1.2), for a browser's developer tools.")
+    @Option(
+        help: "Record the requests and responses in this file (HAR 1.2), for a browser's developer tools.",
+        completion: .file(extensions: ["har"]))
     var har: String?
 
-    @Option(help: "Write a page about the requests to this file (HTML, without a link to anything else).")
+    @Option(
+        help: "Write a page about the requests to this file (HTML, without a link to anything else).",
+        completion: .file(extensions: ["html"]))
     var report: String?
 
     func validate() throws {
@@ -77,17 +81,17 @@ final class TrafficRecording: Sendable {
     /// - Parameters:
     ///   - title: The command, for the page.
     ///   - baseURL: The base URL, which is left out of the names of requests.
-    ///   - claims: The claims of the demo.
+    ///   - verdict: What the demo has shown.
     /// - Throws: ``Failure`` when a file cannot be written.
-    func finish(_ title: String, baseURL: String, claims: [Claims.Claim] = []) throws {
+    func finish(_ title: String, baseURL: String, _ verdict: Claims.Verdict? = nil) throws {
         try isFinished.withLockedValue { isFinished in
             guard !isFinished else { return }
             isFinished = true
-            try write(title, baseURL: baseURL, claims: claims)
+            try write(title, baseURL: baseURL, verdict)
         }
     }
 
-    private func write(_ title: String, baseURL: String, claims: [Claims.Claim]) throws {
+    private func write(_ title: String, baseURL: String, _ verdict: Claims.Verdict?) throws {
         if options.trace {
             let spans = CallSpan.spans(of: events.events, baseURL: baseURL)
             let lines = Waterfall(terminal: console.progressTerminal).lines(for: spans)
@@ -97,16 +101,16 @@ final class TrafficRecording: Sendable {
             try har.write(HTTPArchive(entries: exchanges.exchanges.map(\.entry)).encoded())
         }
         if let report {
-            try report.write(Data(page(title, baseURL: baseURL, claims: claims).utf8))
+            try report.write(Data(page(title, baseURL: baseURL, verdict).utf8))
         }
     }
 
     /// The page about the recorded requests.
-    func page(_ title: String, baseURL: String, claims: [Claims.Claim]) -> String {
+    func page(_ title: String, baseURL: String, _ verdict: Claims.Verdict?) -> String {
         let page = ReportPage(
             title: title, baseURL: baseURL, startedAt: startedAt,
             spans: CallSpan.spans(of: events.events, baseURL: baseURL), exchanges: exchanges.exchanges,
-            omitted: exchanges.omitted, claims: claims)
+            omitted: exchanges.omitted, verdict: verdict)
         return page.html.description
     }
 

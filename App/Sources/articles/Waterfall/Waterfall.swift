@@ -9,11 +9,11 @@ struct Waterfall {
 
     var terminal: Terminal
 
-    /// The picture, line by line; empty without calls.
+    /// The legend and the picture, line by line; empty without calls.
     func lines(for spans: [CallSpan]) -> [String] {
         guard let start = spans.map(\.start).min(), let end = spans.map({ $0.end ?? $0.start }).max() else { return [] }
         let scale = TimeScale(start: start, end: max(end, start + .milliseconds(1)), columns: barWidth)
-        return [axis(scale)] + Self.rows(of: spans).map { draw($0, scale) } + legend
+        return legend + [axis(scale)] + Self.rows(of: spans).map { draw($0, scale) }
     }
 
     /// The calls of a row: one call, or consecutive calls of one kind.
@@ -73,12 +73,23 @@ struct Waterfall {
     }
 
     private func draw(_ row: Row, _ scale: TimeScale) -> String {
-        let bar = String((0..<scale.columns).map { symbol(for: row, during: scale.interval($0)) })
-        let mark = row.isRefresh ? "»" : " "
+        let bar = painted((0..<scale.columns).map { symbol(for: row, during: scale.interval($0)) })
         let time = row.duration.inWords.leftPadded(to: timeWidth)
-        let title = row.title.fitted(to: titleWidth)
-        let line = "\(mark) \(title)  \(bar)  \(row.outcome.fitted(to: outcomeWidth))\(time)"
-        return row.isRefresh ? terminal.highlighted(line) : line
+        let title = "\(row.isRefresh ? "»" : " ") \(row.title.fitted(to: titleWidth))"
+        let name = row.isRefresh ? terminal.styled(title, .magenta) : title
+        return "\(name)  \(bar)  \(row.outcome.fitted(to: outcomeWidth))\(time)"
+    }
+
+    /// Symbols in the colors of their phases.
+    private func painted(_ symbols: [Character]) -> String {
+        var bar = ""
+        var rest = symbols[...]
+        while let first = rest.first {
+            let run = rest.prefix { $0 == first }
+            bar += CallSpan.Phase.style(of: first).map { terminal.styled(String(run), $0) } ?? String(run)
+            rest = rest.dropFirst(run.count)
+        }
+        return bar
     }
 
     /// The symbol of a row in one column: the most common phase of its calls at the middle of the interval. A row of
@@ -100,8 +111,14 @@ struct Waterfall {
     }
 
     private var legend: [String] {
-        let halves = ["░ attempt that fails   · waiting for a token", "█ attempt that succeeds   » ▓ refresh"]
-        return (isNarrow ? halves : [halves.joined(separator: "   ")]).map { terminal.faint("  \($0)") }
+        let kinds: [(Character, String)] = [
+            ("░", "attempt that fails"), ("·", "waiting for a token"), ("█", "attempt that succeeds"), ("▓", "refresh"),
+        ]
+        let entries = kinds.map { symbol, name in
+            painted([symbol]) + " " + terminal.faint(name) + (symbol == "▓" ? terminal.faint(", marked »") : "")
+        }
+        let lines = terminal.width < 100 ? [entries[..<2], entries[2...]] : [entries[...]]
+        return lines.map { "  " + $0.joined(separator: "   ") }
     }
 }
 
@@ -137,6 +154,17 @@ extension CallSpan.Phase {
         case .waiting: "·"
         case .failing: "░"
         case .succeeding: isRefresh ? "▓" : "█"
+        }
+    }
+
+    /// The color of a symbol, as in the report.
+    fileprivate static func style(of symbol: Character) -> Terminal.Style? {
+        switch symbol {
+        case "░": .yellow
+        case "·": .faint
+        case "█": .green
+        case "▓": .magenta
+        default: nil
         }
     }
 }

@@ -12,6 +12,7 @@ final class Backend {
     let cache = MemoryArticleCache()
     let launches = Responder<Void, LaunchOutcome>()
     let users = Responder<Void, User>()
+    let portraits = Responder<User, Data?>()
     let registrations = Responder<Registration, User>()
     let logins = Responder<SocialProvider, User>()
     let upgrades = Responder<SocialProvider, User>()
@@ -64,6 +65,7 @@ struct SignedInApp {
 extension Backend: AccountReading, GuestRegistration, SocialLogin, GuestUpgrade, IdentityTokenSource, PhotoPreparing {
     func launch() async throws -> LaunchOutcome { try await launches.call(()) }
     func me() async throws -> User { try await users.call(()) }
+    func photo(of user: User) async throws -> Data? { try await portraits.call(user) }
 
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void

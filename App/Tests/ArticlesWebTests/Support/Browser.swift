@@ -46,8 +46,18 @@ final class Browser: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    init(port: Int) {
-        self.port = port
+    /// The host and the port of the URL.
+    let authority: String
+
+    /// - Parameter url: The URL that is printed. A browser resolves its host to this computer.
+    init(_ url: URL) {
+        port = url.port ?? 80
+        authority = [url.host, url.port.map(String.init)].compactMap(\.self).joined(separator: ":")
+    }
+
+    /// Another browser, for the same server.
+    init(like other: Browser) {
+        (port, authority) = (other.port, other.authority)
     }
 
     // MARK: Requests
@@ -67,7 +77,7 @@ final class Browser: Sendable {
     }
 
     private func head(_ method: String, _ path: String, _ fields: [String: String?], length: Int) -> Data {
-        var all: [String: String?] = ["Host": "127.0.0.1:\(port)", "Connection": "close", "Cookie": cookie]
+        var all: [String: String?] = ["Host": authority, "Connection": "close", "Cookie": cookie]
         if method == "POST" {
             all["Content-Length"] = "\(length)"
             // As Chromium sends a form of a page without a referrer.

@@ -47,7 +47,7 @@ struct Website: Sendable {
             let graph = AppGraph(settings)
             let services = ScreenServices(graph, identity: Identity(), cache: MemoryArticleCache())
             let server = try await WebServer.start(services, configuration)
-            let browser = Browser(port: server.url.port ?? 0)
+            let browser = Browser(server.url)
             let website = Website(backend: backend, graph: graph, server: server, browser: browser)
             do {
                 if !asStranger { _ = try await browser.open(website.firstPath) }

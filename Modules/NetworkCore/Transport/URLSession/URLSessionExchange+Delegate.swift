@@ -4,11 +4,16 @@ import Foundation
 // What the delegate reports.
 extension URLSessionExchange {
     func receive(_ head: HTTPResponseHead) {
+        guard (100...999).contains(head.status) else {
+            return fail(HTTPTransportError(.invalidResponse, reason: HTTPTransportError.noStatus))
+        }
         let now = clock.uptime
         let waiter = state.withLock { state in
             state.lastActivity = now
             // An informational response (1xx) is not the response.
-            guard head.status >= 200 else { return nil as CheckedContinuation<HTTPResponseHead, any Error>? }
+            guard !(100..<200).contains(head.status) else {
+                return nil as CheckedContinuation<HTTPResponseHead, any Error>?
+            }
             if !state.hasHead { state.metrics.toHead = now - startedAt }
             state.hasHead = true
             defer { state.headWaiter = nil }
@@ -113,10 +118,13 @@ extension URLSessionExchange {
         let (turnAt, lastActivity, hasHead) = state.withLock { ($0.turnAt, $0.lastActivity, $0.hasHead) }
         let timeout = request.idleTimeout
         let idle = (lastActivity + timeout, HTTPTransportError.idle(for: timeout, hasHead: hasHead))
-        guard !hasHead, let timeToHead = request.timeToHead else { return idle }
-        let deadline = startedAt + timeToHead
+        guard let longest = request.longestTime(hasHead: hasHead) else { return idle }
+        let deadline = startedAt + longest
+        guard !hasHead else {
+            return deadline < idle.0 ? (deadline, .waited(for: .responseBody, atMost: longest)) : idle
+        }
         let wait = turnAt.map { $0 < deadline } ?? false ? NetworkError.Wait.responseHead : .connection
-        let total = (deadline, HTTPTransportError.waited(for: wait, atMost: timeToHead))
+        let total = (deadline, HTTPTransportError.waited(for: wait, atMost: longest))
         return turnAt == nil || total.0 < idle.0 ? total : idle
     }
 }

@@ -73,7 +73,7 @@ final class URLSessionExchange: Sendable {
                     return false
                 }
                 guard !isOver else { return continuation.resume(throwing: CancellationError()) }
-                if request.timeToHead != nil { startWatch() }
+                if request.longestTime(hasHead: false) != nil { startWatch() }
                 let isQueued = !gate.enter(self) { self.takeTurn(makeTask, at: gate) }
                 if isQueued { request.onEvent?(HTTPTransportEvent(.queued)) }
             }
@@ -82,7 +82,7 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    private func takeTurn(_ makeTask: () throws -> URLSessionTask, at gate: ConnectionGate) {
+    private func takeTurn(_ makeTask: @escaping @Sendable () throws -> URLSessionTask, at gate: ConnectionGate) {
         let now = clock.uptime
         let isOver = state.withLock { state in
             guard state.end == nil else { return true }
@@ -91,6 +91,12 @@ final class URLSessionExchange: Sendable {
             return false
         }
         guard !isOver else { return gate.leave() }
+        startWatch()
+        BlockingCalls.perform { self.startTask(makeTask) }
+    }
+
+    private func startTask(_ makeTask: () throws -> URLSessionTask) {
+        guard state.withLock({ $0.end == nil }) else { return }
         do {
             let task = try makeTask()
             let isOver = state.withLock { state in
@@ -99,9 +105,7 @@ final class URLSessionExchange: Sendable {
                 return false
             }
             // The task still has to end, so that its session can.
-            guard !isOver else { return task.cancel() }
-            startWatch()
-            task.resume()
+            if isOver { task.cancel() } else { task.resume() }
         } catch {
             fail(error)
         }
@@ -161,7 +165,8 @@ final class URLSessionExchange: Sendable {
 
     /// Ends the exchange from this side, unless it has ended. What has arrived and was not read is dropped.
     func fail(_ error: any Error) {
-        finish(error, keepsPieces: false)?.cancel()
+        guard let task = finish(error, keepsPieces: false) else { return }
+        BlockingCalls.perform { task.cancel() }
     }
 
     /// - Returns: The task, if this is what ended the exchange.

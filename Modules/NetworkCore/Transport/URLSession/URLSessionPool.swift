@@ -8,9 +8,10 @@ final class URLSessionPool: Sendable {
     private struct Warm {
         var session: URLSession?
         var gates: [Origin: ConnectionGate] = [:]
+        var coldGates: [Origin: ConnectionGate] = [:]
     }
 
-    let coldGate: ConnectionGate
+    private let coldConnections: Int
     private let connectionsPerHost: Int
     private let configure: @Sendable (URLSessionConfiguration) -> Void
     private let router = URLSessionRouter()
@@ -18,7 +19,7 @@ final class URLSessionPool: Sendable {
 
     /// - Parameters:
     ///   - connectionsPerHost: The most warm connections to one host at a time.
-    ///   - coldConnections: The most cold connections at a time.
+    ///   - coldConnections: The most cold connections to one origin at a time.
     ///   - configure: Changes the configuration of each session.
     init(
         connectionsPerHost: Int,
@@ -27,22 +28,32 @@ final class URLSessionPool: Sendable {
     ) {
         self.connectionsPerHost = connectionsPerHost
         self.configure = configure
-        coldGate = ConnectionGate(limit: coldConnections)
+        self.coldConnections = coldConnections
     }
 
     deinit {
         // A session retains its delegate until it is invalidated. Its tasks end first.
-        warm.withLock { $0.session }?.finishTasksAndInvalidate()
+        guard let session = warm.withLock({ $0.session }) else { return }
+        BlockingCalls.perform { session.finishTasksAndInvalidate() }
     }
 
     /// Where requests to an origin wait for a warm connection.
-    func warmGate(for request: HTTPRequestHead) -> ConnectionGate {
-        guard let origin = Origin(request.url) else { return ConnectionGate(limit: 1) }
-        return warm.withLock { warm in
+    func warmGate(for origin: Origin) -> ConnectionGate {
+        warm.withLock { warm in
             if let gate = warm.gates[origin] { return gate }
             let multiplexed = max(connectionsPerHost, URLSessionTransport.multiplexedRequestsPerOrigin)
             let gate = ConnectionGate(limit: origin.isCleartext ? connectionsPerHost : multiplexed)
             warm.gates[origin] = gate
+            return gate
+        }
+    }
+
+    /// Where requests to an origin wait for a cold connection. Those that stall hold up no other origin.
+    func coldGate(for origin: Origin) -> ConnectionGate {
+        warm.withLock { warm in
+            if let gate = warm.coldGates[origin] { return gate }
+            let gate = ConnectionGate(limit: coldConnections)
+            warm.coldGates[origin] = gate
             return gate
         }
     }
@@ -89,8 +100,8 @@ final class URLSessionPool: Sendable {
         if let url = head.url, let scheme = url.scheme, scheme != scheme.lowercased() {
             head.url = URL(string: scheme.lowercased() + url.absoluteString.dropFirst(scheme.count))
         }
-        // The watch of the exchange ends first. This one is for the case that it cannot.
-        head.timeoutInterval = (exchange.request.idleTimeout / .seconds(1) * 2).rounded(.up) + 60
+        // The watch of the exchange ends first, and knows of a process that has slept.
+        head.timeoutInterval = URLSessionTransport.sessionTimeout / .seconds(1)
         head.httpShouldHandleCookies = false
         let task: URLSessionTask
         switch exchange.upload {

@@ -1,17 +1,34 @@
 public import ConcurrencyPrimitives
 import Foundation
 
-/// Performs exchanges with URLSession, in the same way on every platform.
+/// Performs exchanges with URLSession: the transport for Apple platforms. On Linux `AsyncHTTPClientTransport` is the one to
+/// use, because nothing can keep FoundationNetworking (Swift 6.3.1) there from what follows.
+///
+/// | a server sends | what becomes of the process |
+/// |---|---|
+/// | a chunked response with a trailer field | it ends (`Transfer completed, but there's no response`) |
+/// | a head that is cut short | it ends |
+/// | bytes behind a response on a kept connection | the next request over it gets them: 1 in 2,000 requests in a race |
+/// | a head of 12,000 fields (84 kB); of 20,000 fields | no session makes progress for 3 s; for 30 s |
+/// | a head of 50,000 fields, a million chunks of one byte | no session makes progress any more |
+/// | a `gzip` of 10 MB that is 10 GB when it is decoded | the same, until `unreadLimit` has ended it |
+///
+/// While no session makes progress, this transport's time limits end its requests, and other tasks run: what waits for
+/// Foundation's thread has a thread of its own. Foundation has no option for the largest head.
 ///
 /// It follows no redirect and keeps no cookie, credential or cached response. It counts timeouts itself, because
 /// URLSession on Linux counts whole seconds only.
+///
+/// **Sleep.** When a process was stopped, or its device slept, for longer than a time limit, what has arrived meanwhile is
+/// read first: the limit counts after `wakeGrace` of running time. URLSession's own timeout is set to ``sessionTimeout``;
+/// on Linux it counts the time in which the process is stopped, and ends a request before its bytes are read.
 ///
 /// **Cold connections.** On platforms other than Apple's, URLSession uses libcurl. When the server closes a re-used
 /// connection without a response, a request with a body keeps a core busy until the timeout and its head is sent a
 /// second time; a request without a body is silently sent twice. So there a request that has a body, or must not happen
 /// twice, has a session of its own, whose connection is new and used once. `Connection: close` would cost less, but
 /// some servers ignore it. A new session costs a few threads and files, so at most ``coldConnectionLimit`` of them
-/// exist at a time for calls. 1,000 such requests take 0.7 s on loopback and two cores.
+/// exist at a time for calls to one origin. 1,000 such requests take 0.7 s on loopback and two cores.
 ///
 /// **Queue.** Requests wait in this transport and not inside URLSession, where waiting for a connection counts as idle
 /// time: a burst to a slow server would time out unsent. The idle timeout counts from the end of the wait.
@@ -28,7 +45,10 @@ import Foundation
 /// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is
 /// buffered, and fails when more than `unreadLimit` bytes wait.
 public final class URLSessionTransport: HTTPTransport {
-    /// The most cold connections at a time.
+    /// URLSession's own idle timeout, for the case that this transport's cannot end a request: 7 days.
+    public static let sessionTimeout: Duration = .seconds(7 * 24 * 60 * 60)
+
+    /// The most cold connections to one origin at a time.
     public static let coldConnectionLimit = 32
 
     /// The default of ``connectionsPerHost``.
@@ -71,6 +91,7 @@ public final class URLSessionTransport: HTTPTransport {
     ///   - connectionsPerHost: The most warm connections to one host at a time. At least one.
     ///   - streamsPerHost: The most streams from one host at a time. At least one.
     ///   - unreadLimit: The most bytes of a response that wait to be read.
+    ///   - wakeGrace: How long a process that has slept runs before a time limit counts that has passed meanwhile.
     ///   - clock: The clock of the time limits.
     ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
     ///     The transport then sets caches, cookies, credentials, connections and timeouts itself.
@@ -78,6 +99,7 @@ public final class URLSessionTransport: HTTPTransport {
         connectionsPerHost: Int = defaultConnectionsPerHost,
         streamsPerHost: Int = defaultStreamsPerHost,
         unreadLimit: Int = defaultUnreadLimit,
+        wakeGrace: Duration = NetworkConfiguration.defaultWakeGrace,
         clock: any TimeSource = SystemTimeSource(),
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
@@ -85,7 +107,7 @@ public final class URLSessionTransport: HTTPTransport {
         self.streamsPerHost = max(1, streamsPerHost)
         self.unreadLimit = unreadLimit
         self.clock = clock
-        deadlines = DeadlineQueue(clock: clock)
+        deadlines = DeadlineQueue(clock: clock, grace: wakeGrace)
         calls = URLSessionPool(
             connectionsPerHost: self.connectionsPerHost,
             coldConnections: Self.coldConnectionLimit,
@@ -114,6 +136,9 @@ public final class URLSessionTransport: HTTPTransport {
         guard request.body.trailers == nil else {
             throw HTTPTransportError(.invalidRequest, reason: "URLSession cannot send trailers")
         }
+        guard let origin = Origin(request.head.url) else {
+            throw HTTPTransportError(.invalidRequest, reason: Origin.problem)
+        }
         let startedAt = clock.uptime
         let upload = try await URLSessionUpload(request.body, within: request.timeToHead, deadlines)
         let exchange = URLSessionExchange(
@@ -121,9 +146,9 @@ public final class URLSessionTransport: HTTPTransport {
         let head: HTTPResponseHead
         let pool = pool(for: request.purpose)
         if Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty {
-            head = try await exchange.start(through: pool.coldGate) { pool.coldTask(for: exchange) }
+            head = try await exchange.start(through: pool.coldGate(for: origin)) { pool.coldTask(for: exchange) }
         } else {
-            let gate = pool.warmGate(for: request.head)
+            let gate = pool.warmGate(for: origin)
             head = try await exchange.start(through: gate) { pool.warmTask(for: exchange) }
         }
         let reader = URLSessionBodyReader(exchange)

@@ -86,7 +86,8 @@ final class FileChanges: Sendable {
         var next = name
         var status = stat()
         while stat(path, &status) != 0 {
-            guard errno == ENOENT, path != anchor, path.count > 1 else { return nil }
+            // Behind a link that leads nowhere, nothing is reported when its disk is mounted.
+            guard errno == ENOENT, path != anchor, path.count > 1, lstat(path, &status) != 0 else { return nil }
             next = (path as NSString).lastPathComponent
             path = (path as NSString).deletingLastPathComponent
         }

@@ -7,8 +7,8 @@ import Storage
 import TokenRefresh
 
 let api = NetworkClient(baseURL: URL(string: "http://127.0.0.1:8080/api/v1")!, transport: URLSessionTransport())
-let handler = RESTTokenRefreshHandler(network: api)  // the refresh call: another server, another handler
-let session = TokenRefreshCoordinator(store: FileTokenStore(application: "articles"), handler: handler)
+let store = FileTokenStore(application: "articles", account: "http://127.0.0.1:8080/api/v1")
+let session = TokenRefreshCoordinator(store: store, handler: RESTTokenRefreshHandler(network: api))  // or yours
 let network = api.authenticated(by: session)  // sends tokens to the origin of that URL, and to no other
 let articles = ArticleService(network: network)
 for try await article in articles.all() { print(article.title) }
@@ -48,6 +48,8 @@ let oauth2 = OAuth2TokenRefreshHandler(
     tokenEndpoint: tokenEndpoint, client: .basic(id: "articles", secret: "of the client"), network: api)
 
 let login = AuthService(unauthenticated: api, network: network, session: session)
+let photo = try Data(contentsOf: URL(fileURLWithPath: "ada.jpg"))  // a JPEG of at most 5 MB: Imaging makes one
+let guest = try await login.registerGuest(name: "Ada", photo: photo)
 let user = try await login.socialLogin(.apple, token: "from the identity provider")
 
 // After any other login call, give the session what the server issued:
@@ -92,14 +94,10 @@ let retrying = NetworkClient(
     baseURL: api.configuration.baseURL, transport: URLSessionTransport(),
     interceptors: [AppVersion(), RetryPolicy.standard])
 
-nonisolated struct Photo: Decodable {
-    let key: String
-}
-
 var form = MultipartForm()
-form.append("caption", "Ada at her desk")
+form.append("name", "Ada")
 form.append("image", file: URL(fileURLWithPath: "ada.jpg"), contentType: "image/jpeg")
-let photo: Photo = try await network.send(.post("photos", body: .multipart(form))) { progress in
+let registered: SignedIn = try await api.send(.post("auth/guest/register", body: .multipart(form))) { progress in
     print("\(progress.completed) of \(progress.total ?? 0) bytes")
 }
 

@@ -1,0 +1,172 @@
+import Foundation
+import ProgramTesting
+
+@testable import DevBackend
+
+/// Calls of every operation, over connections of their own: `URLSession` follows redirects, and never returns from a
+/// Basic challenge.
+struct Calls {
+    struct Response {
+        let text: String
+
+        func field(_ name: String) -> String? {
+            text.components(separatedBy: "\r\n").first { $0.hasPrefix("\(name): ") }
+                .map { String($0.dropFirst(name.count + 2)) }
+        }
+
+        /// A member of a JSON object anywhere in the body.
+        func member(_ name: String) throws -> String {
+            let member = try text.firstMatch(of: Regex(#""\#(name)":"?([^",}]*)"#)).required(name)
+            return try member.output[1].substring.map(String.init).required(name)
+        }
+    }
+
+    private static let client = "client_id=latchkey-dev&client_secret=development-only"
+    private static let form = ["Content-Type": "application/x-www-form-urlencoded"]
+    private static let upload = ["Content-Type": MultipartBody.contentType]
+    private static let authorization =
+        "/oauth2/authorize?response_type=code&client_id=latchkey-dev"
+        + "&redirect_uri=http://127.0.0.1:1/callback&code_challenge_method=S256"
+        + "&code_challenge=\(String(repeating: "A", count: 43))"
+
+    private let backend: DevBackend
+
+    init(_ backend: DevBackend) {
+        self.backend = backend
+    }
+
+    @discardableResult
+    private func send(
+        _ method: String, _ path: String, _ body: String = "", token: String? = nil, fields: [String: String] = [:],
+        data: Data? = nil, declaring length: Int? = nil, until end: String? = nil
+    ) async throws -> Response {
+        let body = data ?? Data(body.utf8)
+        var fields = fields
+        fields["Host"] = "localhost"
+        fields["Connection"] = "close"
+        if let token { fields["Authorization"] = "Bearer \(token)" }
+        if !body.isEmpty || length != nil { fields["Content-Length"] = String(length ?? body.count) }
+        let path = path.hasPrefix("/.well-known/") ? path : "/api/v1\(path)"
+        let head = (["\(method) \(path) HTTP/1.1"] + fields.map { "\($0.key): \($0.value)" }).joined(separator: "\r\n")
+        let connection = try await RawConnection.open(to: backend)
+        try await connection.send(Data("\(head)\r\n\r\n".utf8) + body)
+        guard let end else { return Response(text: await connection.receiveText()) }
+        let text = await connection.receive(until: end)
+        try await connection.close()
+        return Response(text: text)
+    }
+
+    /// Registers a guest, also wrongly, and returns the access token.
+    func signIn() async throws -> String {
+        let path = "/auth/guest/register"
+        try await send("POST", path, fields: Self.upload, data: MultipartBody.registration(name: nil))
+        try await send("POST", path, "{}", fields: ["Content-Type": "application/json"])
+        let guest = try await send("POST", path, fields: Self.upload, data: MultipartBody.registration())
+        let (token, refreshToken) = (try guest.member("accessToken"), try guest.member("refreshToken"))
+        for body in ["{}", #"{"refreshToken": "\#(refreshToken)"}"#, #"{"refreshToken": "x"}"#] {
+            try await send("POST", "/auth/refresh", body)
+        }
+        try await send("POST", "/auth/logout", "{}")
+        try await send("POST", "/auth/logout", #"{"refreshToken": "x"}"#)
+        try await send("GET", "/openapi.json")
+        try await send("GET", "/users/me")
+        let me = try await send("GET", "/users/me", token: token)
+        let photo = "/files/\(try me.member("profileImageKey"))"
+        try await send("GET", photo)
+        try await send("GET", "/files/x", token: token)
+        let tag = try await send("GET", photo, token: token).field("ETag").required("a tag")
+        for fields in [["If-None-Match": tag], ["Range": "bytes=0-1"], ["Range": "bytes=999999-"]] {
+            try await send("GET", photo, token: token, fields: fields)
+        }
+        return token
+    }
+
+    /// Reads and changes articles of a user, and returns the access token of another guest.
+    func articles(_ token: String) async throws -> String {
+        let register = "/auth/guest/register"
+        let other = try await send("POST", register, fields: Self.upload, data: MultipartBody.registration())
+        let stranger = try other.member("accessToken")
+        let key = ["Idempotency-Key": "k"]
+        let created = try await send("POST", "/articles", #"{"title": "A", "content": "B"}"#, token: token, fields: key)
+        let article = String(try created.field("Location").required("a location").dropFirst("/api/v1".count))
+        for (body, user) in [
+            (#"{"title": "A", "content": "B"}"#, token as String?), (#"{"title": "A", "content": "C"}"#, token),
+            ("{}", token), ("{}", nil),
+        ] { try await send("POST", "/articles", body, token: user, fields: key) }
+        for path in ["/articles", article] {
+            let tag = try await send("GET", path, token: token).field("ETag").required("a tag")
+            try await send("GET", path, token: token, fields: ["If-None-Match": tag])
+            try await send("GET", path)
+        }
+        try await send("GET", "/articles?limit=0", token: token)
+        try await send("GET", "/articles/999", token: token)
+        let stale = ["If-Match": "\"stale\""]
+        for (method, body) in [("PATCH", #"{"title": "D"}"#), ("DELETE", "")] {
+            try await send(method, article, body)
+            try await send(method, article, body, token: stranger)
+            try await send(method, "/articles/999", body, token: token)
+            try await send(method, article, body, token: token, fields: stale)
+            if method == "PATCH" { try await send(method, article, "{", token: token) }
+            try await send(method, article, body, token: token)
+        }
+        // The article of the key is gone.
+        try await send("POST", "/articles", #"{"title": "A", "content": "B"}"#, token: token, fields: key)
+        try await send("GET", "/articles/events")
+        try await send("GET", "/articles/events", token: token, fields: ["Last-Event-ID": "x"])
+        try await send("GET", "/articles/events", token: token, until: "retry:")
+        return stranger
+    }
+
+    /// Signs in at a provider, and gives a guest an account.
+    func signIns(_ guest: String) async throws {
+        let (apple, kakao) = (DevelopmentProvider.names[0], DevelopmentProvider.names[1])
+        for (path, token) in [("/auth/social/login", nil), ("/auth/guest/upgrade", guest as String?)] {
+            let valid = try await DevelopmentProvider().token(for: apple, subject: path, name: "Grace")
+            try await send("POST", path, "{}", token: token)
+            for value in ["x", valid] {
+                try await send("POST", path, #"{"provider": "apple", "token": "\#(value)"}"#, token: token)
+            }
+        }
+        let other = try await DevelopmentProvider().token(for: kakao, subject: "other", name: "Grace")
+        try await send("POST", "/auth/guest/upgrade", #"{"provider": "kakao", "token": "\#(other)"}"#, token: guest)
+    }
+
+    /// The endpoints of OAuth 2.0.
+    func oauth2() async throws {
+        try await send("GET", "/.well-known/oauth-authorization-server/api/v1")
+        try await send("GET", "/oauth2/authorize")
+        try await send("GET", Self.authorization)
+        try await send("GET", "/oauth2/device")
+        try await send("POST", Self.authorization, "", fields: Self.form)
+        try await send("POST", Self.authorization, "name=Grace", fields: Self.form)
+        let device = try await send("POST", "/oauth2/device_authorization", Self.client, fields: Self.form)
+        try await send("POST", "/oauth2/device", "user_code=x&name=Grace", fields: Self.form)
+        let code = try device.member("user_code")
+        try await send("POST", "/oauth2/device", "user_code=\(code)&name=Grace", fields: Self.form)
+        let grant = "grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code="
+        let deviceCode = try device.member("device_code")
+        try await send("POST", "/oauth2/token", "\(grant)\(deviceCode)&\(Self.client)", fields: Self.form)
+        try await send("POST", "/oauth2/revoke", "token=x&\(Self.client)", fields: Self.form)
+        var wrong = Self.form
+        wrong["Authorization"] = "Basic eDp4"
+        for path in ["/oauth2/token", "/oauth2/revoke", "/oauth2/device_authorization"] {
+            try await send("POST", path, "x=y", fields: Self.form)
+            try await send("POST", path, "x=y", fields: wrong)
+        }
+    }
+
+    /// Sends a body to an operation, or declares a length and sends nothing.
+    func body(of operation: String, declaring length: Int?) async throws {
+        let words = operation.split(separator: " ").map(String.init)
+        let path = String(words[1].dropFirst("/api/v1".count)).replacingOccurrences(of: "{id}", with: "1")
+        let grant = try await backend.sessions.start(forUserNamed: "Ada")
+        let token = try await backend.sessions.pair(for: grant).accessToken
+        let isForm = path.hasPrefix("/oauth2/")
+        let isUpload = path.hasSuffix("/register")
+        let fields = isForm ? Self.form : isUpload ? Self.upload : ["Content-Type": "application/json"]
+        let body = isUpload ? MultipartBody.registration() : Data(String(repeating: " ", count: 60).utf8)
+        try await send(
+            words[0], path == "/oauth2/authorize" ? Self.authorization : path, token: token, fields: fields,
+            data: length == nil ? body : nil, declaring: length)
+    }
+}

@@ -1,0 +1,192 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import ConcurrencyPrimitives
+import NIOCore
+import NIOHTTP1
+import NetworkCore
+
+/// Writes the responses of one connection to the log, and passes on nothing that AsyncHTTPClient does not expect: that
+/// library ends the process for a body without a head that it has accepted, and for a second head.
+final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// The exchange of a response takes its entry soon after the head, unless it was cancelled.
+    private static let timeToTake = TimeAmount.seconds(60)
+
+    private let log: ResponseLog
+    /// Whether it is a stream of HTTP/2.
+    private let isStream: Bool
+    /// The number of the request that is being sent, where it has trailers.
+    private var trailersToSend: Int?
+    private var current: (number: Int, entry: ResponseLog.Entry)?
+    private var hasResponded = false
+    private var isHead = false
+    /// Whether the whole request was sent.
+    private var isRequestSent = false
+    private var phase = Phase.ended
+    /// Whether the server does not want the rest of a request.
+    private var isRefusal = false
+    /// The last part of the body in an incomplete read. It becomes one part with the byte that follows.
+    private var heldBody: ByteBuffer?
+    /// The end of a response that is held back, at most until its connection has closed.
+    private var heldEnd: HTTPClientResponsePart?
+    /// Whether that end is held back until the request was sent, and not longer.
+    private var endFollowsRequest = false
+    private var context: ChannelHandlerContext?
+
+    /// How far the response is.
+    private enum Phase {
+        /// A request was sent. Heads with a status of 1xx may come, and one other.
+        case head
+        case body
+        case ended
+        /// What arrived is no response. Nothing more of the connection is read.
+        case refused
+        /// A stream has ended before its request was sent.
+        case over
+    }
+
+    /// Whether a request was sent whose response has not ended.
+    var isResponseAwaited: Bool { phase == .head || phase == .body }
+    /// How many bytes of the body are to come. `nil`: not known.
+    private(set) var bytesToCome: Int?
+    /// Whether the last byte of what arrived is still to come. The end of a response is held back then.
+    var isReadIncomplete = false
+
+    init(_ log: ResponseLog, isStream: Bool) {
+        (self.log, self.isStream) = (log, isStream)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    /// Passes on what is held back until a read is complete.
+    func endRead() {
+        guard let body = heldBody else { return }
+        heldBody = nil
+        context?.fireChannelRead(wrapInboundOut(.body(body)))
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        var data = data
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            (isHead, isRequestSent) = (head.method == .HEAD, false)
+            if phase != .refused { phase = .head }
+            trailersToSend = log.requestTrailers.take(from: &head.headers)
+            if trailersToSend != nil { data = wrapOutboundOut(.head(head)) }
+        case .end:
+            isRequestSent = true
+            // Not in this call: AsyncHTTPClient may begin another request.
+            if endFollowsRequest { context.eventLoop.assumeIsolated().execute { self.passOnEnd() } }
+            if let number = trailersToSend { data = wrapOutboundOut(.end(log.requestTrailers.fields(of: number))) }
+        case .body: break
+        }
+        context.write(data, promise: promise)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard phase != .refused, phase != .over else { return }
+        let part = unwrapInboundIn(data)
+        switch part {
+        case .head(var head) where phase == .head && head.isInformational:
+            log.strip(&head.headers)
+            context.fireChannelRead(wrapInboundOut(.head(head)))
+        case .head(var head) where phase == .head && (100...999).contains(head.status.code):
+            phase = .body
+            bytesToCome = head.headers.first(name: "Content-Length").flatMap { Int($0) }
+            // A response without a body has nothing to decode; the decoder would call it cut short.
+            if isHead || head.status == .noContent || head.status == .notModified || bytesToCome == 0 {
+                head.headers.remove(name: "Content-Encoding")
+            }
+            forget(in: context)
+            let entry = ResponseLog.Entry(isConnectionReused: hasResponded, channel: context.channel)
+            current = (log.begin(&head.headers, of: entry), entry)
+            (hasResponded, isRefusal) = (true, head.status.code >= 300)
+            context.fireChannelRead(wrapInboundOut(.head(head)))
+        case .head: refuse(context)
+        case .body where phase != .body, .end where phase != .body: refuse(context)
+        case .body(var buffer):
+            bytesToCome? &-= buffer.readableBytes
+            if isReadIncomplete {
+                endRead()
+                heldBody = buffer
+            } else if var whole = heldBody {
+                heldBody = nil
+                whole.writeBuffer(&buffer)
+                context.fireChannelRead(wrapInboundOut(.body(whole)))
+            } else {
+                context.fireChannelRead(data)
+            }
+        case .end(let trailers):
+            endRead()
+            current?.entry.end.withLock { $0 = (true, trailers) }
+            (phase, bytesToCome) = (.ended, nil)
+            // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the process
+            // when the connection closes after the last byte was sent and before its event loop has heard of that.
+            endFollowsRequest = !isReadIncomplete && !isRequestSent && !isStream && !isRefusal
+            if isReadIncomplete || endFollowsRequest { heldEnd = part } else { context.fireChannelRead(data) }
+            if !isRequestSent { endEarly(context) }
+        }
+    }
+
+    /// The response has ended before its request. AsyncHTTPClient waits for the rest of the request, also where no one
+    /// wants it. On a stream of HTTP/2 it does not expect what may follow, and ends the process.
+    private func endEarly(_ context: ChannelHandlerContext) {
+        if isStream || isRefusal { current?.entry.endEarly() }
+        guard isStream else { return }
+        phase = .over
+        context.close(promise: nil)
+    }
+
+    private func refuse(_ context: ChannelHandlerContext) {
+        (phase, heldBody, heldEnd, bytesToCome) = (.refused, nil, nil, nil)
+        context.fireErrorCaught(HTTPTransportError(.invalidResponse, reason: HTTPTransportError.noStatus))
+        context.close(promise: nil)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if phase != .over { context.fireChannelWritabilityChanged() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard phase != .over, phase != .refused else { return }
+        endRead()
+        // What follows a response that has ended is no error of that response.
+        if heldEnd == nil { context.fireErrorCaught(error) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        guard phase != .over else { return }
+        endRead()
+        passOnEnd()
+        context.fireChannelInactive()
+    }
+
+    private func passOnEnd() {
+        endFollowsRequest = false
+        guard let end = heldEnd else { return }
+        heldEnd = nil
+        context?.fireChannelRead(wrapInboundOut(end))
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        forget(in: context)
+        self.context = nil
+    }
+
+    private func forget(in context: ChannelHandlerContext) {
+        guard let number = current?.number, log.hasEntry(number) else { return }
+        context.eventLoop.scheduleTask(in: Self.timeToTake) { [log] in log.remove(number) }
+    }
+}
+
+extension NIOHTTP1.HTTPResponseHead {
+    /// Whether another head follows. After 101, no HTTP does.
+    fileprivate var isInformational: Bool { (100..<200).contains(status.code) && status != .switchingProtocols }
+}
+#endif

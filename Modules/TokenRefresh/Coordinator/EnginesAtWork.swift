@@ -1,0 +1,72 @@
+import AuthInterface
+import ConcurrencyPrimitives
+
+/// The engines of this process that have work under way, by their stores.
+///
+/// New tokens that are not stored yet are in the memory of one engine only, and the refresh token before them is spent.
+/// So an engine that the application has released stays here until it is idle, and a later engine for the same store
+/// finds it here: what the store holds until then must not be used.
+enum EnginesAtWork {
+    private static let engines = Locked<[StorePlace: [TokenRefreshCoordinator]]>([:])
+
+    /// From this number of stores on, an engine is no longer kept for a pause alone.
+    static let maximumPaused = 10_000
+
+    /// Whether no engine is kept for a pause alone.
+    static var isFull: Bool { engines.withLock { $0.count > maximumPaused } }
+
+    static func insert(_ engine: TokenRefreshCoordinator) {
+        engines.withLock { $0[engine.place, default: []].append(engine) }
+    }
+
+    static func remove(_ engine: TokenRefreshCoordinator) {
+        engines.withLock { engines in
+            engines[engine.place]?.removeAll { $0 === engine }
+            if engines[engine.place]?.isEmpty == true { engines[engine.place] = nil }
+        }
+    }
+
+    static func count(at place: StorePlace) -> Int { engines.withLock { $0[place]?.count ?? 0 } }
+
+    /// Waits until the other engines of a place have stored the tokens that they hold, or are about to receive.
+    ///
+    /// A store that processes share needs no such wait: the lease is held until the tokens are stored.
+    ///
+    /// - Returns: Whether they have, within the limit.
+    static func haveStored(at place: StorePlace, except engine: ObjectIdentifier, within limit: Duration) async -> Bool
+    {
+        let others = engines.withLock { $0[place] ?? [] }.filter { ObjectIdentifier($0) != engine }
+        for other in others where !other.hasStored {
+            guard await other.isIdle(within: limit) else { return false }
+        }
+        return true
+    }
+}
+
+/// What tells a store apart from the others of the process: it is the same object, or an equal value.
+enum StorePlace: Hashable, Sendable {
+    case object(ObjectIdentifier)
+    case value(any TokenStore & Hashable)
+
+    /// `nil`: the store is a value that cannot be compared.
+    init?(of store: any TokenStore) {
+        if let store = store as? any TokenStore & Hashable {
+            self = .value(store)
+        } else if type(of: store) is AnyClass {
+            self = .object(ObjectIdentifier(store as AnyObject))
+        } else {
+            return nil
+        }
+    }
+
+    private var key: AnyHashable {
+        switch self {
+        case .object(let object): AnyHashable(object)
+        case .value(let store): AnyHashable(store)
+        }
+    }
+
+    static func == (one: Self, other: Self) -> Bool { one.key == other.key }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}

@@ -1,0 +1,76 @@
+import AuthInterface
+import AuthenticationServices
+import Foundation
+@testable import OAuth2Flows
+@testable import Storage
+
+/// Runs the shipping code that system frameworks call back, with each callback on another queue than the main one. A
+/// closure that is isolated to the main actor ends this program there, as it would end an application.
+@main
+@MainActor
+enum Callbacks {
+    static func main() async {
+        await check("a redirect", .end(url, nil)) { $0 == .success(url) }
+        let closed = ASWebAuthenticationSessionError(code: .canceledLogin)
+        await check("a sheet that the user closes", .end(nil, closed)) { $0 == .failure("denied") }
+        for isCalled in [false, true] {
+            await check("a sheet that is not shown", .refuse(callsHandler: isCalled)) {
+                $0 == .failure("userAgentFailed")
+            }
+        }
+        await check("a sign-in that is cancelled", .stay, isCancelled: true) { $0 == .failure("CancellationError") }
+        await checkExpiry()
+        await checkChangeSignal()
+    }
+
+    private static let url = URL(string: "com.example.app:/callback?state=fixture-state") ?? URL(filePath: "/")
+
+    private enum Ending: Equatable {
+        case success(URL)
+        case failure(String)
+    }
+
+    private static func check(
+        _ name: String, _ outcome: ASWebAuthenticationSession.Outcome, isCancelled: Bool = false,
+        _ isRight: (Ending) -> Bool
+    ) async {
+        ASWebAuthenticationSession.outcome = outcome
+        let starts = ASWebAuthenticationSession.starts
+        let agent = WebAuthenticationUserAgent(redirectURI: url, anchor: ASPresentationAnchor())
+        let page = OAuth2SignInPage(
+            endpoint: url, clientID: "fixture-client", scope: nil, state: "fixture-state", challenge: "")
+        let signIn = Task { try await agent.response(to: page).response }
+        if isCancelled {
+            while ASWebAuthenticationSession.starts == starts { await Task.yield() }
+            signIn.cancel()
+        }
+        let ending: Ending =
+            switch await signIn.result {
+            case .success(let url): .success(url)
+            case .failure(let error as OAuth2SignInError): .failure("\(error.code)")
+            case .failure(let error): .failure("\(type(of: error))")
+            }
+        report(name, isRight(ending), "\(ending)")
+    }
+
+    private static func checkExpiry() async {
+        let (expiries, continuation) = AsyncStream<Void>.makeStream()
+        let token = SystemExpiringActivity().begin("a check") { continuation.yield() }
+        for await _ in expiries { break }
+        token.end()
+        report("an activity that expires", true, "")
+    }
+
+    private static func checkChangeSignal() async {
+        let signal = DarwinChangeSignal(name: "a check")
+        let reports = signal.reports
+        signal.post()
+        for await _ in reports { break }
+        report("a change of an item in the Keychain", true, "")
+    }
+
+    private static func report(_ name: String, _ isRight: Bool, _ text: String) {
+        print(isRight ? "called back: \(name)" : "wrong: \(name): \(text)")
+        if !isRight { exit(1) }
+    }
+}

@@ -1,0 +1,133 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import ConcurrencyPrimitives
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+@testable import NetworkAsyncHTTPClient
+
+/// A server that agrees to HTTP/2 and then sends frames of a test's own, valid or not.
+struct HostileHTTP2Server {
+    /// The frames of a response: what follows the head of a request on its stream, and the first bytes of a connection.
+    struct Script: Sendable {
+        var opening: [Frame] = [.settings([])]
+        var response: [Frame]
+        var closes = false
+    }
+
+    /// A frame (RFC 9113 §4.1). A stream of -1 stands for that of the request.
+    struct Frame: Sendable {
+        var type: UInt8
+        var flags: UInt8 = 0
+        var stream: Int32 = -1
+        var payload: [UInt8] = []
+
+        static let (endStream, endHeaders): (UInt8, UInt8) = (1, 4)
+
+        /// Fields as literals without indexing (RFC 7541 §6.2.2).
+        static func head(_ fields: [(String, String)], ends: Bool = false) -> Self {
+            let block = fields.flatMap {
+                [0, UInt8($0.0.utf8.count)] + $0.0.utf8 + [UInt8($0.1.utf8.count)] + $0.1.utf8
+            }
+            return Self(type: 1, flags: endHeaders | (ends ? endStream : 0), payload: block)
+        }
+
+        static func status(_ status: String, ends: Bool = false) -> Self { .head([(":status", status)], ends: ends) }
+
+        static func data(_ text: String, ends: Bool = false) -> Self {
+            Self(type: 0, flags: ends ? endStream : 0, payload: Array(text.utf8))
+        }
+
+        static func reset(_ code: UInt32) -> Self { Self(type: 3, payload: code.bytes) }
+
+        static func settings(_ values: [(UInt16, UInt32)]) -> Self {
+            Self(type: 4, stream: 0, payload: values.flatMap { [UInt8($0.0 >> 8), UInt8($0.0 & 0xFF)] + $0.1.bytes })
+        }
+
+        static func goAway(last: Int32 = 0, _ code: UInt32 = 0) -> Self {
+            Self(type: 7, stream: 0, payload: UInt32(bitPattern: last).bytes + code.bytes)
+        }
+
+        func bytes(on request: Int32) -> [UInt8] {
+            var bytes = Array(UInt32(payload.count).bytes.dropFirst())
+            bytes += [type, flags]
+            bytes += UInt32(bitPattern: stream < 0 ? request : stream).bytes
+            return bytes + payload
+        }
+    }
+
+    let url: URL
+
+    /// Runs a server whose connections have one script after the other, and the last one again and again.
+    static func run(
+        _ scripts: [Script], _ body: (AsyncHTTPClientTransport, HostileHTTP2Server) async throws -> Void
+    ) async throws {
+        let identity = try TestIdentity()
+        let context = try NIOSSLContext(configuration: identity.serverConfiguration(protocols: ["h2"]))
+        let rest = Locked(scripts)
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let script = rest.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+                    try channel.pipeline.syncOperations.addHandlers([
+                        NIOSSLServerHandler(context: context), Speaker(script),
+                    ])
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        guard let url = URL(string: "https://127.0.0.1:\(channel.localAddress?.port ?? 0)/") else { return }
+        let roots = try identity.certificate()
+        let transport = AsyncHTTPClientTransport { configuration in
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .certificates([roots])
+            configuration.tlsConfiguration = tls
+        }
+        try await body(transport, HostileHTTP2Server(url: url))
+        try await channel.close()
+    }
+
+    /// Sends the opening when the client's preface is there, and the response to each head.
+    private final class Speaker: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private static let prefaceLength = 24
+        private let script: Script
+        private var received = ByteBuffer()
+        private var isOpen = false
+
+        init(_ script: Script) { self.script = script }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            var bytes = unwrapInboundIn(data)
+            received.writeBuffer(&bytes)
+            if !isOpen, received.readSlice(length: Self.prefaceLength) != nil {
+                isOpen = true
+                send(script.opening, on: 0, context)
+            }
+            while isOpen, let head = received.getBytes(at: received.readerIndex, length: 9) {
+                let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
+                guard received.readSlice(length: 9 + length) != nil else { return }
+                let stream = head[5...].reduce(Int32(0)) { $0 << 8 | Int32($1) }
+                if head[3] == 1 { send(script.response, on: stream, context) }
+                if head[3] == 1, script.closes { context.close(promise: nil) }
+            }
+        }
+
+        private func send(_ frames: [Frame], on stream: Int32, _ context: ChannelHandlerContext) {
+            guard !frames.isEmpty else { return }
+            let bytes = frames.flatMap { $0.bytes(on: stream) }
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
+
+extension UInt32 {
+    /// The bytes, the highest first.
+    fileprivate var bytes: [UInt8] { (0..<4).reversed().map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) } }
+}
+#endif

@@ -1,0 +1,126 @@
+#if AsyncHTTPClient
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@testable import NetworkAsyncHTTPClient
+
+/// G26: servers whose bytes the libraries below do not expect, and end the process for.
+@Suite(.timeLimit(.minutes(20))) struct HostileServerTests {
+    typealias Frame = HostileHTTP2Server.Frame
+    typealias Script = HostileHTTP2Server.Script
+
+    private static let ok = Script(response: [.status("200"), .data("ok", ends: true)])
+
+    /// A response to a request, or its error.
+    private static func outcome(
+        of transport: AsyncHTTPClientTransport, _ server: HostileHTTP2Server, body: HTTPBody = .none,
+        idleTimeout: Duration = .seconds(300)
+    ) async -> Result<HTTPResponse, any Error> {
+        let head = HTTPRequestHead(method: body.isEmpty ? .get : .put, url: server.url)
+        do {
+            let request = HTTPTransportRequest(head: head, body: body, idleTimeout: idleTimeout, isIdempotent: true)
+            let response = try await transport.perform(request)
+            return .success(HTTPResponse(head: response.head, body: try await response.body.collect(upTo: 1_000_000)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func code(_ outcome: Result<HTTPResponse, any Error>) -> NetworkError.Code? {
+        guard case .failure(let error as HTTPTransportError) = outcome else { return nil }
+        return error.code
+    }
+
+    @Test(arguments: [
+        "99", "42", "0", "-5", "-9223372036854775808", "9223372036854775808", "", "1", "12", "1000", "1xx", "20",
+        "+200",
+        "0200", "2000", "abc", "000", "099", "101",
+    ])
+    func `a status that HTTP/2 does not have is invalidResponse`(_ status: String) async throws {
+        let follow: [[Frame]] = [
+            [.data("ok", ends: true)], [], [.status("200"), .data("ok", ends: true)], [.status(status, ends: true)],
+            [.status("200", ends: true)], [.data("ok"), .head([("x-sum", "1")], ends: true)],
+        ]
+        for rest in follow {
+            for (before, body) in [([], HTTPBody.none), ([Frame.status("103")], HTTPBody(Data(count: 100_000)))] {
+                let script = Script(response: before + [.status(status)] + rest)
+                try await HostileHTTP2Server.run([script]) { transport, server in
+                    let outcome = await Self.outcome(of: transport, server, body: body)
+                    #expect(Self.code(outcome) == .invalidResponse, "\(status): \(outcome)")
+                }
+            }
+        }
+    }
+
+    @Test func `a status that HTTP/2 does not have does no harm to the next request`() async throws {
+        let scripts = [Script(response: [.status("42"), .data("ok", ends: true)]), Self.ok]
+        try await HostileHTTP2Server.run(scripts) { transport, server in
+            _ = await Self.outcome(of: transport, server)
+            for _ in 0..<3 { _ = await Self.outcome(of: transport, server) }
+            let status = await Self.outcome(of: transport, server)
+            // The connection is kept, and the server sends the same again.
+            #expect(Self.code(status) == .invalidResponse)
+        }
+    }
+
+    @Test(arguments: [
+        [Frame.settings([]), .goAway()], [.settings([]), .goAway(last: .max)],
+        [.settings([(3, 1)]), .settings([(3, 7)])],
+        [.settings([(3, 1)]), .settings([(3, 0)]), .goAway()],
+        [.settings([]), .settings([]), .goAway(), .goAway()], [.goAway()],
+        [.settings([(3, .max)]), .settings([(3, 1)])],
+    ])
+    func `settings and a farewell that arrive at once with the first settings do no harm`(_ opening: [Frame])
+        async throws
+    {
+        let first = Script(opening: opening, response: Self.ok.response)
+        for _ in 0..<3 {
+            try await HostileHTTP2Server.run([first, Self.ok]) { transport, server in
+                await withTaskGroup { group in
+                    for _ in 0..<10 {
+                        group.addTask { _ = await Self.outcome(of: transport, server, idleTimeout: .seconds(2)) }
+                    }
+                }
+                let outcome = await Self.outcome(of: transport, server, idleTimeout: .seconds(2))
+                if case .failure(let error) = outcome { #expect(error is HTTPTransportError) }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        [Frame.data("ok", ends: true)], [.data("ok")], [.head([("x", "y")], ends: true)],
+        [.status("200"), .status("200")],
+        [.status("200"), .status("200", ends: true)], [.status("103"), .data("ok", ends: true)],
+        [.status("103", ends: true)], [.status("204"), .data("ok", ends: true)],
+        [.status("304"), .data("ok", ends: true)],
+        [.status("200"), .head([("x", "y")]), .head([("x", "y")], ends: true)],
+        [.status("200", ends: true), .status("200", ends: true)],
+        [.status("200", ends: true), .data("ok", ends: true)],
+        [.head([(":status", "200"), (":status", "200")], ends: true)], [.head([(":status", "200"), (":path", "/")])],
+        [.head([(":status", "200"), ("content-length", "-5")]), .data("ok", ends: true)],
+        [.head([(":status", "200"), ("content-length", "9223372036854775807"), ("content-encoding", "gzip")])],
+        [.head([(":status", "200"), ("content-encoding", "gzip")]), .data("no gzip"), .data("none", ends: true)],
+        [.reset(7)], [.status("200"), .reset(8)], [.goAway(last: 0)], [.goAway(last: 0), .status("200", ends: true)],
+        [Frame(type: 5, flags: 4, payload: [0, 0, 0, 2, 0x88])], [Frame(type: 9, flags: 4, payload: [0x88])],
+        [Frame(type: 8, payload: [0, 0, 0, 0])], [Frame(type: 8, payload: [0x7F, 0xFF, 0xFF, 0xFF])],
+        [Frame(type: 8, stream: 0, payload: [0x7F, 0xFF, 0xFF, 0xFF])], [Frame(type: 1, flags: 5, payload: [0xFF])],
+        [Frame(type: 1, flags: 0xD, payload: [200, 0x88])], [Frame(type: 0, flags: 9, payload: [255])],
+        [Frame(type: 10, payload: [0, 0])], [Frame(type: 12, stream: 0, payload: [0, 1, 65])], [Frame(type: 200)],
+        [Frame(type: 6, stream: 0, payload: [0])],
+        [Frame(type: 4, stream: 0, payload: [0, 4, 0xFF, 0xFF, 0xFF, 0xFF])],
+    ])
+    func `frames in an impossible order end in a response or an error`(_ response: [Frame]) async throws {
+        let script = Script(response: response, closes: true)
+        for body in [HTTPBody.none, HTTPBody(Data(count: 100_000))] {
+            try await HostileHTTP2Server.run([script]) { transport, server in
+                let outcome = await Self.outcome(of: transport, server, body: body, idleTimeout: .seconds(2))
+                if case .failure(let error) = outcome {
+                    #expect(error is HTTPTransportError)
+                }
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,51 @@
+#if AsyncHTTPClient && os(Linux)
+import AuthTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import NetworkTesting
+
+/// G8: a process that is stopped for longer than its time limits, while the server responds.
+@Suite(.timeLimit(.minutes(20))) struct StoppedProcessTests {
+    /// The time limits of the request. It is stopped for longer.
+    private static let (limit, stop): (Duration, Duration) = (.seconds(10), .seconds(13))
+
+    @Test(arguments: ["asyncHTTPClient", "urlSession"], [false, true])
+    func `a response that arrived while the process was stopped is delivered`(over transport: String, afterHead: Bool)
+        async throws
+    {
+        let arrived = Gate()
+        let responded = Gate()
+        let stopped = DispatchSemaphore(value: 0)
+        let server = try TransportPeer { connection in
+            guard connection.readRequest() != nil else { return }
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
+            if afterHead { connection.send(head) }
+            arrived.open()
+            stopped.wait()
+            connection.send((afterHead ? "" : head) + "response")
+            responded.open()
+            connection.waitForClose()
+        }
+        defer {
+            stopped.signal()
+            server.stop()
+        }
+        let process = try SpawnedProcess(
+            SpawnedProcess.peer, ["call", transport, server.url.absoluteString, "\(Self.limit.components.seconds)"],
+            environment: ProcessInfo.processInfo.environment)
+        await arrived.pass()
+        var lines = process.lines.makeAsyncIterator()
+        if afterHead { #expect(await lines.next() == "head 200") }
+        process.stop()
+        stopped.signal()
+        await responded.pass()
+        try await ContinuousClock().sleep(for: Self.stop)
+        process.kill(SIGCONT)
+        if !afterHead { #expect(await lines.next() == "head 200") }
+        #expect(await lines.next() == "body response")
+        #expect(await process.end() == .status(0))
+    }
+}
+#endif

@@ -1,0 +1,89 @@
+#if canImport(CryptoKit) || Crypto
+import Foundation
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#endif
+
+@testable import OAuth2Flows
+
+@Suite(.timeLimit(.minutes(10))) struct LoopbackListenerTests {
+    /// A sign-in with a client on a thread of its own: its calls block.
+    private func response(to client: @escaping @Sendable (UInt16) throws -> String) async throws -> (String, String) {
+        let listener = try LoopbackListener()
+        async let target = listener.firstRequest(within: .seconds(600)) { $0 }
+        let response = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try client(listener.port) }) }
+        }
+        return (response, try await target)
+    }
+
+    @Test func `connections that send nothing do not block a sign-in`() async throws {
+        let (response, target) = try await response { port in
+            let idle = try (0..<100).map { _ in try ClientConnection(port: port) }
+            // They are accepted in order, so this one comes when the listener has all that it keeps.
+            let browser = try ClientConnection(port: port)
+            browser.write("GET /callback?code=fixture-code HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            return withExtendedLifetime(idle) { browser.readToEnd() }
+        }
+        #expect(response.hasPrefix("HTTP/1.1 200 OK"))
+        #expect(target == "/callback?code=fixture-code")
+    }
+
+    @Test func `a connection that sends its line slowly is served among idle ones`() async throws {
+        let (response, target) = try await response { port in
+            let idle = try (0..<40).map { _ in try ClientConnection(port: port) }
+            let browser = try ClientConnection(port: port)
+            let later = try (0..<16).map { _ in try ClientConnection(port: port) }
+            for piece in ["GET /call", "back HTTP/1", ".1\r\n\r\n"] { browser.write(piece) }
+            return withExtendedLifetime((idle, later)) { browser.readToEnd() }
+        }
+        #expect(response.hasPrefix("HTTP/1.1 200 OK"))
+        #expect(target == "/callback")
+    }
+}
+
+/// A connection to a port of 127.0.0.1.
+private final class ClientConnection {
+    private let descriptor: Int32
+
+    init(port: UInt16) throws {
+        #if canImport(Glibc)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(result == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ text: String) {
+        #if os(Linux)
+        let flags = Int32(MSG_NOSIGNAL)
+        #else
+        let flags: Int32 = 0
+        #endif
+        _ = text.withCString { send(descriptor, $0, text.utf8.count, flags) }
+    }
+
+    func readToEnd() -> String {
+        var text: [UInt8] = []
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        while case let count = read(descriptor, &bytes, bytes.count), count > 0 { text += bytes[..<count] }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+#endif

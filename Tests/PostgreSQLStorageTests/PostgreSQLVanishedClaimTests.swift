@@ -1,0 +1,201 @@
+#if PostgreSQL
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import Storage
+import TestSupport
+import Testing
+import TokenRefresh
+
+@testable import PostgreSQLStorage
+
+/// Rows that a person or a backup has written during a refresh.
+@Suite("Rule 8: a claim that is missing is no proof of its release", .needsPostgreSQL, .timeLimit(.minutes(10)))
+struct PostgreSQLVanishedClaimTests {
+    /// What happens to the row during a call, as SQL. `kept` is a copy from before the refresh.
+    enum Change: String, CaseIterable, Sendable {
+        case claimVanished = """
+            UPDATE latchkey_tokens SET claim_owner = NULL, claim_heartbeat = NULL, claim_expires = NULL,
+                lapsed_owners = '{}' WHERE account = $1
+            """
+        case claimVanishedUnnoticed = """
+            UPDATE latchkey_tokens SET claim_owner = NULL, claim_heartbeat = NULL, claim_expires = NULL,
+                lapsed_owners = '{}', last_writer = txid_current() WHERE account = $1
+            """
+        case claimLostItsDates = """
+            UPDATE latchkey_tokens SET claim_heartbeat = NULL, claim_expires = NULL WHERE account = $1
+            """
+        case rowRestored = """
+            DELETE FROM latchkey_tokens WHERE account = $1;
+            UPDATE latchkey_tokens SET account = $1 WHERE account = $1 || '/copy'
+            """
+        case rowOverwritten = """
+            UPDATE latchkey_tokens AS new SET version = old.version, generation = old.generation,
+                ciphertext = old.ciphertext, claim_owner = old.claim_owner, claim_fence = old.claim_fence,
+                claim_heartbeat = old.claim_heartbeat, claim_expires = old.claim_expires,
+                lapsed_owners = old.lapsed_owners, released_fences = old.released_fences,
+                last_writer = old.last_writer, unclaimed_until = old.unclaimed_until
+            FROM latchkey_tokens AS old WHERE new.account = $1 AND old.account = $1 || '/copy'
+            """
+    }
+
+    @Test(arguments: Change.allCases)
+    func `G8, G13: no other engine spends the refresh token until the call has ended`(change: Change) async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.claim = .seconds(3_600)
+        limits.heartbeat = .seconds(1_800)
+        let mine = server.store(limits: limits)
+        try await mine.save(.fixture())
+        await (try await mine.lease(waitingAtMost: .zero)).release()
+        try await server.copyRow(of: mine.account)
+        let gate = Gate()
+        let engine = TokenRefreshCoordinator(
+            store: mine, handler: ScriptedRefreshHandler(.rotateThenHold(at: gate)), clock: ManualTimeSource())
+        let refresh = Task { _ = try await engine.refresh() }
+        await gate.arrivals(atLeast: 1)
+        try await server.edit(change.rawValue, mine.account)
+
+        var policy = TokenRefreshPolicy()
+        policy.deadline = .milliseconds(200)  // how long it waits for the lease
+        let theirs = server.store(mine.account, limits: limits)
+        let others = ScriptedRefreshHandler()
+        let other = TokenRefreshCoordinator(store: theirs, handler: others, policy: policy, clock: ManualTimeSource())
+        for _ in 1...2 {
+            let failure = await #expect(throws: AuthenticationError.self) { try await other.refresh() }
+            #expect(failure?.code == .refreshUnavailable || failure?.code == .storeUnavailable)
+        }
+        #expect(others.calls.isEmpty)
+
+        gate.open()
+        try await refresh.value
+        #expect(try await theirs.load()?.generation == 1)
+        let later = TokenRefreshCoordinator(store: theirs, handler: others, clock: ManualTimeSource())
+        #expect(try await later.token().generation == 1)
+        #expect(others.calls.isEmpty)
+    }
+
+    @Test(arguments: [Change.claimVanished, .claimLostItsDates, .rowRestored, .rowOverwritten])
+    func `the holder of a claim that vanished renews it, and others wait until it is released`(
+        change: Change
+    ) async throws {
+        let server = try await PostgreSQLServer.shared
+        let clock = ManualTimeSource()
+        let mine = server.store(clock: clock)
+        try await mine.save(.fleet(1))
+        await (try await mine.lease(waitingAtMost: .zero)).release()
+        try await server.copyRow(of: mine.account)
+        let lease = try await mine.lease(waitingAtMost: .zero)
+        try await server.edit(change.rawValue, mine.account)
+        let theirs = server.store(mine.account)
+        let isFree = "SELECT claim_expires IS NULL FROM latchkey_tokens WHERE account = $1"
+        #expect(try await server.run(isFree, [.text(mine.account)]).flag(0))
+        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: PostgreSQLLimits().heartbeat)
+        try await until { try await !server.run(isFree, [.text(mine.account)]).flag(0) }
+        #expect(!lease.isLost)
+        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
+        await lease.release()
+        try await server.edit(
+            "UPDATE latchkey_tokens SET unclaimed_until = NULL, last_writer = NULL WHERE account = $1", mine.account)
+        let next = try await theirs.lease(waitingAtMost: .zero)
+        #expect(!next.mayStillCall(.fleet(under: lease)))
+        await next.release()
+    }
+
+    @Test func `a row that others have written is free when a claim would have lapsed`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        limits.claim = .milliseconds(300)
+        let store = server.store(limits: limits)
+        for change in [Change.claimVanished, .claimLostItsDates] {
+            try await store.save(.fleet(1))
+            let lost = try await server.store(store.account, clock: ManualTimeSource()).lease(waitingAtMost: .zero)
+            try await server.edit(change.rawValue, store.account)
+            #expect(await storeFailure { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
+            let next = try await store.lease(waitingAtMost: .seconds(3_600))
+            #expect(next.mayStillCall(.fleet(under: lost)))
+            await next.release()
+            await lost.release()
+        }
+    }
+
+    @Test func `an intent is recorded only under the claim that it names; a mark and a failure always`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let store = server.store()
+        try await store.save(.fleet(1))
+        let lease = try await store.lease(waitingAtMost: .zero)
+        let intent = RefreshIntent.fleet(under: lease)
+        try await store.update { _ in .active(.fleet(1).with(refreshIntent: intent)) }
+        try await server.edit(Change.claimVanished.rawValue, store.account)
+        let error = await storeFailure {
+            try await store.update { _ in .active(.fleet(1).with(refreshIntent: intent)) }
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.reason.contains("the claim to the lease is no longer in the account's row") == true)
+        var failed = intent
+        failed.failure = .init(date: Date(timeIntervalSinceReferenceDate: 8e8), pause: .seconds(9))
+        for known in [intent.abandoned, failed] {
+            try await store.update { _ in .active(.fleet(1).with(refreshIntent: known)) }
+            #expect(try await store.load()?.refreshIntent == known)
+        }
+        await lease.release()
+        let next = try await store.lease(waitingAtMost: .seconds(3_600))
+        #expect(
+            await storeFailure {
+                try await store.update { _ in .active(.fleet(1).with(refreshIntent: intent)) }
+            }?.code == .unavailable)
+        await next.release()
+    }
+
+    @Test func `a table of an older version is read, and completed in place`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let table = try #require(PostgreSQLTable("older \(UUID().uuidString)"))
+        let store = server.store(table: table)
+        try await store.prepare()
+        try await store.save(.fleet(1))
+        try await server.run(
+            "ALTER TABLE \(table) DROP COLUMN released_fences, DROP COLUMN last_writer, DROP COLUMN unclaimed_until")
+        #expect(try await store.load() == .fleet(1))
+        for error in [
+            await storeFailure { try await store.save(.fleet(2)) },
+            await storeFailure { _ = try await store.lease(waitingAtMost: .zero) },
+        ] {
+            #expect(error?.code == .unavailable)
+            #expect(error?.reason.contains("prepare()") == true)
+        }
+        try await store.prepare()
+        #expect(try await store.load() == .fleet(1))
+        let lease = try await store.lease(waitingAtMost: .zero)
+        #expect(lease.mayStillCall(.fleet(under: nil)), "an older version has recorded it")
+        try await store.save(.fleet(2))
+        await lease.release()
+    }
+}
+
+extension RefreshIntent {
+    /// An intent of another engine under a lease.
+    static func fleet(under lease: (any TokenStoreLease)?) -> RefreshIntent {
+        let date = Date(timeIntervalSinceReferenceDate: 8e8)
+        return RefreshIntent(idempotencyKey: "key", owner: .newEngine(), date: date, lease: lease?.identity)
+    }
+}
+
+extension PostgreSQLServer {
+    /// Keeps a copy of a row, as a backup has it.
+    fileprivate func copyRow(of account: String) async throws {
+        try await run(
+            """
+            INSERT INTO latchkey_tokens SELECT (jsonb_populate_record(
+                kept, jsonb_build_object('account', $1 || '/copy'))).* FROM latchkey_tokens AS kept WHERE account = $1
+            """, [.text(account)])
+    }
+
+    /// Changes the row of an account. Statements are separated by semicolons.
+    fileprivate func edit(_ statements: String, _ account: String) async throws {
+        for statement in statements.split(separator: ";") { try await run(String(statement), [.text(account)]) }
+    }
+}
+#endif

@@ -1,0 +1,75 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G2, G4, G10, G14, G25: what holds for tokens that another process has stored.
+@Suite struct AdoptionTests {
+    @Test func `G2: callers that wait for a pause get the tokens that another process has stored meanwhile`() {
+        var policy = TokenRefreshPolicy()
+        policy.backoff = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(60))
+        var script = MachineScript.signedIn(isShared: true, policy: policy)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        _ = script.respond(.unavailable)
+        #expect(script.refused(2, generation: 0) == [])
+        #expect(script.refresh(3) == [])
+        _ = script.send(.storeChanged)
+        #expect(Set(script.checked(.active(.stored("ada", 1)))) == ["2: ada g1", "3: signed in ada"], "no refresh")
+    }
+
+    @Test func `G25: tokens that have expired, without a refresh token, fail the callers of the attempt`() {
+        var script = MachineScript.signedIn(isShared: true)
+        #expect(script.refresh(1) == ["lease"])
+        _ = script.leased()
+        let adopted = TokenBundle(
+            accessToken: "access-ada-1", refreshToken: nil, expiresAt: script.date - 60,
+            session: SessionID(rawValue: "ada"), generation: 1
+        )
+        #expect(script.reread(adopted) == ["1: noRefreshToken", "release"])
+    }
+
+    @Test func `G4: an ambiguous refusal of earlier tokens is not repeated by one of the adopted tokens`() {
+        let bare = TokenRefreshError(.ambiguous, status: 401)
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refresh(1)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        #expect(script.respond(bare) == ["1: refreshUnavailable", "release"])
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(.stored("ada", 1)))
+        _ = script.pass(.seconds(60))
+        #expect(script.refresh(2) == ["lease"])
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 1)) == ["call g1"])
+        #expect(script.respond(bare) == ["2: refreshUnavailable", "release"])
+    }
+
+    @Test func `G10: an adopted token is as fresh as its receipt, and not as its adoption`() {
+        for (later, isFresh) in [(1, true), (3, false)] {
+            var script = MachineScript.signedIn(isShared: true)
+            let adopted = TokenBundle(
+                accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
+                generation: 1, receivedAt: script.date - 8
+            )
+            _ = script.send(.storeChanged)
+            _ = script.checked(.active(adopted))
+            _ = script.pass(.seconds(later))
+            #expect(script.refused(1, generation: 1) == [isFresh ? "check" : "lease"], "\(later)")
+        }
+    }
+
+    @Test func `G14: adopted tokens are in the store, so they are not spent while it cannot be read`() {
+        var script = MachineScript(isShared: true)
+        _ = script.signIn(1, as: "bob")
+        _ = script.storeFails()
+        #expect(script.pass(.seconds(1)) == ["save bob g0"])
+        _ = script.wrote(.superseded(by: .active(.stored("bob", 1))))
+        #expect(script.refresh(2) == ["lease"])
+        _ = script.leased()
+        #expect(script.reread(.failure(.locked)) == ["2: storeUnavailable", "release"])
+    }
+}

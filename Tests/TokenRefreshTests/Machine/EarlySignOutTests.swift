@@ -1,0 +1,148 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G9: a sign-out before the store was read is kept until a read has shown what it ends.
+@Suite struct EarlySignOutTests {
+    /// A process that is asked to sign out before anything else.
+    private func script(isShared: Bool) -> MachineScript {
+        var script = MachineScript(isShared: isShared)
+        #expect(script.signOut(1) == ["load"])
+        return script
+    }
+
+    private func tombstone(_ reason: SignOutReason, at date: Date) -> StoredSession {
+        .tombstone(SessionTombstone(session: SessionID(rawValue: "ada"), reason: reason, date: date))
+    }
+
+    @Test(arguments: [false, true])
+    func `G9: a sign-out before the first read ends the session that is found, and revokes its tokens`(isShared: Bool) {
+        var script = MachineScript(isShared: isShared)
+        #expect(script.ask(1) == ["load"])
+        #expect(script.signOut(2) == [])
+        #expect(script.machine.published == .unknown)
+        let actions = script.loaded(.success(.active(.stored("ada", 3)))) + script.wrote()
+        #expect(Set(actions) == ["delete", "1: sessionEnded", "signedOut byUser", "revoke ada g3", "2: done"])
+        #expect(script.ask(3) == ["3: notSignedIn"])
+        #expect(script.machine.isIdle)
+    }
+
+    @Test(arguments: [false, true])
+    func `G9: a sign-out of a store that cannot be read fails its caller, and is fulfilled when it can`(isShared: Bool)
+    {
+        var script = script(isShared: isShared)
+        #expect(script.loaded(.failure(.locked)) == ["1: storeUnavailable"])
+        #expect(script.machine.published == .unknown)
+        #expect(!script.machine.isIdle)
+        for _ in 1...3 {
+            #expect(script.pass(.seconds(20)) == ["load"])
+            #expect(script.loaded(.failure(.locked)) == [])
+        }
+        #expect(script.pass(.seconds(20)) == ["load"])
+        let actions = script.loaded(.success(.active(.stored("ada", 3))))
+        #expect(actions.contains("signedOut byUser") && !actions.contains("signed in ada"))
+        _ = script.wrote()
+        #expect(script.lastContent?.replacement(for: .success(.active(.stored("ada", 3)))) != nil)
+        #expect(script.machine.isIdle)
+    }
+
+    @Test func `G9: requests while a sign-out waits for the store fail as the store does, and get no token`() {
+        var script = script(isShared: true)
+        _ = script.loaded(.failure(.locked))
+        #expect(script.ask(2) == ["load"])
+        #expect(script.loaded(.failure(.locked)) == ["2: storeUnavailable"])
+        #expect(script.ask(3) == ["load"])
+        #expect(script.loaded(.success(.active(.stored("ada", 0)))).contains("3: sessionEnded"))
+    }
+
+    @Test func `G9: a sign-out whose caller is cancelled is fulfilled`() {
+        var script = script(isShared: true)
+        #expect(script.cancel(1) == ["1: cancelled"])
+        #expect(!script.machine.isIdle, "an engine that is not idle is not released")
+        #expect(script.loaded(.success(.active(.stored("ada", 0)))) == ["delete", "signedOut byUser"])
+        #expect(script.wrote() == ["revoke ada g0"])
+    }
+
+    @Test func `G9: a sign-out of a store that hangs fails its caller, and the late result counts`() {
+        var script = script(isShared: true)
+        #expect(script.pass(.seconds(10)) == ["1: storeUnavailable"])
+        #expect(script.loaded(.success(.active(.stored("ada", 0)))) == ["delete", "signedOut byUser"])
+    }
+
+    @Test func `G9: a caller that waits for all work waits for a sign-out that is not fulfilled`() {
+        var script = script(isShared: true)
+        _ = script.loaded(.failure(.locked))
+        #expect(script.send(.requested(.settle, WaiterID(number: 2))) == [])
+        _ = script.pass(.seconds(2))
+        _ = script.loaded(.success(.active(.stored("ada", 0))))
+        #expect(script.wrote() == ["revoke ada g0", "2: done"])
+    }
+
+    @Test func `G9: a second sign-out joins the first`() {
+        var script = script(isShared: true)
+        #expect(script.signOut(2, .application("later")) == [])
+        #expect(script.loaded(.success(.active(.stored("ada", 0)))).last == "signedOut byUser")
+        #expect(script.wrote() == ["revoke ada g0", "1: done", "2: done"])
+    }
+
+    @Test func `G9: a sign-out that is repeated after a failure reads the store again at once`() {
+        var script = script(isShared: true)
+        _ = script.loaded(.failure(.locked))
+        #expect(script.signOut(2) == ["load"])
+        #expect(script.loaded(.success(.empty)) == ["signedOut byUser", "2: done"])
+    }
+
+    // MARK: The order in which they were asked for
+
+    @Test func `G9: a sign-in after the sign-out replaces it`() {
+        var script = script(isShared: true)
+        #expect(script.signIn(2, as: "bob") == ["save bob g0"])
+        #expect(script.loaded(.success(.active(.stored("ada", 0)))) == [])
+        #expect(script.wrote() == ["signed in bob", "1: done", "2: done"])
+    }
+
+    @Test(arguments: [(-5.0, false), (5, true)])
+    func `G9: a session that another process began after the sign-out stays`(after: TimeInterval, stays: Bool) {
+        var script = script(isShared: true)
+        let asked = script.date
+        _ = script.loaded(.failure(.locked))
+        #expect(script.pass(.seconds(20)) == ["load"])
+        let bob = TokenBundle(
+            accessToken: "access-bob-0", refreshToken: "refresh-bob-0", expiresAt: asked + 3_600,
+            session: SessionID(rawValue: "bob"), receivedAt: asked + after
+        )
+        let actions = script.loaded(.success(.active(bob)))
+        #expect(actions == (stays ? ["signed in bob"] : ["delete", "signedOut byUser"]))
+    }
+
+    // MARK: What the read finds
+
+    @Test func `G9: a sign-out that finds no session has nothing to do`() {
+        var script = script(isShared: true)
+        #expect(script.loaded(.success(.empty)) == ["signedOut byUser", "1: done"])
+        script = self.script(isShared: true)
+        #expect(
+            script.loaded(.success(tombstone(.application("disabled"), at: script.date))) == [
+                "signedOut disabled", "1: done",
+            ])
+    }
+
+    @Test(arguments: [TokenStoreError.Code.corrupt, .insecure, .unsupportedVersion])
+    func `G9: a sign-out removes content that no read can show`(code: TokenStoreError.Code) {
+        var script = script(isShared: true)
+        #expect(
+            script.loaded(.failure(TokenStoreError(code, reason: "not a session"))) == ["delete", "signedOut byUser"])
+        #expect(script.wrote() == ["1: done"])
+    }
+
+    @Test func `G9: a sign-out whose end cannot be stored fails its caller, and is stored later`() {
+        var script = script(isShared: true)
+        _ = script.loaded(.success(.active(.stored("ada", 0))))
+        #expect(script.storeFails() == ["revoke ada g0", "1: storeUnavailable"])
+        #expect(script.pass(.seconds(2)) == ["delete"])
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(.stored("ada", 0))) == [], "it is not signed in again")
+    }
+}

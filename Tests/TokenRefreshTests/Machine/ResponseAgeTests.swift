@@ -1,0 +1,158 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G19: the life of a token counts from the sending of the call that brought it.
+@Suite struct ResponseAgeTests {
+    /// A process that has received a token of some lifetime after a while.
+    private func received(after wait: Duration, lifetime: Duration) -> MachineScript {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.pass(wait)
+        #expect(script.respond(lifetime: lifetime) == ["save ada g1"])
+        return script
+    }
+
+    @Test func `G19: a token that came late is refreshed as early as one that came at once`() {
+        var script = received(after: .seconds(20), lifetime: .seconds(100))
+        #expect(script.wrote() == ["1: ada g1"])
+        _ = script.pass(.seconds(54))
+        #expect(script.ask(2) == ["2: ada g1"])
+        _ = script.pass(.seconds(1))
+        #expect(script.ask(3) == ["3: ada g1", "call g1"], "a quarter of its life is left")
+    }
+
+    @Test func `G19: the store has the expiry that counts from the sending`() throws {
+        let script = received(after: .seconds(20), lifetime: .seconds(100))
+        let stored = try #require(script.lastContent?.bundle)
+        #expect(stored.expiresAt == script.date + 80)
+        #expect(stored.lifetime == .seconds(100))
+    }
+
+    @Test func `G19: requests that wait for a token which has expired on arrival get the next one`() {
+        var script = received(after: .seconds(20), lifetime: .seconds(15))
+        #expect(script.wrote() == [])
+        #expect(script.pass(.seconds(1)) == ["call g1"])
+        _ = script.respond()
+        #expect(script.wrote() == ["1: ada g2"])
+    }
+
+    @Test func `G19: a token that has expired in a sleep is refreshed`() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        #expect(script.sleep(.seconds(60)) == ["1: refreshUnavailable"])
+        _ = script.respond(lifetime: .seconds(5))
+        _ = script.wrote()
+        #expect(script.ask(2) == [], "it waits for the end of the pause")
+        #expect(script.pass(.seconds(2)) == ["call g1"])
+    }
+
+    @Test func `G10: a refusal of a token that was old when it came is no loop`() {
+        var script = received(after: .seconds(28), lifetime: .seconds(40))
+        _ = script.wrote()
+        _ = script.pass(.seconds(2))
+        let token = SessionToken(value: "access-ada-1", session: SessionID(rawValue: "ada"), generation: 1)
+        #expect(script.refused(2, TokenRefusal(of: token)) == ["call g1"])
+    }
+
+    @Test func `G6: tokens that all expire on their way are requested with growing pauses`() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        var calls: [Duration] = []
+        for waiter in 2..<300 {
+            _ = script.pass(.milliseconds(600))
+            _ = script.respond(lifetime: .milliseconds(1))
+            _ = script.wrote()
+            if (script.ask(waiter) + script.pass(.milliseconds(400))).contains(where: { $0.hasPrefix("call") }) {
+                calls.append(script.uptime)
+            }
+        }
+        #expect((4...25).contains(calls.count), "\(calls)")
+    }
+
+    // MARK: Replays
+
+    /// A process that starts with an intent which is stored since 100 s, and has made its call.
+    private func replaying(_ intent: (Date) -> RefreshIntent) -> MachineScript {
+        var script = MachineScript()
+        _ = script.send(.requested(.restore, WaiterID(number: 1)))
+        _ = script.loaded(.success(.active(.stored("ada", 0).with(refreshIntent: intent(script.date)))))
+        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.lastRequest?.idempotencyKey == "key")
+        return script
+    }
+
+    private let dead = ProcessIdentity(host: "host", process: "p0")
+
+    @Test func `G19: the token of a replay counts from the first intent, also after a restart`() {
+        var script = replaying { RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 - 100) }
+        _ = script.respond(lifetime: .seconds(90))
+        #expect(script.wrote() == [])
+        #expect(script.pass(.seconds(1)) == ["call g1"])
+        _ = script.respond(lifetime: .seconds(90))
+        #expect(script.wrote() == ["2: ada g2"], "which is no replay")
+    }
+
+    @Test func `G19: a replay of a replay counts from the first intent`() throws {
+        var first: Date?
+        var script = replaying {
+            first = $0 - 100
+            return RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 - 20, firstDate: $0 - 100)
+        }
+        let recorded = try #require(script.lastContent?.bundle?.refreshIntent)
+        #expect(recorded.firstDate == first)
+        #expect(recorded.date == script.date)
+        _ = script.respond(lifetime: .seconds(90))
+        #expect(script.wrote() == [])
+    }
+
+    @Test func `G19: the token of a call after a lost response counts from the lost one`() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.respond(.unavailable)
+        _ = script.pass(.seconds(100))
+        #expect(script.refused(2, generation: 0) == ["call g0"])
+        _ = script.respond(lifetime: .seconds(90))
+        #expect(script.wrote() == [])
+    }
+
+    @Test(arguments: [(503, true), (429, true), (400, true), (500, false), (502, false), (504, false)])
+    func `G19: after a response that says that nothing was exchanged, a token counts from the next call`(
+        status: Int, isNew: Bool
+    ) {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.respond(TokenRefreshError(.unavailable, status: status))
+        _ = script.pass(.seconds(100))
+        #expect(script.refused(2, generation: 0) == ["call g0"])
+        _ = script.respond(lifetime: .seconds(90))
+        #expect(script.wrote() == (isNew ? ["2: ada g1"] : []))
+    }
+
+    @Test(arguments: [-86_400.0, 86_400])
+    func `G19: an intent of another time causes one refresh at most`(ahead: TimeInterval) {
+        var script = replaying { RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 + ahead) }
+        _ = script.respond()
+        let calls = script.wrote() + script.pass(.seconds(2))
+        #expect(calls == (ahead < 0 ? ["call g1"] : ["2: ada g1"]))
+        guard ahead < 0 else { return }
+        _ = script.respond()
+        #expect(script.wrote() == ["2: ada g2"])
+    }
+
+    @Test func `G19: the date of a response that was slept through does not turn back the server's clock`() {
+        var script = MachineScript.signedIn()
+        _ = script.send(.serverDateNoted(script.date))
+        _ = script.refused(1, generation: 0)
+        let (call, date) = (script.call, script.date)
+        _ = script.sleep(.seconds(100))
+        let tokens = TokenRefreshResult(
+            accessToken: "access-ada-1", refreshToken: "refresh-ada-1", expiresIn: .seconds(150), serverDate: date
+        )
+        if let call { _ = script.send(.responded(call.id, base: call.base, .success(tokens))) }
+        _ = script.wrote()
+        #expect(script.machine.current?.bundle.expiresAt == date + 150)
+    }
+}
