@@ -13,6 +13,8 @@ struct CallState: Sendable {
     let isIdempotent: Bool
     let purpose: HTTPTransportRequest.Purpose
     let isReplayable: Bool
+    /// Whether interceptors may have the call sent again.
+    let retries: Bool
     let acceptedStatuses: HTTPStatusSet
     let redirects: RedirectRule
     let idleTimeout: Duration

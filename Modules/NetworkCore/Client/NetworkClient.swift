@@ -39,21 +39,29 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         )
     }
 
-    /// Creates a client with the default configuration.
+    /// Creates a client with the default limits.
+    ///
+    /// ```swift
+    /// let plain = NetworkClient(baseURL: url, transport: transport, format: .json)
+    /// ```
     ///
     /// - Parameters:
     ///   - baseURL: The URL that paths of endpoints are appended to.
     ///   - transport: The transport of all requests.
+    ///   - format: How responses contain their value or error. `nil`: ``EnvelopeFormat``.
+    ///   - coding: The JSON coders of bodies, and of a format that has none of its own.
     ///   - interceptors: The interceptors, in order.
     ///   - observers: They receive the events of every call.
     public init(
         baseURL: URL,
         transport: any HTTPTransport,
+        format: (any ResponseFormat)? = nil,
+        coding: JSONCoding = .standard,
         interceptors: [any RequestInterceptor] = [],
         observers: [any NetworkObserver] = []
     ) {
         self.init(
-            configuration: NetworkConfiguration(baseURL: baseURL),
+            configuration: NetworkConfiguration(baseURL: baseURL, format: format, coding: coding),
             transport: transport,
             interceptors: interceptors,
             observers: observers

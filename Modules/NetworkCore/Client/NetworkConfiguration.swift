@@ -40,7 +40,7 @@ public struct NetworkConfiguration: Sendable {
     /// How responses contain their value or error.
     public var format: any ResponseFormat
 
-    /// The JSON encoders of bodies. ``format`` decodes responses by coders of its own.
+    /// The JSON encoders of bodies. The initializer gives the decoders to ``format``, unless it has its own.
     public var coding: JSONCoding
 
     /// Header fields of every request. The fields of an endpoint replace those of the same name.
@@ -66,8 +66,8 @@ public struct NetworkConfiguration: Sendable {
     ///   - timeout: The idle timeout: how long nothing may be sent or received.
     ///   - deadline: The longest time from the start of a call to the end of its response. `nil`: no limit.
     ///   - acceptedStatuses: The statuses that count as success.
-    ///   - format: How responses contain their value or error. `nil`: ``EnvelopeFormat`` with the decoders of `coding`.
-    ///   - coding: The JSON encoders of bodies, and the decoders of the default format.
+    ///   - format: How responses contain their value or error. `nil`: ``EnvelopeFormat``.
+    ///   - coding: The JSON encoders of bodies, and the decoders of a format that has none of its own.
     ///   - headers: Header fields of every request.
     ///   - maximumResponseSize: The largest body of a response, in bytes.
     ///   - maximumRedirects: The most redirects in one attempt.
@@ -90,7 +90,8 @@ public struct NetworkConfiguration: Sendable {
         self.timeout = timeout
         self.deadline = deadline
         self.acceptedStatuses = acceptedStatuses
-        self.format = format ?? EnvelopeFormat(coding: coding)
+        let chosen = format ?? EnvelopeFormat()
+        self.format = (chosen as? any CodedFormat)?.coded(by: coding) ?? chosen
         self.coding = coding
         self.headers = headers
         self.maximumResponseSize = maximumResponseSize

@@ -162,7 +162,7 @@ extension RequestLoop {
         // An attempt with a token in place of one that was refused is no retry, and has a limit of its own.
         let retries = call.attempt - (call.authentication?.replacements ?? 0)
         for interceptor in call.interceptors
-        where decision == .doNotRetry && retries < configuration.maximumAttempts {
+        where call.retries && decision == .doNotRetry && retries < configuration.maximumAttempts {
             decision = try await asking(call) { [context = call.context] in
                 try await interceptor.retry(failure, context: context)
             }

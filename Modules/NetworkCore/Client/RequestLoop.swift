@@ -157,6 +157,7 @@ struct RequestLoop: Sendable {
                 isIdempotent: endpoint.isIdempotent,
                 purpose: endpoint.purpose ?? purpose,
                 isReplayable: body.isReplayable,
+                retries: endpoint.retries,
                 acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
                 redirects: endpoint.redirects ?? .standard(for: head.method, carriesToken: carriesToken),
                 idleTimeout: idleTimeout,

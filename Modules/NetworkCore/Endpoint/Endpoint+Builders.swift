@@ -75,6 +75,9 @@ extension Endpoint where Response == Void {
     /// `GET`: reads a resource.
     public static var get: Builder { Builder(method: .get, reading: .discarded) }
 
+    /// `HEAD`: asks whether a resource can be read.
+    public static var head: Builder { Builder(method: .head, reading: .discarded) }
+
     /// `DELETE`: removes a resource.
     public static var delete: Builder { Builder(method: .delete, reading: .discarded) }
 
@@ -89,6 +92,12 @@ extension Endpoint where Response == Void {
 }
 
 extension Endpoint where Response == HTTPResponse {
+    /// `HEAD`: reads the header fields of a resource. The response has no body.
+    public static var head: Builder { Builder(method: .head, reading: .whole) }
+
+    /// `OPTIONS`: reads what can be done with a resource, in the field `Allow`.
+    public static var options: BodyBuilder { BodyBuilder(method: .options, reading: .whole) }
+
     /// An endpoint of any method that returns the whole response: status, header fields and body.
     ///
     /// A status that is not accepted is an error, as for every endpoint.

@@ -57,6 +57,10 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// How the response is read. `nil`: the configuration's format.
     public var format: (any ResponseFormat)?
 
+    /// Whether interceptors, such as ``RetryPolicy``, may have the call sent again. A token that the server has refused is
+    /// replaced all the same.
+    public var retries = true
+
     /// Which redirects are followed. `nil`: a call that may change something and carries no token, such as a sign-in,
     /// stays within its origin; others leave it without token and body.
     public var redirects: RedirectRule?
@@ -109,6 +113,13 @@ extension Endpoint {
     /// - Returns: The changed endpoint.
     public func idempotent(key: String = UUID().uuidString) -> Self {
         with { $0.idempotencyKey = key }
+    }
+
+    /// The same call, which no interceptor has sent again.
+    ///
+    /// - Returns: The changed endpoint.
+    public func withoutRetries() -> Self {
+        with { $0.retries = false }
     }
 
     /// The same call with a header field, in place of the field of that name.
@@ -177,6 +188,7 @@ extension Endpoint {
         endpoint.deadline = deadline
         endpoint.acceptedStatuses = acceptedStatuses
         endpoint.format = format
+        endpoint.retries = retries
         endpoint.redirects = redirects
         endpoint.purpose = purpose
         return endpoint

@@ -39,6 +39,24 @@ public struct EndpointPath: Sendable, Hashable {
         self.init(stringLiteral: path)
     }
 
+    /// A path that is percent-encoded already, as from a server. It is sent as it is.
+    ///
+    /// A path that is not valid (RFC 3986 §3.3), or has a segment `.` or `..`, encoded or not, is never sent.
+    ///
+    /// - Parameter path: The path, percent-encoded, with or without a leading slash, and without a query.
+    /// - Returns: The path.
+    public static func encoded(_ path: String) -> EndpointPath {
+        let path = path.hasPrefix("/") ? String(path.dropFirst()) : path
+        var problem: String?
+        let rest = path.withoutEscapes
+        if rest == nil || rest?.percentEncodedPath != rest {
+            problem = "the path is not percent-encoded"
+        } else if path.split(separator: "/").contains(where: { [".", ".."].contains($0.removingPercentEncoding) }) {
+            problem = "a path segment is \".\" or \"..\", which would change the path"
+        }
+        return EndpointPath(target: .relative(path), problem: problem)
+    }
+
     /// A URL in place of a path below the base URL: a token endpoint, or a link from a server.
     ///
     /// Tokens are sent only if its origin is allowed to receive them (G15).
@@ -156,6 +174,12 @@ extension String {
     /// The text, percent-encoded except for the characters that are allowed in a path (RFC 3986 §3.3), such as `/`.
     var percentEncodedPath: String {
         percentEncoded { $0.isUnreserved || $0.isPathPunctuation }
+    }
+
+    /// The text without its escapes, `%2F`. `nil`: one is not valid, or is no UTF-8.
+    fileprivate var withoutEscapes: String? {
+        guard removingPercentEncoding != nil else { return nil }
+        return replacing(/%[0-9A-Fa-f]{2}/, with: "")
     }
 
     private func percentEncoded(except isAllowed: (UInt8) -> Bool) -> String {

@@ -5,21 +5,24 @@ public struct EnvelopeFormat: ResponseFormat {
     /// The media types that the format reads.
     public let mediaTypes: [String]
 
-    private let coding: JSONCoding
+    private let ownCoding: JSONCoding?
     private let acceptsPlainValues: Bool
+
+    private var coding: JSONCoding { ownCoding ?? .standard }
 
     /// Creates the format.
     ///
     /// - Parameters:
-    ///   - coding: The decoders.
+    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format, and
+    ///     else ``JSONCoding/standard``.
     ///   - mediaTypes: The media types that the format reads.
     ///   - acceptsPlainValues: Whether an object that has neither `data` nor `success` is the value itself.
     public init(
-        coding: JSONCoding = .standard,
+        coding: JSONCoding? = nil,
         mediaTypes: [String] = ["application/json"],
         acceptsPlainValues: Bool = false
     ) {
-        self.coding = coding
+        ownCoding = coding
         self.mediaTypes = mediaTypes
         self.acceptsPlainValues = acceptsPlainValues
     }
@@ -66,6 +69,13 @@ public struct EnvelopeFormat: ResponseFormat {
     /// - Throws: `DecodingError`.
     public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
         try coding.makeDecoder().decode(type, from: response.body)
+    }
+}
+
+extension EnvelopeFormat: CodedFormat {
+    func coded(by coding: JSONCoding) -> any ResponseFormat {
+        EnvelopeFormat(
+            coding: ownCoding ?? coding, mediaTypes: mediaTypes, acceptsPlainValues: acceptsPlainValues)
     }
 }
 

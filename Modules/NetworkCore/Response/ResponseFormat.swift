@@ -62,15 +62,18 @@ public struct PlainJSONFormat: ResponseFormat {
     /// The media types that the format reads.
     public let mediaTypes: [String]
 
-    private let coding: JSONCoding
+    private let ownCoding: JSONCoding?
+
+    private var coding: JSONCoding { ownCoding ?? .standard }
 
     /// Creates the format.
     ///
     /// - Parameters:
-    ///   - coding: The decoders.
+    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format, and
+    ///     else ``JSONCoding/standard``.
     ///   - mediaTypes: The media types that the format reads.
-    public init(coding: JSONCoding = .standard, mediaTypes: [String] = ["application/json"]) {
-        self.coding = coding
+    public init(coding: JSONCoding? = nil, mediaTypes: [String] = ["application/json"]) {
+        ownCoding = coding
         self.mediaTypes = mediaTypes
     }
 
@@ -122,4 +125,16 @@ extension ResponseFormat where Self == PlainJSONFormat {
     /// - Parameter coding: The decoders.
     /// - Returns: The format.
     public static func json(_ coding: JSONCoding) -> Self { PlainJSONFormat(coding: coding) }
+}
+
+/// A format that takes the coders of the client, so that they are written once.
+protocol CodedFormat: ResponseFormat {
+    /// The format with these coders, unless it has its own.
+    func coded(by coding: JSONCoding) -> any ResponseFormat
+}
+
+extension PlainJSONFormat: CodedFormat {
+    func coded(by coding: JSONCoding) -> any ResponseFormat {
+        PlainJSONFormat(coding: ownCoding ?? coding, mediaTypes: mediaTypes)
+    }
 }

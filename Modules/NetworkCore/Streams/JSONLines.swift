@@ -5,7 +5,7 @@ extension NetworkService {
     /// Reads a response of JSON lines (NDJSON): each line is a value, decoded as soon as it is there.
     ///
     /// ```swift
-    /// for try await article in network.lines(.export) { … }     // of an Endpoint<Article>
+    /// for try await article in network.lines("export", of: Article.self) { … }
     /// ```
     ///
     /// - Parameters:
@@ -26,6 +26,30 @@ extension NetworkService {
         return JSONLines(coding: coding, limit: maximumLineLength) { [endpoint] in
             try await stream(endpoint, options: options)
         }
+    }
+}
+
+extension NetworkService {
+    /// Reads the JSON lines at a path: ``lines(_:coding:maximumLineLength:options:)`` of a `GET`.
+    ///
+    /// - Parameters:
+    ///   - path: The path below the base URL, or a URL of its own.
+    ///   - type: The type of one line.
+    ///   - query: The query items.
+    ///   - coding: The decoders.
+    ///   - maximumLineLength: The most bytes of a line. A longer one fails with code `responseTooLarge`.
+    ///   - options: The options of the request.
+    /// - Returns: The values. Each iteration sends the request.
+    public func lines<Value: Decodable & Sendable>(
+        _ path: EndpointPath,
+        of type: Value.Type,
+        query: QueryItems = [:],
+        coding: JSONCoding = .standard,
+        maximumLineLength: Int = JSONLines<Value>.defaultMaximumLineLength,
+        options: RequestOptions = RequestOptions()
+    ) -> JSONLines<Value> {
+        let endpoint = Endpoint<Value>.get(path, query: query)
+        return lines(endpoint, coding: coding, maximumLineLength: maximumLineLength, options: options)
     }
 }
 

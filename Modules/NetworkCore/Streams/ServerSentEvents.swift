@@ -6,7 +6,7 @@ extension NetworkService {
     /// Reads an event stream (WHATWG HTML §9.2), and reconnects when its connection is lost.
     ///
     /// ```swift
-    /// for try await event in network.events(.feed) { show(event.data) }
+    /// for try await event in network.events("feed") { show(event.data) }
     /// ```
     ///
     /// - Parameters:
@@ -30,6 +30,23 @@ extension NetworkService {
             request.continuity = request.continuity ?? continuity
             return try await stream(endpoint, options: request)
         }
+    }
+}
+
+extension NetworkService {
+    /// Reads the event stream at a path: ``events(_:options:)`` of a `GET`.
+    ///
+    /// - Parameters:
+    ///   - path: The path below the base URL, or a URL of its own.
+    ///   - query: The query items.
+    ///   - options: The limits, and how the stream reconnects.
+    /// - Returns: The events. Each iteration opens a stream of its own.
+    public func events(
+        _ path: EndpointPath,
+        query: QueryItems = [:],
+        options: EventStreamOptions = EventStreamOptions()
+    ) -> ServerSentEvents {
+        events(Endpoint<Data>.get(path, query: query), options: options)
     }
 }
 

@@ -24,7 +24,7 @@ struct Download {
     /// Downloads to a file.
     @concurrent
     func run(to target: URL) async throws -> DownloadedFile {
-        try Self.refuseFolder(at: target)
+        try ReplacementFile.refuseReplacing(target)
         return try await run(to: target, keepsFile: isResumable && options.resumption.keepsFile) { file, _ in
             try file.commit(to: target)
             return target
@@ -138,14 +138,6 @@ struct Download {
         file.forget()
         let reason = "the file has more than \(options.maximumSize) bytes"
         return NetworkError(.responseTooLarge, reason: reason, response: head)
-    }
-
-    private static func refuseFolder(at target: URL) throws {
-        var isFolder: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: target.path, isDirectory: &isFolder)
-        guard target.isFileURL, !exists || !isFolder.boolValue else {
-            throw NetworkError(.fileFailed, reason: "the target is a folder, or no file URL")
-        }
     }
 }
 

@@ -3,7 +3,8 @@ public import Foundation
 extension NetworkService {
     /// Downloads a response to a file.
     ///
-    /// The target is replaced when the file is whole, and unchanged otherwise. A lost connection is resumed with `Range`
+    /// The target is replaced when the file is whole, and unchanged otherwise. One that is no regular file, such as a folder, a
+    /// symbolic link, a device or a pipe, is refused before a request is sent, and again before it is replaced. A lost connection is resumed with `Range`
     /// and `If-Range`, if the method is `GET` and the server has sent a strong validator; no other method is sent again.
     /// Memory is constant. The file's mode is 0600.
     ///
@@ -23,6 +24,47 @@ extension NetworkService {
         progress: ProgressHandler? = nil
     ) async throws -> DownloadedFile {
         try await makeDownload(endpoint, options, progress).run(to: target)
+    }
+
+    /// Downloads what is at a path to a file: ``download(_:to:options:progress:)`` of a `GET`.
+    ///
+    /// - Parameters:
+    ///   - path: The path below the base URL, or a URL of its own.
+    ///   - query: The query items.
+    ///   - target: The file.
+    ///   - options: The limits, and what becomes of a partial file.
+    ///   - progress: Is called with the bytes received. It starts again when the file does.
+    /// - Returns: The file.
+    /// - Throws: As that method.
+    @discardableResult
+    public func download(
+        _ path: EndpointPath,
+        query: QueryItems = [:],
+        to target: URL,
+        options: DownloadOptions = DownloadOptions(),
+        progress: ProgressHandler? = nil
+    ) async throws -> DownloadedFile {
+        try await download(Endpoint<Data>.get(path, query: query), to: target, options: options, progress: progress)
+    }
+
+    /// Downloads what is at a path into a folder: ``download(_:into:options:progress:)`` of a `GET`.
+    ///
+    /// - Parameters:
+    ///   - path: The path below the base URL, or a URL of its own.
+    ///   - query: The query items.
+    ///   - folder: The folder. It must exist.
+    ///   - options: The limits.
+    ///   - progress: Is called with the bytes received. It starts again when the file does.
+    /// - Returns: The file.
+    /// - Throws: As that method.
+    public func download(
+        _ path: EndpointPath,
+        query: QueryItems = [:],
+        into folder: URL,
+        options: DownloadOptions = DownloadOptions(),
+        progress: ProgressHandler? = nil
+    ) async throws -> DownloadedFile {
+        try await download(Endpoint<Data>.get(path, query: query), into: folder, options: options, progress: progress)
     }
 
     /// Downloads a response into a folder, under the name that the server proposes in `Content-Disposition`, or else

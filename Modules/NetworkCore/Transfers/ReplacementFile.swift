@@ -122,14 +122,40 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
 
     /// Replaces the target with this file.
     ///
+    /// What has come to the target's name since the last look is replaced, and never written to: `rename` follows no link
+    /// and opens no device.
+    ///
     /// - Throws: ``NetworkError`` with code `fileFailed`; the target is unchanged.
     func commit(to target: URL) throws(NetworkError) {
         try synchronize()
+        try Self.refuseReplacing(target)
         guard rename(url.path, target.path) == 0 else { throw NetworkError(.fileFailed, writing: "put in its place") }
         let folder = open(target.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
         fsync(folder)
         close(folder)
+    }
+
+    /// Refuses a target that is there and is no regular file: a folder, a symbolic link, a device, a pipe or a socket.
+    ///
+    /// - Throws: ``NetworkError`` with code `fileFailed`.
+    static func refuseReplacing(_ target: URL) throws(NetworkError) {
+        guard target.isFileURL else { throw NetworkError(.fileFailed, reason: "the target is no file URL") }
+        var status = stat()
+        guard lstat(target.path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw NetworkError(.fileFailed, writing: "examined")
+        }
+        let kind: String
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: kind = "a folder"
+        case S_IFLNK: kind = "a symbolic link; resolve it, if its file is to be replaced"
+        case S_IFIFO: kind = "a pipe"
+        case S_IFSOCK: kind = "a socket"
+        default: kind = "a device"
+        }
+        throw NetworkError(.fileFailed, reason: "the target is \(kind); only a regular file is replaced")
     }
 
     /// Removes the file. The target is unchanged.

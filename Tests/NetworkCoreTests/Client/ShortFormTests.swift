@@ -1,0 +1,110 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkTesting
+import Testing
+
+@testable import NetworkCore
+
+/// The short forms of frequent calls.
+@Suite("Short forms", .timeLimit(.minutes(10)))
+struct ShortFormTests {
+    struct Note: Codable, Hashable, Sendable { var noteId: Int }
+
+    static let snakeCase = JSONCoding(
+        makeEncoder: {
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            return encoder
+        },
+        makeDecoder: {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return decoder
+        })
+
+    @Test func `a client of plain JSON takes one argument, and its coders are written once`() async throws {
+        let body = Data(#"{"note_id":7}"#.utf8)
+        let transport = StubTransport((.any ~> .status(200, body: body)).repeated())
+        let client = NetworkClient(baseURL: baseURL, transport: transport, format: .json, coding: Self.snakeCase)
+        #expect(try await client.send(Endpoint<Note>.post("notes", json: Note(noteId: 7))) == Note(noteId: 7))
+        #expect(transport.requests.first?.body == body)
+        // A format with coders of its own keeps them.
+        let other = NetworkClient(
+            baseURL: baseURL, transport: transport, format: .json(.standard), coding: Self.snakeCase)
+        await #expect(throws: NetworkError.self) { try await other.send(Endpoint<Note>.get("notes/7")) }
+        // So does the format of an endpoint, which may be that of another server.
+        await #expect(throws: NetworkError.self) { try await client.send(Endpoint<Note>.get("notes/7").format(.json)) }
+    }
+
+    @Test func `HEAD and OPTIONS have builders`() async throws {
+        let transport = StubTransport((.any ~> .status(204, headers: ["Allow": "GET, HEAD"])).repeated())
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        try await client.send(Endpoint<Void>.head("x"))
+        #expect(try await client.send(Endpoint<HTTPResponse>.head("x")).status == 204)
+        #expect(try await client.send(Endpoint<HTTPResponse>.options("x")).headers["Allow"] == "GET, HEAD")
+        #expect(transport.requests.map(\.method) == [.head, .head, .options])
+    }
+
+    @Test func `a value comes with the head of its response`() async throws {
+        let body = Data(#"{"success":true,"data":{"id":7,"title":"x"}}"#.utf8)
+        let transport = StubTransport(.any ~> .status(203, headers: ["ETag": "\"1\""], body: body))
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        let response = try await client.response(to: .article(7))
+        #expect(response.value == Article(id: 7, title: "x"))
+        #expect(response.status == 203 && response.headers["ETag"] == "\"1\"")
+    }
+
+    @Test(arguments: [
+        ("articles/a%2Fb", "articles/a%2Fb"), ("/a%20b/%c3%a9", "a%20b/%c3%a9"), ("a;v=1/b:c@d", "a;v=1/b:c@d"),
+    ])
+    func `an encoded path is sent as it is`(path: String, sent: String) async throws {
+        let transport = StubTransport(.any ~> .status(204))
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        try await client.send(Endpoint<Void>.get(.encoded(path)))
+        #expect(transport.requests.first?.url?.absoluteString == "https://api.example.com/api/v1/\(sent)")
+    }
+
+    @Test(arguments: ["a b", "a?b", "a#b", "é", "%zz", "%", "%2", "a/../b", "%2e%2E/b", "a/%2e", "%ff", "a\nb", "a\"b"])
+    func `a path that is not encoded, or would change, is not sent`(path: String) async throws {
+        let transport = StubTransport()
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        let error = try await #require(throws: NetworkError.self) {
+            try await client.send(Endpoint<Void>.get(.encoded(path)))
+        }
+        #expect(error.code == .invalidRequest && transport.requests.isEmpty)
+    }
+
+    @Test func `retries are off for one call, and its token is replaced all the same`() async throws {
+        let transport = StubTransport((.any ~> .status(503)).repeated())
+        let client = NetworkClient(
+            baseURL: baseURL, transport: transport, interceptors: [RetryPolicy(baseDelay: .zero)])
+        await #expect(throws: NetworkError.self) {
+            try await client.send(Endpoint<Article>.article(7).withoutRetries())
+        }
+        #expect(transport.requests.count == 1)
+        await #expect(throws: NetworkError.self) { try await client.send(.article(7)) }
+        #expect(transport.requests.count > 2)
+
+        let refused = StubTransport(.any ~> .status(401), .any ~> .status(204))
+        let network = NetworkClient(baseURL: baseURL, transport: refused).authenticated(by: ScriptedTokenProvider())
+        try await network.send(Endpoint<Void>.get("x").withoutRetries())
+        #expect(refused.requests.count == 2)
+    }
+
+    @Test func `a path is read as an event stream and as JSON lines`() async throws {
+        let transport = StubTransport(
+            .any ~> .status(200, headers: ["Content-Type": "text/event-stream"], body: Data("data: 1\n\n".utf8)),
+            .any ~> .status(204),
+            .any ~> .status(200, headers: ["Content-Type": "application/x-ndjson"], body: Data("{\"noteId\":1}\n".utf8))
+        )
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        var data: [String] = []
+        let options = EventStreamOptions(backoff: Backoff(base: .zero, limit: .zero, floor: .zero))
+        for try await event in client.events("feed", query: ["since": 2], options: options) { data.append(event.data) }
+        var notes: [Note] = []
+        for try await note in client.lines("export", of: Note.self) { notes.append(note) }
+        #expect(data == ["1"] && notes == [Note(noteId: 1)])
+        #expect(transport.requests.first?.url?.absoluteString.hasSuffix("feed?since=2") == true)
+    }
+}
