@@ -28,6 +28,10 @@ public struct TokenRefreshError: Error, Sendable {
     /// The error that caused this one.
     public let cause: (any Error)?
 
+    /// Whether the status alone says that a token is not accepted: 401, or one that the server is known to use for it.
+    /// An *ambiguous* refusal with another status must be repeated more often before it counts (G4).
+    public var hasExpiredStatus: Bool
+
     /// Creates an error.
     ///
     /// - Parameters:
@@ -54,6 +58,7 @@ public struct TokenRefreshError: Error, Sendable {
         self.serverCode = serverCode
         self.requestID = requestID
         self.cause = cause
+        hasExpiredStatus = status == 401
     }
 
     /// The authorization server refused the refresh token.
@@ -89,7 +94,7 @@ extension TokenRefreshError: Hashable {
     public static func == (first: TokenRefreshError, second: TokenRefreshError) -> Bool {
         first.code == second.code && first.reason == second.reason && first.retryAfter == second.retryAfter
             && first.status == second.status && first.serverCode == second.serverCode
-            && first.requestID == second.requestID
+            && first.requestID == second.requestID && first.hasExpiredStatus == second.hasExpiredStatus
     }
 
     /// Hashes the code, the status and the server's code.
