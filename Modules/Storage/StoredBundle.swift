@@ -52,19 +52,35 @@ struct StoredBundle: Codable {
         let date: TimeInterval
         let pause: Duration
         let isAmbiguous: Bool
+        let status: Int?
+        let serverCode: String?
+        let statusMeansExpired: Bool?
+        let firstDate: TimeInterval?
+        let count: Int?
 
         init(_ failure: RefreshIntent.Failure) {
             date = failure.date.timeIntervalSinceReferenceDate
             pause = failure.pause
             isAmbiguous = failure.isAmbiguous
+            status = failure.status
+            serverCode = failure.serverCode
+            statusMeansExpired = failure.statusMeansExpired
+            firstDate = failure.firstDate?.timeIntervalSinceReferenceDate
+            count = failure.count
         }
 
         var failure: RefreshIntent.Failure {
-            RefreshIntent.Failure(
+            var failure = RefreshIntent.Failure(
                 date: Date(timeIntervalSinceReferenceDate: date),
                 pause: pause,
-                isAmbiguous: isAmbiguous
+                isAmbiguous: isAmbiguous,
+                status: status,
+                serverCode: serverCode
             )
+            failure.firstDate = firstDate.map(Date.init(timeIntervalSinceReferenceDate:))
+            failure.statusMeansExpired = statusMeansExpired
+            failure.count = count ?? 1
+            return failure
         }
     }
 

@@ -35,6 +35,14 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// What a repeated *ambiguous* refusal counts as (G4).
     public var ambiguity: AmbiguityRule = .repeated
 
+    /// The shortest pause after an *ambiguous* refusal, so that one which lasts for a moment ends no session (G4). Less
+    /// than 10 s counts as 10 s.
+    public var ambiguityCooldown: Duration = .seconds(30)
+
+    /// How long an *ambiguous* refusal, other than by the status that means *expired*, must be repeated before it counts
+    /// as a rejection (G4). It must come three times.
+    public var ambiguityPeriod: Duration = .seconds(600)
+
     /// The pause after failed refreshes (G6), and after failed writes to the store.
     public var backoff = Backoff()
 
@@ -46,8 +54,8 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     public var maximumPauseWait: Duration = .seconds(2)
 
     /// How long after a failed refresh the requests that were sent before it, and are refused only now, share its
-    /// failure in place of a new attempt (G6). At least as long as the pause.
-    public var failureSharing: Duration = .seconds(2)
+    /// failure in place of a new attempt (G6): as long as a request may be under way. At least as long as the pause.
+    public var failureSharing: Duration = .seconds(60)
 
     /// How long a token that came from a refresh counts as *just refreshed*, but at most for a quarter of its lifetime.
     /// A refusal in that time causes no other refresh (G10).
@@ -75,7 +83,9 @@ public enum AmbiguityRule: Sendable, Hashable {
     /// Never: it is always unavailable.
     case never
 
-    /// When the next attempt, after a pause, is refused in the same way.
+    /// When the next attempt, after ``TokenRefreshPolicy/ambiguityCooldown``, is refused in the same way; for a refusal
+    /// with another status than the one that means *expired*, when it comes three times with the same status and code
+    /// within ``TokenRefreshPolicy/ambiguityPeriod`` at least.
     case repeated
 
     /// At once.

@@ -47,16 +47,41 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         /// Whether the response was a refusal that ends the session only when it is repeated (G4).
         public var isAmbiguous: Bool
 
+        /// The HTTP status of the response. `nil`: not known.
+        public var status: Int?
+
+        /// The server's own error code.
+        public var serverCode: String?
+
+        /// Whether the status alone says that a token is not accepted. `nil`: 401 does.
+        public var statusMeansExpired: Bool?
+
+        /// When the first of several equal ambiguous refusals came. `nil`: with this one.
+        public var firstDate: Date?
+
+        /// How many equal ambiguous refusals there have been.
+        public var count = 1
+
         /// Creates a failure.
         ///
         /// - Parameters:
         ///   - date: When the pause starts.
         ///   - pause: How long it lasts.
         ///   - isAmbiguous: Whether the response was an ambiguous refusal.
-        public init(date: Date, pause: Duration, isAmbiguous: Bool = false) {
+        ///   - status: The HTTP status of the response.
+        ///   - serverCode: The server's own error code.
+        public init(
+            date: Date,
+            pause: Duration,
+            isAmbiguous: Bool = false,
+            status: Int? = nil,
+            serverCode: String? = nil
+        ) {
             self.date = date
             self.pause = pause
             self.isAmbiguous = isAmbiguous
+            self.status = status
+            self.serverCode = serverCode
         }
     }
 

@@ -143,12 +143,13 @@ extension ActiveSession {
         expiry = context.expiry(ofStored: found)
         persistence = .current
         isExpiryMeasured = false
+        isAdopted = true
         // A token that another process has just refreshed is as fresh as one of this process's (G10).
         refreshedAt = found.age(at: context.now.date).flatMap {
             $0 < context.policy.freshness ? context.now.uptime - $0 : nil
         }
         key = CallKey(of: found.refreshIntent, at: context.now)
-        wasAmbiguous = false
+        doubt = nil
     }
 
     /// The lease is held and nothing newer is stored: the call may be made, unless another one may be under way.
@@ -167,6 +168,12 @@ extension ActiveSession {
         guard let intent = stored?.refreshIntent else { return record(over: stored, id, &context) }
         // The time of a call of this process is known exactly.
         if key?.value != intent.idempotencyKey { key = CallKey(of: intent, at: context.now) }
+        if let shared = intent.failure, intent.owner != context.settings.owner {
+            observe(shared, context)
+            if let failure, let left = pauseLeft(context.now.uptime) {
+                return failAttempt(failure.error, exactly: left, &context)
+            }
+        }
         switch permission(after: intent, ownerMayCall: ownerMayCall, context) {
         case .now: record(over: stored, id, &context)
         case .tolerated(let repetition): record(over: stored, repeating: repetition, id, &context)
@@ -182,6 +189,8 @@ extension ActiveSession {
         -> CallPermission
     {
         let uptime = context.now.uptime
+        // Rule 7: the call has ended, and is neither under way nor lost.
+        if intent.failure != nil, !intent.isAbandoned { return .now }
         if intent.owner == context.settings.owner {
             guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
         } else {
@@ -219,6 +228,11 @@ extension ActiveSession {
             adoptTokens(stored, &context)
             context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
             return finishAttempt(&context)
+        // Rule 7: another process has tried to refresh these tokens.
+        case .active(let stored) where stored.hasSameTokens(as: bundle) && canStart:
+            guard let intent = stored.refreshIntent, intent.owner != context.settings.owner else { return .continues }
+            if let shared = intent.failure { observe(shared, context) }
+            return .continues
         default: return .continues
         }
     }

@@ -91,13 +91,13 @@ extension ActiveSession {
             waitForRefresh(waiter, &context)
             return .continues
         }
-        // G6. A request that was sent before the last attempt failed shares that failure.
-        if let failure, refused.handout.failures < failures {
-            let end = max(failure.until, failure.at + context.policy.failureSharing)
-            if uptime < end {
-                fail(waiter, failure.error, retryAfter: end - uptime, &context)
-                return .continues
-            }
+        // G6. A request that was sent before the last attempt failed shares that failure, however late it is refused: a
+        // server that is slow to refuse gets one attempt for all of them.
+        if let failure, refused.handout.failures < failures,
+            uptime < max(failure.until, failure.at + context.policy.failureSharing)
+        {
+            fail(waiter, failure.error, retryAfter: max(failure.until - uptime, .zero), &context)
+            return .continues
         }
         if let pause = pauseAfterLoop(refusal, &context) {
             respondUnauthorized(waiter, refusal, pause, &context)
@@ -132,7 +132,8 @@ extension ActiveSession {
         let isFresh = refreshedAt.map { uptime < $0 + freshness } ?? false
         guard isReplacement || isFresh else { return nil }
         let outcome = loops.refused(
-            by: refusal.endpoint, isReplacement: isReplacement, at: uptime, cooldown: policy.refusalCooldown
+            by: refusal.endpoint, isReplacement: isReplacement, isAdopted: isAdopted, at: uptime,
+            cooldown: policy.refusalCooldown
         )
         guard case .unauthorized(let pause, let isNew) = outcome else { return nil }
         if isNew {

@@ -13,7 +13,9 @@ extension ActiveSession {
         let ended = call.flatMap { $0.id == id ? $0 : nil }
         if let ended {
             endCall(&context)
-            if ended.isFirst, case .failure(let error) = result, error.provesNoExchange { key?.firstCall = nil }
+            if ended.isFirst, case .failure(let error) = result, RefreshStatus(error.status).provesNoExchange {
+                key?.firstCall = nil
+            }
         }
         // G9. The tokens have changed since: the response belongs to an older generation.
         guard base.session == bundle.session, base.generation == bundle.generation else {
@@ -27,12 +29,13 @@ extension ActiveSession {
             return received(tokens, id, &context)
         case (.refreshing(id, .calling(let isReplay)), .failure(let error)):
             guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended, context) else {
-                return failed(error, id, &context)
+                return failed(error, ended, id, &context)
             }
             makeCall(ended.intent, since: context.now.uptime, id, isReplay: true, &context)
-        // The attempt has missed its deadline. A rejection counts all the same.
-        case (.resting, .failure(let error)) where ended != nil && error.code == .rejected:
-            return failed(error, id, &context)
+        // The attempt has missed its deadline. A rejection counts all the same, and so does the pause that a server
+        // requests.
+        case (.resting, .failure(let error)) where ended != nil && error.countsLate:
+            return failed(error, ended, id, &context)
         case (_, .failure): break
         }
         return .continues
@@ -61,12 +64,14 @@ extension ActiveSession {
 
     mutating func failed(
         _ error: TokenRefreshError,
+        _ call: Call?,
         _ id: AttemptID,
         _ context: inout MachineContext
     ) -> SessionOutcome {
         // G4. Only a rejection ends a session.
         guard isRejection(error, context) else {
             failAttempt(error, &context)
+            if let call, error.status != nil { markFailure(of: call, error, &context) }
             return .continues
         }
         // Without the lease, another process may have spent the refresh token, and not stored its tokens yet (rule 4).
@@ -89,7 +94,8 @@ extension ActiveSession {
             switch context.policy.ambiguity {
             case .never: false
             case .always: true
-            case .repeated: wasAmbiguous
+            case .repeated:
+                doubt?.isConfirmed(by: error, at: context.now.uptime, context.policy.ambiguityPeriod) ?? false
             }
         default: false
         }
@@ -176,7 +182,7 @@ extension ActiveSession {
         let new = bundle.renewed(by: tokens, lifetime: lifetime, context.serverClock, sent)
         let expiry = Expiry(received: new, lifetime: lifetime, at: sent.uptime, policy: context.policy)
         (refreshedAt, isExpiryMeasured) = (sent.uptime, isMeasured)
-        let version = context.write(.bundle(new, over: isStored ? .older : .anything))
+        let version = context.write(.bundle(new, over: predecessor(nil)))
         phase = .refreshing(attempt, .storing(new, expiry, version: version))
         // The write replaces that of a mark, if one waits.
         if call?.progress == .abandoned { abandonCall(&context) }
@@ -185,10 +191,19 @@ extension ActiveSession {
 }
 
 extension TokenRefreshError {
+    /// Whether a response that comes after its deadline says something of the session, or of the server.
+    fileprivate var countsLate: Bool { code == .rejected || (code != .ambiguous && status != nil) }
+}
+
+/// The status of the response to a call.
+struct RefreshStatus {
+    private let value: Int?
+
+    init(_ value: Int?) {
+        self.value = value
+    }
+
     /// Whether the response says that the refresh token was not exchanged. A server or a gateway that has failed may
     /// have exchanged it before.
-    fileprivate var provesNoExchange: Bool {
-        guard let status else { return false }
-        return status < 500 || status == 503
-    }
+    var provesNoExchange: Bool { value.map { $0 < 500 || $0 == 503 } ?? false }
 }

@@ -110,7 +110,8 @@ extension ActiveSession {
         bundle = new
         expiry = newExpiry
         lastRefresh = context.now.date
-        wasAmbiguous = false
+        doubt = nil
+        isAdopted = false
         context.emit(.report(.refreshed(session: new.session, generation: new.generation)))
         return finishAttempt(&context)
     }
@@ -137,22 +138,39 @@ extension ActiveSession {
     }
 
     /// All waiters share the failure (G6), except those that can use a token which is still valid (G3).
+    /// At least a pause of `least` follows; where another process has failed, only what is `left` of its pause.
     mutating func failAttempt(
         _ error: TokenRefreshError,
         atLeast least: Duration = .zero,
+        exactly left: Duration? = nil,
         _ context: inout MachineContext
     ) {
-        let uptime = context.now.uptime
+        let pause = left ?? notedFailure(error, atLeast: least, &context)
+        context.emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
+        if case .refreshing(let id, _) = phase { rest(id, &context) }
+        for waiter in waiting.takeAll() { endWait(of: waiter, error, retryAfter: pause, &context) }
+    }
+
+    /// - Returns: The pause after the failure.
+    private mutating func notedFailure(
+        _ error: TokenRefreshError,
+        atLeast least: Duration,
+        _ context: inout MachineContext
+    ) -> Duration {
+        let (uptime, policy) = (context.now.uptime, context.policy)
         let inARow = (failure?.inARow ?? 0) + 1
-        let asked = max(min(error.retryAfter ?? .zero, context.policy.maximumRetryAfter), least)
+        var asked = max(min(error.retryAfter ?? .zero, policy.maximumRetryAfter), least)
+        if error.code == .ambiguous {
+            asked = max(asked, policy.ambiguityCooldown, Doubt.shortestCooldown)
+            doubt = Doubt(error, after: doubt, at: uptime)
+        } else if error.status != nil || doubt?.outlivesLostResponses == false {
+            doubt = nil
+        }
         // The response of an earlier call may arrive during a pause, and does not shorten it.
         let pause = max(context.pause(afterFailures: inARow), asked, pauseLeft(uptime) ?? .zero)
         failure = Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow)
         failures += 1
-        wasAmbiguous = error.code == .ambiguous
-        context.emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
-        if case .refreshing(let id, _) = phase { rest(id, &context) }
-        for waiter in waiting.takeAll() { endWait(of: waiter, error, retryAfter: pause, &context) }
+        return pause
     }
 
     mutating func rest(_ id: AttemptID, _ context: inout MachineContext) {

@@ -89,6 +89,7 @@ struct ActiveSession: Hashable, Sendable {
             let first = intent.firstDate ?? intent.date
             let age = first.isPlausible ? max(now.date.timeIntervalSince(first), 0) : 0
             (value, isUsed, isMeasured) = (intent.idempotencyKey, true, false)
+            if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
             firstCall = Instant(uptime: now.uptime - .seconds(age), date: first)
         }
 
@@ -183,11 +184,18 @@ struct ActiveSession: Hashable, Sendable {
     var key: CallKey?
     var failure: Failure?
     var failures = 0
-    var wasAmbiguous = false
+    /// The ambiguous refusals in a row.
+    var doubt: Doubt?
+    /// The newest failure that another process, or an earlier run of this one, has stored with the intent (rule 7).
+    var seenFailure: RefreshIntent.Failure?
     var loops = LoopBreaker()
     /// Since when the access token is valid, where that is a short time.
     var refreshedAt: Duration?
+    /// Whether another process has made the refresh.
+    var isAdopted = false
     var lastRefresh: Date?
+    /// When the session was signed in here, on the device's clock. `nil`: elsewhere, or not known.
+    var begunAt: Date?
     /// Whether the expiry was counted in this process, on the monotonic clock.
     var isExpiryMeasured: Bool
     /// Another process's intent, and when this process first saw it.
@@ -199,6 +207,7 @@ struct ActiveSession: Hashable, Sendable {
         self.expiry = expiry
         persistence = .nothing(replacing: scope, isUncertain: false)
         isExpiryMeasured = true
+        begunAt = bundle.sentAt
         phase = .resting
         phase = .activating(version: context.write(.bundle(bundle, over: .anything)))
     }
@@ -211,6 +220,7 @@ struct ActiveSession: Hashable, Sendable {
         isExpiryMeasured = false
         phase = .resting
         key = CallKey(of: bundle.refreshIntent, at: context.now)
+        if let failure = bundle.refreshIntent?.failure { observe(failure, context) }
     }
 
     // MARK: What is known

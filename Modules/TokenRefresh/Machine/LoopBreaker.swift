@@ -3,8 +3,9 @@ import AuthInterface
 /// G10: if the server refuses a token that it has just issued, another refresh does not help.
 ///
 /// Only the callers of the refusing endpoint are affected: during its cool-down they get `unauthorized` and cause no
-/// refresh. When *another* endpoint refuses the token too, the token itself may have been revoked. One refresh in each
-/// cool-down finds that out; if the server is at fault, it costs one refresh and not one for each endpoint.
+/// refresh. When *another* endpoint refuses the token too, the token itself may have been revoked, and so it may where
+/// another process has made the refresh, which an endpoint there may have caused. One refresh in each cool-down finds
+/// that out; if the server is at fault, it costs one refresh and not one for each endpoint.
 struct LoopBreaker: Hashable, Sendable {
     /// The maximum number of endpoints. The one whose cool-down ends first is removed.
     static let endpointLimit = 64
@@ -32,18 +33,20 @@ struct LoopBreaker: Hashable, Sendable {
     /// - Parameters:
     ///   - endpoint: What refused it.
     ///   - isReplacement: Whether the request got it in place of a refused token, which proves a loop.
+    ///   - isAdopted: Whether another process has made the refresh.
     ///   - uptime: The time on the monotonic clock.
     ///   - cooldown: The first cool-down of an endpoint; it doubles up to eight times this.
     /// - Returns: Whether the token is refreshed, or the caller gets `unauthorized`.
     mutating func refused(
         by endpoint: String?,
         isReplacement: Bool,
+        isAdopted: Bool = false,
         at uptime: Duration,
         cooldown: Duration
     ) -> Outcome {
         let key = endpoint ?? ""
         if !isReplacement, uptime >= nextVerificationAt,
-            coolDowns.contains(where: { $0.key != key && $0.value.until > uptime })
+            isAdopted || coolDowns.contains(where: { $0.key != key && $0.value.until > uptime })
         {
             nextVerificationAt = uptime + cooldown
             return .refresh

@@ -77,6 +77,10 @@ struct PendingWrite: Hashable, Sendable {
         if case .failed = outcome {
             failures += 1
             missed = max(missed, version)
+            // A sign-in of another process may be stored before the next try.
+            if case .bundle(let bundle, over: .anything)? = content {
+                content = .bundle(bundle, over: .begunBefore(bundle.sentAt))
+            }
             return write.content
         }
         settled = max(settled, version)
@@ -84,8 +88,8 @@ struct PendingWrite: Hashable, Sendable {
         guard case .written = outcome else { return write.content }
         // The store has held the session. When a newer bundle is written, the store may hold a later sign-in of another
         // process, which must stay.
-        if let bundle = write.content.bundle, case .bundle(let newer, over: .anything)? = content,
-            newer.session == bundle.session
+        if let bundle = write.content.bundle, case .bundle(let newer, over: let predecessor)? = content,
+            newer.session == bundle.session, predecessor.mayBeAnotherSession
         {
             content = .bundle(newer, over: .older)
         }

@@ -15,12 +15,22 @@ enum StoreContent: Hashable, Sendable {
         /// stored. A newer bundle or the tombstone of this session stays: a write that failed may have stored the
         /// session.
         case anything
+        /// As `anything`, for a write that follows on a failed one: but for a session that is known to have begun after
+        /// this one. `nil`: it is not known when this one began.
+        case begunBefore(Date?)
         /// An older bundle of the same session (rule 3), or the same tokens without an intent of another process. A
         /// tombstone, another session and an equal or higher generation stay. An empty or corrupt store has lost the
         /// session, and is written again.
         case older
         /// Exactly this bundle, including its intent: an intent replaces what was read under the lease.
         case exactly(TokenBundle)
+
+        var mayBeAnotherSession: Bool {
+            switch self {
+            case .anything, .begunBefore: true
+            case .older, .exactly: false
+            }
+        }
     }
 }
 
@@ -96,7 +106,10 @@ extension StoreContent {
         switch self {
         case .tombstone(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
         case .bundle(let bundle, over: .anything) where found?.session != bundle.session: return .active(bundle)
-        case .bundle(let bundle, over: .anything), .bundle(let bundle, over: .older):
+        case .bundle(let bundle, over: .begunBefore(let date)) where found?.session != bundle.session:
+            return found?.bundle?.hasBegun(after: date) == true ? nil : .active(bundle)
+        case .bundle(let bundle, over: .anything), .bundle(let bundle, over: .begunBefore),
+            .bundle(let bundle, over: .older):
             return bundle.mayFollow(found) ? .active(bundle) : nil
         case .bundle(let bundle, over: .exactly(let read)):
             switch found {
@@ -157,11 +170,23 @@ extension TokenStoreError {
 }
 
 extension TokenBundle {
+    /// When the call that brought the access token was sent, on the device's clock. `nil`: not known.
+    var sentAt: Date? {
+        guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
+        return receivedAt - clockSkew
+    }
+
+    /// Whether the session is known to have begun after an instant of the device's clock.
+    func hasBegun(after date: Date?) -> Bool {
+        guard generation == 0, let date, let sentAt else { return false }
+        return sentAt > date
+    }
+
     /// The time since the access token was received, by the device's clock. `nil`: not known, or the clock was set
     /// back.
     func age(at date: Date) -> Duration? {
-        guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
-        let seconds = date.timeIntervalSince(receivedAt - clockSkew)
+        guard let sentAt else { return nil }
+        let seconds = date.timeIntervalSince(sentAt)
         return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
     }
 }

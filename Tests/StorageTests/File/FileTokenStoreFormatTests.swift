@@ -68,13 +68,19 @@ struct FileTokenStoreFormatTests {
     @Test func `the first call, the lease and the failure of an intent survive`() async throws {
         let pauses = [Duration.zero, .seconds(300), .nanoseconds(1), .seconds(Int64.max), .seconds(-1)]
         for (pause, isAmbiguous) in zip(pauses, [true, false, true, false, true]) {
+            var failure = RefreshIntent.Failure(
+                date: Date(timeIntervalSinceReferenceDate: .pi), pause: pause, isAmbiguous: isAmbiguous, status: 400,
+                serverCode: "AUTH_004"
+            )
+            (failure.firstDate, failure.count) = (Date(timeIntervalSinceReferenceDate: 0.3), 2)
+            failure.statusMeansExpired = true
             let intent = RefreshIntent(
                 idempotencyKey: "key-1",
                 owner: .current,
                 date: Date(timeIntervalSinceReferenceDate: 0.1),
                 firstDate: Date(timeIntervalSinceReferenceDate: -0.1),
                 lease: "8:42",
-                failure: .init(date: Date(timeIntervalSinceReferenceDate: .pi), pause: pause, isAmbiguous: isAmbiguous)
+                failure: failure
             )
             let bundle = TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", refreshIntent: intent)
             try await store.save(bundle)

@@ -39,7 +39,8 @@ struct Perspective {
             idempotencyKey: isOwn ? String(key) : "O" + key,
             owner: view(owner: intent.owner),
             date: intent.date,
-            isAbandoned: intent.isAbandoned
+            isAbandoned: intent.isAbandoned,
+            failure: intent.failure
         )
     }
 
@@ -48,7 +49,8 @@ struct Perspective {
             idempotencyKey: unview(key: intent.idempotencyKey),
             owner: unview(owner: intent.owner),
             date: intent.date,
-            isAbandoned: intent.isAbandoned
+            isAbandoned: intent.isAbandoned,
+            failure: intent.failure
         )
     }
 
@@ -93,6 +95,7 @@ extension StoredSession {
             Perspective.feed(intent.owner.process, swapped: swapped, into: &hasher)
             hasher.combine(intent.date)
             hasher.combine(intent.isAbandoned)
+            hasher.combine(intent.failure)
         }
     }
 }

@@ -12,6 +12,8 @@ extension RefreshAction {
         case .read(.attempt): "reread"
         case .read(.check): "check"
         case .lease: "lease"
+        case .write(_, .bundle(let bundle, _)) where bundle.refreshIntent?.failure != nil:
+            "failed \(bundle.session.rawValue) g\(bundle.generation)"
         case .write(_, .bundle(let bundle, _)):
             switch bundle.refreshIntent?.isAbandoned {
             case false: "intent \(bundle.session.rawValue) g\(bundle.generation)"

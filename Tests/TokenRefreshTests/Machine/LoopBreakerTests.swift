@@ -58,17 +58,24 @@ import Testing
         #expect(script.refused(3, generation: 1) == ["lease"])
     }
 
-    @Test func `A token that another process has just refreshed is fresh; one that it refreshed long ago is not`() {
-        for (age, isFresh) in [(2.0, true), (60, false), (-30, false)] {
-            var script = MachineScript.signedIn(isShared: true)
-            let adopted = TokenBundle(
-                accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
-                generation: 1, receivedAt: script.date - age
-            )
-            _ = script.send(.storeChanged)
-            _ = script.checked(.active(adopted))
-            #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == [isFresh ? "check" : "lease"], "\(age)")
-        }
+    @Test(arguments: [2.0, 60, -30])
+    func `G10: the first refusal of a token that another process has refreshed is verified by a refresh`(
+        age: TimeInterval
+    ) {
+        var script = MachineScript.signedIn(isShared: true)
+        let adopted = TokenBundle(
+            accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
+            generation: 1, receivedAt: script.date - age
+        )
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(adopted))
+        #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == ["lease"])
+        _ = script.leaseFailed()
+        _ = script.pass(.seconds(1.5))
+        var token = script.token(1)
+        token.handout.failures = 1
+        let again = TokenRefusal(of: token, endpoint: "GET /broken")
+        #expect(script.refused(2, again) == [age == 2 ? "check" : "lease"], "one in a cool-down")
     }
 
     @Test func `The shared store is read first: a newer token of another process is returned`() {

@@ -103,7 +103,7 @@ import Testing
         var script = MachineScript.unstored("bob")
         #expect(script.reread(.success(.empty)) == ["intent bob g0", "call g0"])
         let key = script.lastRequest?.idempotencyKey
-        _ = script.respond(TokenRefreshError(.unavailable, status: 503))
+        _ = script.respond(.unavailable)
         _ = script.storeFails()
         // No timer is due, so nothing is written again yet.
         script.uptime += .seconds(2)

@@ -160,6 +160,52 @@ import Testing
         #expect(script.wrote().contains("signedOut expired"))
     }
 
+    @Test(arguments: [(nil, 30), (.seconds(60), 60), (.zero, 10)] as [(Duration?, Int)])
+    func `G4: an ambiguous refusal has a cool-down of its own`(cooldown: Duration?, seconds: Int) {
+        var policy = TokenRefreshPolicy()
+        if let cooldown { policy.ambiguityCooldown = cooldown }
+        var script = MachineScript.signedIn(policy: policy)
+        _ = script.refused(1, generation: 0)
+        _ = script.respond(bare)
+        _ = script.pass(.seconds(seconds) - .milliseconds(2_001))
+        #expect(script.refresh(2) == ["2: refreshUnavailable"])
+        #expect(script.refresh(3) == ["3: refreshUnavailable"], "a second cause does not shorten it")
+        _ = script.pass(.milliseconds(2_001))
+        #expect(script.refresh(4) == ["call g0"])
+    }
+
+    private func answer(_ error: TokenRefreshError, _ script: inout MachineScript, after wait: Duration) -> Bool {
+        _ = script.pass(wait)
+        #expect(script.refresh(1_000) == ["call g0"])
+        return script.respond(error).contains("reread")
+    }
+
+    @Test func `G4: a refusal with another status counts when it comes three times within ten minutes or more`() {
+        let unknown = TokenRefreshError(.ambiguous, status: 400, serverCode: "AUTH_004")
+        var script = script(.repeated)
+        _ = script.respond(unknown)
+        for _ in 1...4 { #expect(!answer(unknown, &script, after: .seconds(120))) }
+        #expect(!answer(.unavailable, &script, after: .seconds(100)), "a lost response says nothing")
+        #expect(answer(unknown, &script, after: .seconds(61)))
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+    }
+
+    @Test func `G4: two refusals with another status, however far apart, and those that differ, count for nothing`() {
+        var script = script(.repeated)
+        _ = script.respond(TokenRefreshError(.ambiguous, status: 400, serverCode: "AUTH_004"))
+        for (status, code) in [(400, "AUTH_004"), (400, "AUTH_005"), (403, "AUTH_005"), (401, nil), (403, "AUTH_005")] {
+            let error = TokenRefreshError(.ambiguous, status: status, serverCode: code)
+            #expect(!answer(error, &script, after: .seconds(1_000)), "\(status)")
+        }
+    }
+
+    @Test func `G4: a status that the server uses for an expired token counts as 401 does`() {
+        let error = TokenRefreshError(.ambiguous, status: 419, statusMeansExpired: true)
+        var script = script(.repeated)
+        _ = script.respond(error)
+        #expect(answer(error, &script, after: .seconds(30)))
+    }
+
     @Test func `G4: by policy an ambiguous refusal is a rejection at once, or never`() {
         var always = script(.always)
         #expect(always.respond(bare) == ["reread"])

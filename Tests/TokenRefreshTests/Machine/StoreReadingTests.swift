@@ -184,6 +184,27 @@ import Testing
         }
     }
 
+    @Test func `G9: a sign-in that is tried again does not replace a later one`() throws {
+        var script = MachineScript(isShared: true)
+        _ = script.signIn(1, as: "alice")
+        let first = try #require(script.lastContent)
+        _ = script.storeFails()
+        #expect(script.pass(.seconds(2)) == ["save alice g0"])
+        let content = try #require(script.lastContent)
+        func bob(_ generation: Int, _ seconds: TimeInterval) -> StoredSession {
+            .active(
+                TokenBundle(
+                    accessToken: "access-bob", refreshToken: nil, expiresAt: script.date + 3_600,
+                    session: SessionID(rawValue: "bob"), generation: generation, receivedAt: script.date + seconds
+                ))
+        }
+        #expect(content.replacement(for: .success(bob(0, 0))) == nil)
+        #expect(content.replacement(for: .success(bob(0, -60))) != nil, "which came before")
+        #expect(content.replacement(for: .success(.active(.stored("bob", 0)))) != nil, "which does not say when")
+        #expect(first.replacement(for: .success(bob(0, 0))) != nil, "the first try replaces every session")
+        #expect(script.wrote(.superseded(by: bob(0, 0))).contains("signed in bob"))
+    }
+
     @Test func `G8: a sign-out that cannot be stored keeps the lease until the call has ended`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.refresh(1)

@@ -16,6 +16,9 @@ extension World {
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
+        if let end = pauses[token], now < end, !server.families[server.grants[token].family].isDamaged {
+            fail(.pause, "p\(process + 1) calls \(end - now) ms too early,", "by the pause that is stored")
+        }
         let grant = server.grants[token]
         if grant.isSuccessorStored, !server.families[grant.family].isDamaged,
             !grant.exchanges.contains(where: isExplained),

@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 
 @testable import TokenRefresh
 
@@ -48,7 +49,10 @@ extension World {
     /// Notes what the machine learns of the store.
     private func noteCheck(_ process: Int, _ event: RefreshEvent) {
         switch event {
-        case .read(_, let result, _): processes[process].check = (events, try? result.get())
+        case .read(_, let result, _):
+            processes[process].check = (events, try? result.get())
+            // A failure of another process holds here, too (rule 7).
+            if (try? result.get())?.bundle?.refreshIntent?.failure != nil { processes[process].notes.isFailing = true }
         case .wrote(_, .superseded(let found)): processes[process].check = (events, found)
         default: break
         }
@@ -130,6 +134,10 @@ extension World {
         let family = Int(named: bundle.session.rawValue)
         if server.families[family].isRetired, !server.families[family].isDamaged {
             fail(.revival, "p\(process + 1) stores \(bundle.traceText)")
+        }
+        if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, plan.rates.clockJumps == 0 {
+            let start = Int((failure.date.timeIntervalSince(Self.epoch) * 1_000).rounded()) + 1_000
+            pauses[Int(named: token)] = start + failure.pause.milliseconds - 2
         }
         server.noteStored(bundle.grant, by: process)
     }

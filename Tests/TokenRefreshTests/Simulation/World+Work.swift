@@ -144,17 +144,19 @@ extension World {
         return true
     }
 
-    private func noteFailure(_ error: TokenRefreshError, on call: Call, isCurrent: Bool) {
-        let (session, notes) = (call.base.session, processes[call.process].notes)
+    private mutating func noteFailure(_ error: TokenRefreshError, on call: Call, isCurrent: Bool) {
+        let session = call.base.session
         switch error.code {
         case .rejected where isCurrent:
             processes[call.process].notes.sawRejection = session
             processes[call.process].notes.wasAmbiguous = false
         case .ambiguous where isCurrent && !call.isOverdue:
+            // Another process, or an earlier run of this one, may have stored its refusal (rule 7).
+            let isRepeated = ambiguousAt[session].map { now >= $0 + 10_000 } ?? false
             let isRejection =
-                plan.policy.ambiguity == .always
-                || (plan.policy.ambiguity == .repeated && notes.ambiguous == session)
+                plan.policy.ambiguity == .always || (plan.policy.ambiguity == .repeated && isRepeated)
             processes[call.process].notes.ambiguous = session
+            ambiguousAt[session] = now
             if isRejection {
                 processes[call.process].notes.sawRejection = session
                 processes[call.process].notes.wasAmbiguous = true

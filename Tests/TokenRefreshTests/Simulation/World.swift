@@ -25,6 +25,10 @@ struct World {
     var keys: [Int: String] = [:]
     /// The first intent or call with a key, and its process.
     var firstCalls: [String: (at: Int, owner: ProcessIdentity)] = [:]
+    /// Until when no process may call with a refresh token, as the store has said.
+    var pauses: [Int: Int] = [:]
+    /// When a process last received an ambiguous refusal for a session.
+    var ambiguousAt: [SessionID: Int] = [:]
     /// Whether the resource server refuses every request.
     var refusesEverything = false
     /// What the authorization server does to every call.

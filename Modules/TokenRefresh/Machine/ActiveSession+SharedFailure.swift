@@ -1,0 +1,46 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+/// Rule 7: a failure with a whole response is stored with the intent of its call. Every process, and every later run of
+/// this one, observes its pause, and then calls with the same key.
+extension ActiveSession {
+    /// Stores the failure that the session has just noted. The lease stays until it is stored.
+    mutating func markFailure(of call: Call, _ error: TokenRefreshError, _ context: inout MachineContext) {
+        guard call.generation == bundle.generation, let failure, call.mark == .none,
+            !context.settings.isShared || context.lease != nil
+        else { return }
+        var shared = RefreshIntent.Failure(
+            date: context.now.date,
+            pause: failure.until - context.now.uptime,
+            status: error.status,
+            serverCode: error.serverCode
+        )
+        if error.code == .ambiguous { doubt?.fill(&shared, at: context.now) }
+        var intent = call.intent
+        intent.failure = shared
+        let recorded = bundle.with(refreshIntent: call.intent)
+        let over = predecessor(persistence == .current ? recorded : nil)
+        _ = context.write(.bundle(bundle.with(refreshIntent: intent), over: over))
+    }
+
+    /// Observes the pause of a stored failure, as far as it may be long from now on (G19): its date is that of a clock
+    /// which can be set.
+    mutating func observe(_ shared: RefreshIntent.Failure, _ context: MachineContext) {
+        guard seenFailure != shared else { return }
+        seenFailure = shared
+        let (now, limit) = (context.now, context.policy.maximumRetryAfter)
+        let passed = shared.date.isPlausible ? now.date.timeIntervalSince(shared.date) : 0
+        let left = min(shared.pause, limit) - .seconds(max(passed, 0))
+        doubt = Doubt(shared, at: now)
+        guard left > .zero, left > pauseLeft(now.uptime) ?? .zero else { return }
+        let error = TokenRefreshError(
+            shared.isAmbiguous ? .ambiguous : .unavailable,
+            reason: "the last refresh, by another process or an earlier run, has failed",
+            status: shared.status,
+            serverCode: shared.serverCode
+        )
+        failure = Failure(error: error, at: now.uptime, until: now.uptime + left, inARow: failure?.inARow ?? 1)
+        failures += 1
+    }
+}

@@ -1,0 +1,155 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// Rule 7: the pause after a failure, and that it was ambiguous, hold for every process and every later run.
+@Suite struct SharedFailureTests {
+    private let other = ProcessIdentity(host: "host", process: "p2")
+    private let busy = TokenRefreshError(.unavailable, retryAfter: .seconds(20), status: 429)
+
+    /// A session whose refresh another process has tried, and the failure that it has stored.
+    private func failed(
+        _ pause: Duration, _ ago: TimeInterval = 0, at date: Date, isAmbiguous: Bool = false, status: Int = 429
+    ) -> TokenBundle {
+        let failure = RefreshIntent.Failure(date: date - ago, pause: pause, isAmbiguous: isAmbiguous, status: status)
+        return .stored("ada", 0).with(
+            refreshIntent: RefreshIntent(idempotencyKey: "key", owner: other, date: date - ago - 1, failure: failure))
+    }
+
+    /// A process that starts with a stored session.
+    private func started(isShared: Bool = false, with bundle: (Date) -> TokenBundle) -> MachineScript {
+        var script = MachineScript(isShared: isShared)
+        _ = script.send(.requested(.restore, WaiterID(number: 1)))
+        _ = script.loaded(.success(.active(bundle(script.date))))
+        return script
+    }
+
+    // MARK: What is stored
+
+    @Test(arguments: [false, true])
+    func `G6: a failure with a whole response is stored with its pause, and the lease stays until then`(isShared: Bool)
+        throws
+    {
+        var script = MachineScript.signedIn(isShared: isShared)
+        _ = script.refused(1, generation: 0)
+        if isShared {
+            _ = script.leased()
+            _ = script.reread(.stored("ada", 0))
+        }
+        script.recordsIntents = false
+        #expect(script.respond(busy) == ["1: refreshUnavailable", "failed ada g0"])
+        let intent = try #require(script.lastContent?.bundle?.refreshIntent)
+        #expect(intent.failure?.pause == .seconds(20))
+        #expect(intent.failure?.date == script.date)
+        #expect(intent.failure?.status == 429)
+        #expect(intent.idempotencyKey == script.lastRequest?.idempotencyKey)
+        #expect(script.wrote() == (isShared ? ["release"] : []))
+    }
+
+    @Test func `G12: a failure without a whole response is not stored, as the server may have rotated`() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        script.recordsIntents = false
+        #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
+    }
+
+    @Test func `G6: a pause that a late response requests is observed, and stored`() {
+        var script = MachineScript.signedIn()
+        _ = script.refused(1, generation: 0)
+        _ = script.pass(.seconds(31))
+        script.recordsIntents = false
+        #expect(script.respond(busy) == ["failed ada g0"])
+        _ = script.pass(.seconds(17))
+        #expect(script.refresh(2) == ["2: refreshUnavailable"])
+    }
+
+    // MARK: What a process finds
+
+    @Test(arguments: [false, true])
+    func `G6: a process that starts in the pause of an earlier one waits, and then calls with its key`(isShared: Bool) {
+        var script = started(isShared: isShared) { failed(.seconds(20), 5, at: $0) }
+        #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
+        _ = script.pass(.seconds(15))
+        #expect(script.refresh(3) == [isShared ? "lease" : "call g0"])
+        if isShared {
+            _ = script.leased()
+            #expect(script.reread(failed(.seconds(20), 20, at: script.date), ownerMayCall: true) == ["call g0"])
+        }
+        #expect(script.lastRequest?.idempotencyKey == "key")
+    }
+
+    @Test func `G6: under the lease the pause of another process is observed, and no call is made`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        #expect(script.reread(failed(.seconds(20), at: script.date)) == ["1: refreshUnavailable", "release"])
+        #expect(script.machine.status.lastFailure?.status == 429)
+        _ = script.pass(.seconds(17))
+        #expect(script.refresh(2) == ["2: refreshUnavailable"])
+        _ = script.pass(.seconds(3))
+        #expect(script.refresh(3) == ["lease"])
+    }
+
+    @Test func `G6: a check shows the pause of another process, and requests that were sent before share it`() {
+        var script = MachineScript.signedIn(isShared: true)
+        let refusal = TokenRefusal(of: script.token(0))
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(failed(.seconds(20), at: script.date))) == [])
+        #expect(script.refused(1, refusal) == ["1: refreshUnavailable"])
+    }
+
+    @Test func `Rule 7: a living owner whose call has failed is not waited for`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        let bundle = failed(.seconds(1), 1, at: script.date)
+        #expect(script.reread(bundle, ownerMayCall: true) == ["call g0"])
+    }
+
+    @Test(arguments: [Duration.seconds(86_400), .seconds(Int64.max)])
+    func `G19: a stored pause is no longer than the longest that is honoured`(pause: Duration) {
+        var script = started { failed(pause, -86_400, at: $0) }
+        _ = script.pass(.seconds(297))
+        #expect(script.refresh(2) == ["2: refreshUnavailable"])
+        _ = script.pass(.seconds(3))
+        #expect(script.refresh(3) == ["call g0"])
+    }
+
+    @Test func `G4: an ambiguous refusal of an earlier run is repeated by this one`() {
+        var script = started { failed(.seconds(30), 40, at: $0, isAmbiguous: true, status: 401) }
+        #expect(script.refresh(2) == ["call g0"])
+        #expect(script.respond(TokenRefreshError(.ambiguous, status: 401)) == ["reread"])
+    }
+
+    @Test func `G4: refusals are counted over several runs`() throws {
+        let unknown = TokenRefreshError(.ambiguous, status: 400, serverCode: "AUTH_004")
+        var script = MachineScript.signedIn()
+        _ = script.refresh(1)
+        for run in 2...3 {
+            #expect(script.respond(unknown).contains("reread") == false)
+            let stored = try #require(script.lastContent?.bundle)
+            #expect(stored.refreshIntent?.failure?.count == run - 1)
+            let (uptime, date) = (script.uptime, script.date + 400)
+            script = MachineScript()
+            (script.uptime, script.date) = (uptime / 2, date)
+            _ = script.send(.requested(.restore, WaiterID(number: 1)))
+            _ = script.loaded(.success(.active(stored)))
+            #expect(script.refresh(run) == ["call g0"])
+        }
+        #expect(script.respond(unknown) == ["reread"])
+    }
+
+    // MARK: Requests of the same outage
+
+    @Test func `G6: a request that was sent before a failure shares it, however late it is refused`() {
+        var script = MachineScript.signedIn()
+        let early = TokenRefusal(of: script.token(0))
+        _ = script.refused(1, generation: 0)
+        _ = script.respond(TokenRefreshError(.unavailable, status: 503))
+        _ = script.pass(.seconds(20))
+        #expect(script.refused(2, early) == ["2: refreshUnavailable"])
+        #expect(script.refused(3, TokenRefusal(of: script.token(0))) == ["call g0"], "it was sent after it")
+    }
+}
