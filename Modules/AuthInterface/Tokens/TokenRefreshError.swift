@@ -19,6 +19,13 @@ public struct TokenRefreshError: Error, Sendable {
     /// The HTTP status of the response. `nil` when there was none: the call may or may not have reached the server.
     public let status: Int?
 
+    /// Whether ``status`` is one with which the server refuses what has expired: 401, or one that the handler was
+    /// configured with, such as 419. The default is `true` for 401, and where there is no status.
+    ///
+    /// An ambiguous refusal with such a status counts as a rejection when it is repeated once, and one with another
+    /// status only when it has been repeated for a longer time (G4).
+    public let statusMeansExpired: Bool
+
     /// The server's own error code, such as `invalid_grant`.
     public let serverCode: String?
 
@@ -28,10 +35,6 @@ public struct TokenRefreshError: Error, Sendable {
     /// The error that caused this one.
     public let cause: (any Error)?
 
-    /// Whether the status alone says that a token is not accepted: 401, or one that the server is known to use for it.
-    /// An *ambiguous* refusal with another status must be repeated more often before it counts (G4).
-    public var hasExpiredStatus: Bool
-
     /// Creates an error.
     ///
     /// - Parameters:
@@ -39,6 +42,8 @@ public struct TokenRefreshError: Error, Sendable {
     ///   - reason: What happened, without a secret.
     ///   - retryAfter: How long to wait before the next attempt, counted from the response.
     ///   - status: The HTTP status of the response; `nil` when there was none.
+    ///   - statusMeansExpired: Whether the server refuses what has expired with this status. `nil` stands for 401, and
+    ///     for no status.
     ///   - serverCode: The server's own error code.
     ///   - requestID: The identifier of the request in the server's log.
     ///   - cause: The error that caused this one.
@@ -47,6 +52,7 @@ public struct TokenRefreshError: Error, Sendable {
         reason: String? = nil,
         retryAfter: Duration? = nil,
         status: Int? = nil,
+        statusMeansExpired: Bool? = nil,
         serverCode: String? = nil,
         requestID: String? = nil,
         cause: (any Error)? = nil
@@ -55,10 +61,10 @@ public struct TokenRefreshError: Error, Sendable {
         self.reason = reason
         self.retryAfter = retryAfter
         self.status = status
+        self.statusMeansExpired = statusMeansExpired ?? (status == nil || status == 401)
         self.serverCode = serverCode
         self.requestID = requestID
         self.cause = cause
-        hasExpiredStatus = status == 401
     }
 
     /// The authorization server refused the refresh token.
@@ -93,8 +99,8 @@ extension TokenRefreshError: Hashable {
     /// Compares everything but the cause.
     public static func == (first: TokenRefreshError, second: TokenRefreshError) -> Bool {
         first.code == second.code && first.reason == second.reason && first.retryAfter == second.retryAfter
-            && first.status == second.status && first.serverCode == second.serverCode
-            && first.requestID == second.requestID && first.hasExpiredStatus == second.hasExpiredStatus
+            && first.status == second.status && first.statusMeansExpired == second.statusMeansExpired
+            && first.serverCode == second.serverCode && first.requestID == second.requestID
     }
 
     /// Hashes the code, the status and the server's code.

@@ -19,7 +19,7 @@ struct Doubt: Hashable, Sendable {
 
     init(_ error: TokenRefreshError, after doubt: Doubt?, at uptime: Duration) {
         let earlier = doubt.flatMap { $0.isSame(as: error) ? $0 : nil }
-        (status, serverCode, hasExpiredStatus) = (error.status, error.serverCode, error.hasExpiredStatus)
+        (status, serverCode, hasExpiredStatus) = (error.status, error.serverCode, error.statusMeansExpired)
         since = earlier?.since ?? uptime
         last = uptime
         count = (earlier?.count ?? 0) + 1
@@ -56,7 +56,7 @@ struct Doubt: Hashable, Sendable {
     }
 
     private func isSame(as error: TokenRefreshError) -> Bool {
-        guard error.hasExpiredStatus == hasExpiredStatus else { return false }
+        guard error.statusMeansExpired == hasExpiredStatus else { return false }
         return hasExpiredStatus || (error.status == status && error.serverCode == serverCode)
     }
 }

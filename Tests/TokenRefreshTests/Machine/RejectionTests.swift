@@ -183,8 +183,7 @@ import Testing
     }
 
     @Test func `G4: a status that the server uses for an expired token counts as 401 does`() {
-        var error = TokenRefreshError(.ambiguous, status: 419)
-        error.hasExpiredStatus = true
+        let error = TokenRefreshError(.ambiguous, status: 419, statusMeansExpired: true)
         var script = script(.repeated)
         _ = script.respond(error)
         #expect(answer(error, &script, after: .seconds(30)))
