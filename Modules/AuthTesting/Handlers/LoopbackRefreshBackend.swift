@@ -72,7 +72,7 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
             state.followers += 1
             return state.tokens
         }
-        return .json(dialect.tokens(tokens.signIn()), status: 200)
+        return .encoding(dialect.tokens(tokens.signIn()), status: 200)
     }
 
     var followers: Int { state.withLock { $0.followers } }
@@ -149,7 +149,7 @@ private struct RefreshCall {
     }
 
     private var rejection: LoopbackServer.Action {
-        .json(dialect.rejection("no such token: \(quote)"), status: dialect.rejectionStatus)
+        .encoding(dialect.rejection("no such token: \(quote)"), status: dialect.rejectionStatus)
     }
 
     private func refreshed() -> TokenRefreshResult? {
@@ -157,12 +157,12 @@ private struct RefreshCall {
     }
 
     private func success(_ tokens: TokenRefreshResult) -> LoopbackServer.Action {
-        .json(dialect.tokens(tokens), status: 200)
+        .encoding(dialect.tokens(tokens), status: 200)
     }
 }
 
 extension LoopbackServer.Action {
-    fileprivate static func json(_ value: any Encodable, status: Int) -> Self {
+    fileprivate static func encoding(_ value: any Encodable, status: Int) -> Self {
         let body = (try? JSONEncoder().encode(value)).map { String(decoding: $0, as: UTF8.self) }
         return body.map { .json($0, status: status) } ?? .respond(500)
     }
