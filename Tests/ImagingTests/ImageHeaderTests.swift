@@ -47,7 +47,7 @@ import Testing
     func `the error names the format`(text: String, name: String) {
         let error = #expect(throws: ImagingError.self) { try ImageHeader(parsing: Data(text.utf8)) }
         #expect(error?.code == .unsupportedFormat)
-        #expect(error?.message.contains("A \(name) picture") == true)
+        #expect(error?.message.contains("\(name) cannot be read") == true)
     }
 
     @Test func `a film is not a picture`() {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A content that is not shown, by its length and a digest: equal contents have equal digests within this process, and
-/// nobody else can find out what they were.
+/// no other process can find out what they were.
 struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
     /// Random values of this process, so that a digest cannot be compared with one of a guess.
     private static let key = (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max))

@@ -108,7 +108,7 @@ struct FileSafety {
     }
 
     /// Whether the owner of a parent is this user or root. In a user namespace, root and other users of the host that
-    /// have no number there are shown as one that nobody in the namespace can be.
+    /// have no number there are shown as one that no process in the namespace has.
     static func isTrusted(_ owner: uid_t, users: String? = nil, overflow: String? = nil) -> Bool {
         if owner == 0 || owner == geteuid() { return true }
         #if os(Linux)

@@ -45,7 +45,7 @@ struct TokenFile: Sendable {
             found = .failure(error)
         }
         let new = change(found)
-        // Without its file the lock excludes nobody: another process may have written since.
+        // Without its file the lock excludes no process: another process may have written since.
         guard lock.isAtItsPath else { throw folder.replaced() }
         try store(new, in: folder)
     }

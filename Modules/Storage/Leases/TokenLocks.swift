@@ -63,7 +63,7 @@ final class LockedTokenStoreLease: TokenStoreLease {
     }
 
     /// A file that was removed or replaced, or whose folder was, does not exclude the processes that lock the one which
-    /// is at its path now. On a network file system, where the answer may take for ever, it is not asked for.
+    /// is at its path now. On a network file system, where the question may never return, it is not asked.
     var isLost: Bool { isLocal && !lock.isAtItsPath }
 
     func release() async { lock.release() }

@@ -145,7 +145,8 @@ extension MachineState {
     /// Whether a stored session is known to have begun after a sign-out was asked for.
     private func isSignIn(_ bundle: TokenBundle, after wish: SignOut) -> Bool {
         guard bundle.generation == 0, let age = bundle.age(at: context.now.date) else { return false }
-        return age < context.now.uptime - wish.askedAt
+        // A date counts parts of a microsecond.
+        return age + .microseconds(1) < context.now.uptime - wish.askedAt
     }
 
     mutating func begin(stored bundle: TokenBundle) {

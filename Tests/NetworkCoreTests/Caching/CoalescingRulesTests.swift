@@ -107,11 +107,22 @@ struct CoalescingRulesTests {
     @Test(arguments: [true, false])
     func `a call with a deadline of its own ends at it while its body arrives`(endsInTime: Bool) async throws {
         let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
+        let start = clock.uptime
         let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: .seconds(10)) }
         let other = Task { try await client.send(Endpoint<Data>.get("x")) }
         await gate.arrivals(atLeast: 1)
         await clock.sleepers(atLeast: 2)
-        clock.advance(by: .seconds(10))
+        // In steps: a clock that jumps shows a process that slept, and its deadlines wait.
+        let ended = Locked(false)
+        let watch = Task {
+            _ = await call.result
+            ended.withLock { $0 = true }
+        }
+        while !ended.withLock({ $0 }), clock.uptime < start + .seconds(20) {
+            clock.advance(by: .milliseconds(500))
+            for _ in 0..<100 { await Task.yield() }
+        }
+        await watch.value
         let error = try await #require(throws: NetworkError.self) { try await call.value }
         #expect(error.code == .timedOut && error.waitedFor == .responseBody)
         gate.open()

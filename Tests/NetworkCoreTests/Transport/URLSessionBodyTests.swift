@@ -146,7 +146,7 @@ struct URLSessionBodyTests {
         let server = try LoopbackServer { _ in .hold }
         defer { server.stop() }
         let clock = ManualTimeSource()
-        let transport = URLSessionTransport(connectionsPerHost: 1, clock: clock)
+        let transport = URLSessionTransport(connectionsPerHost: 1, wakeGrace: .zero, clock: clock)
         var request = request(server.url)
         request.timeToHead = .seconds(5)
         let queued = Gate(isOpen: true)

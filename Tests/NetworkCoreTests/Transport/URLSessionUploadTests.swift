@@ -33,7 +33,7 @@ struct URLSessionUploadTests {
     @Test func `a sequence that does not end is waited for until the time limit`() async throws {
         let clock = ManualTimeSource()
         let body = HTTPBody { AsyncStream<Data> { _ in } }
-        let deadlines = DeadlineQueue(clock: clock)
+        let deadlines = DeadlineQueue(clock: clock, grace: .zero)
         let upload = Task { try await URLSessionUpload(body, within: .seconds(5), deadlines) }
         await clock.sleepers(atLeast: 1)
         clock.advance(by: .seconds(5))

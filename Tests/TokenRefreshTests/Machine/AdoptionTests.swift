@@ -48,20 +48,6 @@ import Testing
         #expect(script.respond(bare) == ["2: refreshUnavailable", "release"])
     }
 
-    @Test func `G10: an adopted token is as fresh as its receipt, and not as its adoption`() {
-        for (later, isFresh) in [(1, true), (3, false)] {
-            var script = MachineScript.signedIn(isShared: true)
-            let adopted = TokenBundle(
-                accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
-                generation: 1, receivedAt: script.date - 8
-            )
-            _ = script.send(.storeChanged)
-            _ = script.checked(.active(adopted))
-            _ = script.pass(.seconds(later))
-            #expect(script.refused(1, generation: 1) == [isFresh ? "check" : "lease"], "\(later)")
-        }
-    }
-
     @Test func `G14: adopted tokens are in the store, so they are not spent while it cannot be read`() {
         var script = MachineScript(isShared: true)
         _ = script.signIn(1, as: "bob")

@@ -174,7 +174,7 @@ import Testing
         #expect(script.refresh(4) == ["call g0"])
     }
 
-    private func answer(_ error: TokenRefreshError, _ script: inout MachineScript, after wait: Duration) -> Bool {
+    private func isRejected(_ error: TokenRefreshError, _ script: inout MachineScript, after wait: Duration) -> Bool {
         _ = script.pass(wait)
         #expect(script.refresh(1_000) == ["call g0"])
         return script.respond(error).contains("reread")
@@ -184,9 +184,9 @@ import Testing
         let unknown = TokenRefreshError(.ambiguous, status: 400, serverCode: "AUTH_004")
         var script = script(.repeated)
         _ = script.respond(unknown)
-        for _ in 1...4 { #expect(!answer(unknown, &script, after: .seconds(120))) }
-        #expect(!answer(.unavailable, &script, after: .seconds(100)), "a lost response says nothing")
-        #expect(answer(unknown, &script, after: .seconds(61)))
+        for _ in 1...4 { #expect(!isRejected(unknown, &script, after: .seconds(120))) }
+        #expect(!isRejected(.unavailable, &script, after: .seconds(100)), "a lost response says nothing")
+        #expect(isRejected(unknown, &script, after: .seconds(61)))
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
     }
 
@@ -195,7 +195,7 @@ import Testing
         _ = script.respond(TokenRefreshError(.ambiguous, status: 400, serverCode: "AUTH_004"))
         for (status, code) in [(400, "AUTH_004"), (400, "AUTH_005"), (403, "AUTH_005"), (401, nil), (403, "AUTH_005")] {
             let error = TokenRefreshError(.ambiguous, status: status, serverCode: code)
-            #expect(!answer(error, &script, after: .seconds(1_000)), "\(status)")
+            #expect(!isRejected(error, &script, after: .seconds(1_000)), "\(status)")
         }
     }
 
@@ -203,7 +203,7 @@ import Testing
         let error = TokenRefreshError(.ambiguous, status: 419, statusMeansExpired: true)
         var script = script(.repeated)
         _ = script.respond(error)
-        #expect(answer(error, &script, after: .seconds(30)))
+        #expect(isRejected(error, &script, after: .seconds(30)))
     }
 
     @Test func `G4: by policy an ambiguous refusal is a rejection at once, or never`() {
