@@ -69,7 +69,8 @@ extension NetworkService {
 }
 
 extension AuthSession {
-    /// A publisher of the states of the session, the current one first. It finishes with the session object.
+    /// A publisher of the states of the session, the current one first. A subscription keeps the session until it is
+    /// cancelled.
     ///
     /// A subscriber that demands less than arises receives the newest state when it demands again.
     ///
