@@ -8,7 +8,8 @@ import Testing
 
 /// G8: a process that is stopped for longer than its time limits, while the server responds. Each case takes 13 seconds;
 /// `STOPPED=1` runs them.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["STOPPED"] != nil), .timeLimit(.minutes(20))) struct StoppedProcessTests {
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["STOPPED"] != nil), .timeLimit(.minutes(20)))
+struct StoppedProcessTests {
     /// The time limits of the request. It is stopped for longer.
     private static let (limit, stop): (Duration, Duration) = (.seconds(10), .seconds(13))
 
