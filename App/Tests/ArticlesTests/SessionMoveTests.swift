@@ -273,7 +273,7 @@ import Testing
             let store = home.tokenStore(of: backend)
             let intent = RefreshIntent(
                 idempotencyKey: "fixture-key", owner: ProcessIdentity(host: "gone", process: "1"),
-                date: Date(timeIntervalSinceNow: -3_600))
+                date: Date(timeIntervalSinceNow: -300))
             try await store.update { found in
                 (try? found.get())?.bundle.map { .active($0.with(refreshIntent: intent)) }
             }

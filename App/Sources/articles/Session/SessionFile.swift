@@ -62,12 +62,12 @@ final class SessionFile {
         guard number >= 0 else { throw failure("cannot be created", errno, path, .output) }
         let file = SessionFile(part, FileHandle(fileDescriptor: number, closeOnDealloc: true), .exporting)
         file.finalPath = path
-        // The umask can remove rights only; these two are needed to continue.
-        fchmod(number, 0o600)
         guard try file.attributes()[.type] as? FileAttributeType == .typeRegular else {
             throw Failure("\(part) is not a regular file; remove it", .output)
         }
         try file.checkIsPrivate()
+        // The umask can remove rights only; these two are needed to continue.
+        fchmod(number, 0o600)
         try file.lock()
         return file
     }
