@@ -136,7 +136,8 @@ extension Scenarios {
                 #expect(app.backend.statistics.refreshes.received == 1)
                 #expect(app.events.endings == [])
 
-                clock.advance(by: .seconds(1))
+                // After the cool-down of an ambiguous refusal, which is longer than the pause of another failure.
+                clock.advance(by: .seconds(31))
                 #expect(await app.send(.me) == nil)
                 #expect(app.backend.statistics.refreshes == .init(received: 2, committed: 1))
             }

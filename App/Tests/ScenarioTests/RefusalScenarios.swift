@@ -42,8 +42,9 @@ extension Scenarios {
                     #expect(failures.allSatisfy { $0?.authentication?.code == .unauthorized })
                     #expect(await app.sendAll(20) { _ in .me }.allSatisfy { $0 == nil })
                 }
+                // One refresh, and where another process made it, one that verifies it.
                 let first = backend.statistics.refreshes.received
-                #expect(first == 1)
+                #expect((1...processes).contains(first))
                 // Repeated requests to the endpoint fail, and no others do.
                 for app in apps {
                     #expect(await app.send(.article(1))?.authentication?.code == .unauthorized)
