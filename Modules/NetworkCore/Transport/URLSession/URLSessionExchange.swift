@@ -101,7 +101,8 @@ final class URLSessionExchange: Sendable {
             let task = try makeTask()
             let isOver = state.withLock { state in
                 guard state.end == nil else { return true }
-                state.task = task
+                // Waiting for the thread that makes tasks is no silence of the server.
+                (state.task, state.lastActivity) = (task, clock.uptime)
                 return false
             }
             // The task still has to end, so that its session can.
