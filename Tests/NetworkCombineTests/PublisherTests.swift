@@ -170,7 +170,7 @@ struct PublisherTests {
             Issue.record("the newest state was not delivered")
             return
         }
-        weak var kept = session
+        weak let kept = session
         session = nil
         #expect(kept != nil)
         subscriber.cancel()
