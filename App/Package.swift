@@ -19,6 +19,7 @@ let devBackend: Target = .target(
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -169,7 +170,10 @@ let tests: [Target] = [
             .product(name: "DataAPI", package: "Latchkey"),
             .product(name: "OAuth2Flows", package: "Latchkey"),
             .product(name: "Storage", package: "Latchkey"),
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
         ]
     ),
     .testTarget(
@@ -228,10 +232,23 @@ let tests: [Target] = [
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ]
     ),
+    // The first sample of the README, with the URL of the server as its argument.
+    .executableTarget(
+        name: "FirstSample",
+        dependencies: [
+            .product(name: "TokenRefresh", package: "Latchkey"),
+            .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "NetworkAsyncHTTPClient", package: "Latchkey", condition: .when(platforms: [.linux])),
+            .product(name: "DataAPI", package: "Latchkey"),
+            .product(name: "Storage", package: "Latchkey"),
+        ],
+        path: "Tests/FirstSample"
+    ),
     .testTarget(
         name: "ArticlesTests",
         dependencies: [
             "articles",
+            "FirstSample",
             "ProgramTesting",
             "Composition",
             "DevBackend",
@@ -253,7 +270,10 @@ let tests: [Target] = [
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "Logging", package: "swift-log"),
         ]
     ),
@@ -315,6 +335,7 @@ let package = Package(
         // Dependencies of those above, named because this package imports them too.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

@@ -1,16 +1,15 @@
+import AsyncHTTPClient
 import AuthInterface
 import DataAPI
 import DevBackend
 import Foundation
+import NIOCore
+import NIOHTTP1
 import NetworkCore
 import OAuth2Flows
 import Storage
 import Testing
 import TokenRefresh
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Signs in at the server with a browser and with a device code, refreshes and revokes, from discovery to sign-out.
 @Suite(.timeLimit(.minutes(20))) struct OAuth2SignInTests {
@@ -52,13 +51,13 @@ import FoundationNetworking
 
     /// Submits the form of a page as a browser does, and follows the redirect.
     @discardableResult
-    private static func submit(_ page: URL, _ form: String) async throws -> (status: Int, location: URL?) {
-        var request = URLRequest(url: page)
-        request.httpMethod = "POST"
-        request.httpBody = Data(form.utf8)
-        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
-        let (_, response) = try await URLSession.shared.data(for: request)
-        return ((response as? HTTPURLResponse)?.statusCode ?? 0, response.url)
+    private static func submit(_ page: URL, _ form: String) async throws -> (status: UInt, location: URL?) {
+        var request = HTTPClientRequest(url: page.absoluteString)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+        request.body = .bytes(Data(form.utf8))
+        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(15))
+        return (response.status.code, response.url)
     }
 
     @Test(arguments: ["development-only", nil])
@@ -108,9 +107,9 @@ import FoundationNetworking
                         URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems?
                             .first { $0.name == "redirect_uri" }?.value)
                     for target in ["/favicon.ico", "?code=stolen&state=guessed", "?code=stolen", "/a?error=b"] {
-                        let url = try #require(URL(string: redirect + target))
-                        let (_, response) = try await URLSession.shared.data(from: url)
-                        #expect((response as? HTTPURLResponse)?.statusCode == 404)
+                        let request = HTTPClientRequest(url: redirect + target)
+                        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(15))
+                        #expect(response.status.code == 404)
                     }
                     try await Self.submit(page, "name=Ada")
                 })

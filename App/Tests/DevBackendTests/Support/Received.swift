@@ -1,17 +1,14 @@
 import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
+import NIOHTTP1
 
 /// What the server sends, as a client decodes it.
 enum Received {
     struct Response: Sendable {
         let status: Int
         let data: Data
-        let response: HTTPURLResponse
+        let head: HTTPHeaders
 
-        func header(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
+        func header(_ name: String) -> String? { head.first(name: name) }
 
         func envelope<Payload: Decodable>(_ type: Payload.Type) throws -> Envelope<Payload> {
             let decoder = JSONDecoder()

@@ -1,18 +1,26 @@
+import AsyncHTTPClient
 import Foundation
+import NIOCore
+import NIOHTTP1
 
 @testable import DevBackend
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-/// A plain HTTP client over a session of its own, without retries and without tokens of its own.
+/// A plain HTTP client, without retries and without tokens of its own.
+///
+/// Not over `URLSession`: on Linux, its `POST` over a connection that the server has closed spins until its time limit, on
+/// the one thread that all sessions of a process have, and the calls that wait for that thread take those of the tasks.
 struct TestClient: Sendable {
     let base: URL
-    private let session: URLSession
 
     /// Long enough for a machine under load, so that only a request that hangs reaches it.
-    private static let idleTimeout = Duration.seconds(15 * 60)
+    private static let timeout = TimeAmount.minutes(15)
+
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration(timeout: .init(connect: timeout, read: timeout))
+        // A server that has stopped is an error at once.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
 
     init(_ backend: DevBackend) {
         self.init(backend.baseURL)
@@ -20,23 +28,19 @@ struct TestClient: Sendable {
 
     init(_ base: URL) {
         self.base = base
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = Self.idleTimeout.seconds
-        configuration.httpShouldSetCookies = false
-        session = URLSession(configuration: configuration)
     }
 
     func send(
         _ method: String, _ path: String, token: String? = nil, headers: [String: String] = [:], body: Data? = nil
     ) async throws -> Received.Response {
-        var request = URLRequest(url: try URL(string: base.absoluteString + path).required("a URL"))
-        request.httpMethod = method
-        request.httpBody = body
-        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-        for (field, value) in headers { request.setValue(value, forHTTPHeaderField: field) }
-        let (data, response) = try await session.data(for: request)
-        let http = try (response as? HTTPURLResponse).required("an HTTP response")
-        return Received.Response(status: http.statusCode, data: data, response: http)
+        var request = HTTPClientRequest(url: base.absoluteString + path)
+        request.method = HTTPMethod(rawValue: method)
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        for (field, value) in headers { request.headers.replaceOrAdd(name: field, value: value) }
+        if let body { request.body = .bytes(body) }
+        let response = try await Self.client.execute(request, timeout: Self.timeout)
+        let data = Data(try await response.body.collect(upTo: .max).readableBytesView)
+        return Received.Response(status: Int(response.status.code), data: data, head: response.headers)
     }
 
     func get(_ path: String, token: String? = nil, headers: [String: String] = [:]) async throws -> Received.Response {
