@@ -33,15 +33,17 @@ final class PostgreSQLDatabase: Sendable {
     /// after a decision or during a commit.
     ///
     /// - Parameters:
+    ///   - deadline: When the last attempt ends. `nil`: `PostgreSQLLimits.call` from now.
     ///   - isDecided: Whether the closure has made a decision that must be written.
     ///   - body: Is called with its deadline.
     /// - Returns: What `body` returns.
     /// - Throws: ``TokenStoreError``; `CancellationError`; what `body` throws.
     func attempt<Value: Sendable>(
+        until deadline: Duration? = nil,
         isDecided: () -> Bool = { false },
         _ body: (_ deadline: Duration) async throws -> Value
     ) async throws -> Value {
-        let deadline = clock.uptime + limits.call
+        let deadline = deadline ?? clock.uptime + limits.call
         var failures = 0
         var isUncertain = false
         while true {

@@ -47,7 +47,7 @@ public struct PostgreSQLLimits: Sendable, Hashable {
 
     /// The pauses after failed attempts to connect. Calls during a pause fail at once as *unavailable*, so that a fleet
     /// does not overload a server that is starting.
-    public var reconnection = Backoff(base: .milliseconds(100), limit: .seconds(5), floor: .milliseconds(50))
+    public var reconnection = Backoff(base: .milliseconds(100), limit: .seconds(2), floor: .milliseconds(50))
 
     /// Creates limits with the defaults.
     public init() {}

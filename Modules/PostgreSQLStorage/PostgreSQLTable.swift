@@ -37,7 +37,7 @@ public struct PostgreSQLTable: Sendable, Hashable {
     public var definition: String { creation + addition }
 
     /// The columns that a table of an older version lacks.
-    static let addedColumns = ["released_fences", "last_writer", "unclaimed_until"]
+    static let addedColumns = ["released_fences", "last_writer", "unclaimed_until", "claim_since"]
 
     /// Adds them.
     var addition: String {
@@ -45,7 +45,8 @@ public struct PostgreSQLTable: Sendable, Hashable {
         ALTER TABLE \(quoted)
             ADD COLUMN IF NOT EXISTS released_fences bigint[] NOT NULL DEFAULT '{}',
             ADD COLUMN IF NOT EXISTS last_writer bigint,
-            ADD COLUMN IF NOT EXISTS unclaimed_until timestamptz
+            ADD COLUMN IF NOT EXISTS unclaimed_until timestamptz,
+            ADD COLUMN IF NOT EXISTS claim_since timestamptz
         """
     }
 

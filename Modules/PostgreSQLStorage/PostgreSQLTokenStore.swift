@@ -175,8 +175,22 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; otherwise as ``read()``. `CancellationError`
     ///   when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+        try await lease(waitingAtMost: limit) { _ in }
+    }
+
+    /// Waits for the lease, and says meanwhile which process has claimed it.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait at most.
+    ///   - report: Is called with each holder that is found.
+    /// - Returns: The lease, which is renewed until it is released.
+    /// - Throws: As ``lease(waitingAtMost:)``.
+    public func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
         let deadline = database.clock.uptime + limit
-        let ticket = try await holders.take(waitingAtMost: limit)
+        let ticket = try await holders.take(waitingAtMost: limit, whileHeld: report)
         let statements = ClaimStatements(
             table: database.table,
             account: account,
@@ -184,7 +198,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
             life: database.limits.claim
         )
         do {
-            let claim = try await LeaseWait(database: database, statements: statements).claim(until: deadline)
+            let wait = LeaseWait(database: database, statements: statements, report: report)
+            let claim = try await wait.claim(until: deadline)
             return PostgreSQLTokenStoreLease(claim: claim, queue: holders, ticket: ticket)
         } catch {
             holders.release(ticket)

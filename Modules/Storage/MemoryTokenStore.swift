@@ -67,7 +67,22 @@ public final class MemoryTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError` when the task is
     ///   cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        MemoryTokenStoreLease(leaseIdentity, queue: queue, ticket: try await queue.take(waitingAtMost: limit))
+        try await lease(waitingAtMost: limit) { _ in }
+    }
+
+    /// Waits for the lease, and says since when this process has it.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait at most.
+    ///   - report: Is called once, if another holder has the lease.
+    /// - Returns: The lease.
+    /// - Throws: As ``lease(waitingAtMost:)``.
+    public func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
+        let ticket = try await queue.take(waitingAtMost: limit, whileHeld: report)
+        return MemoryTokenStoreLease(leaseIdentity, queue: queue, ticket: ticket)
     }
 }
 

@@ -11,6 +11,7 @@ struct StoredBundle: Codable {
     let generation: Int
     let receivedAt: TimeInterval?
     let pendingRefresh: Intent?
+    let signedInAt: TimeInterval?
 
     /// The stored fields of an intent.
     struct Intent: Codable {
@@ -93,6 +94,7 @@ struct StoredBundle: Codable {
         generation = bundle.generation
         receivedAt = bundle.receivedAt?.timeIntervalSinceReferenceDate
         pendingRefresh = bundle.refreshIntent.map(Intent.init)
+        signedInAt = bundle.signedInAt?.timeIntervalSinceReferenceDate
     }
 
     var bundle: TokenBundle {
@@ -104,7 +106,8 @@ struct StoredBundle: Codable {
             session: SessionID(rawValue: session),
             generation: generation,
             receivedAt: receivedAt.map(Date.init(timeIntervalSinceReferenceDate:)),
-            refreshIntent: pendingRefresh?.intent
+            refreshIntent: pendingRefresh?.intent,
+            signedInAt: signedInAt.map(Date.init(timeIntervalSinceReferenceDate:))
         )
     }
 }

@@ -43,8 +43,13 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// as a rejection (G4). It must come three times.
     public var ambiguityPeriod: Duration = .seconds(600)
 
-    /// The pause after failed refreshes (G6), and after failed writes to the store.
+    /// The pause after failed refreshes (G6).
     public var backoff = Backoff()
+
+    /// The pause after a failure of the store: before it is read or written again, and before the next refresh that it
+    /// has failed. No server is asked, so the pauses stay short: a disk or a database that is back is noticed within
+    /// seconds.
+    public var storeBackoff = Backoff(base: .seconds(1), limit: .seconds(2), floor: .milliseconds(500))
 
     /// The longest `Retry-After` that is honoured (G6).
     public var maximumRetryAfter: Duration = .seconds(300)

@@ -45,3 +45,38 @@ import Testing
         await #expect(throws: CancellationError.self) { try await call.value }
     }
 }
+
+@Suite(.timeLimit(.minutes(10))) struct DeadlineCancellationTests {
+    /// A clock whose sleepers wake only when they are cancelled.
+    private final class EndlessClock: TimeSource {
+        let woken = Gate()
+        let uptime: Duration = .zero
+        let date = Date(timeIntervalSince1970: 0)
+
+        func sleep(until deadline: Duration) async throws {
+            defer { woken.open() }
+            try await Gate().passUnlessCancelled()
+        }
+    }
+
+    @Test func `work is cancelled at its deadline`() async throws {
+        let (clock, cancelled) = (ManualTimeSource(), Gate())
+        let deadline = clock.uptime + .seconds(5)
+        let call = Task {
+            try await clock.withDeadline(deadline) {
+                defer { cancelled.open() }
+                try await Gate().passUnlessCancelled()
+            }
+        }
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(5))
+        #expect(try await call.value == nil)
+        await cancelled.pass()
+    }
+
+    @Test func `the timer of a deadline ends with the work`() async throws {
+        let clock = EndlessClock()
+        #expect(try await clock.withDeadline(.seconds(5)) { 7 } == 7)
+        await clock.woken.pass()
+    }
+}

@@ -9,6 +9,13 @@ import Testing
 
 @Suite("The PostgreSQL store keeps the contracts", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLContractTests {
+    /// Many updates of one row at once take as long as the disk takes.
+    private static let patient: PostgreSQLLimits = {
+        var limits = PostgreSQLLimits()
+        limits.call = .seconds(600)
+        return limits
+    }()
+
     @Test func `the PostgreSQL store is a token store`() async throws {
         let server = try await PostgreSQLServer.shared
         try await TokenStoreContract.check(
@@ -27,15 +34,15 @@ struct PostgreSQLContractTests {
     @Test func `the PostgreSQL store can be shared`() async throws {
         let server = try await PostgreSQLServer.shared
         try await SharedTokenStoreContract.check(
-            reopen: { server.store($0.account, cipher: ScramblingCipher()) },
+            reopen: { server.store($0.account, cipher: ScramblingCipher(), limits: Self.patient) },
             corrupt: { try await server.fill($0.account) },
             contents: { try await server.contents(of: $0.account) },
-            makeEmptyStore: { server.store(cipher: ScramblingCipher()) }
+            makeEmptyStore: { server.store(cipher: ScramblingCipher(), limits: Self.patient) }
         )
     }
 
     @Test func `accounts that share connections keep the contract of shared stores`() async throws {
-        let first = try await PostgreSQLServer.shared.store()
+        let first = try await PostgreSQLServer.shared.store(limits: Self.patient)
         try await SharedTokenStoreContract.check(
             reopen: { first.store(for: $0.account) },
             makeEmptyStore: { first.store(for: UUID().uuidString) }
@@ -48,7 +55,7 @@ struct PostgreSQLContractTests {
         let server = try await PostgreSQLServer()
         try await server.store().prepare()
         let pooler = try await PgBouncer(before: server)
-        var limits = PostgreSQLLimits()
+        var limits = Self.patient
         limits.changePolling = .milliseconds(20)
         let quick = limits
         try await SharedTokenStoreContract.check(

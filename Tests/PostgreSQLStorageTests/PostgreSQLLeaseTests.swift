@@ -172,12 +172,14 @@ struct PostgreSQLLeaseTests {
 
     @Test func `the wait for a lease uses the injected clock, and its error names the holder`() async throws {
         let server = try await PostgreSQLServer.shared
-        let holder = server.store()
+        let holder = server.store().owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
         let clock = ManualTimeSource()
+        let holders = Locked<[LeaseHolder]>([])
         let waiter = Task {
             await storeFailure {
-                _ = try await server.store(holder.account, clock: clock).lease(waitingAtMost: .milliseconds(5))
+                _ = try await server.store(holder.account, clock: clock)
+                    .lease(waitingAtMost: .milliseconds(5)) { holder in holders.withLock { $0.append(holder) } }
             }
         }
         await clock.sleepers(atLeast: 1)
@@ -185,6 +187,10 @@ struct PostgreSQLLeaseTests {
         let error = await waiter.value
         #expect(error?.code == .busy)
         #expect(error?.reason.contains("another process's lease") == true)
+        #expect(error?.reason.contains("process 4711-other of host other-host since 20") == true)
+        let found = try #require(holders.withLock { $0 }.first)
+        #expect(found.process == other)
+        #expect(abs(try #require(found.since).timeIntervalSinceNow) < 3_600)
         await lease.release()
     }
 

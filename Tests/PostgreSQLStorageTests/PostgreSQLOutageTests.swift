@@ -85,6 +85,42 @@ struct PostgreSQLOutageTests {
         #expect(try await store.load() == .fleet(1))
     }
 
+    @Test func `G25: on a server that has stopped, an update and its new connection end at one deadline`() async throws
+    {
+        let server = try await PostgreSQLServer()
+        var limits = PostgreSQLLimits()
+        (limits.call, limits.statement, limits.connect) = (.seconds(4), .seconds(1), .seconds(3_600))
+        let store = server.store("account", limits: limits)
+        try await store.prepare()
+        try await store.save(.fleet(1))
+        let backends = try await server.run(
+            "SELECT pid::bigint FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+        var processes = backends.rows.indices.compactMap { backends.integer(0, row: $0) }.map { pid_t($0) }
+        processes.append(try server.postmaster)
+        for process in processes { kill(process, SIGSTOP) }
+        let start = ContinuousClock.now
+        let error = await storeFailure { try await store.save(.fleet(2)) }
+        let elapsed = ContinuousClock.now - start
+        for process in processes { kill(process, SIGCONT) }
+        #expect(error?.code == .unavailable)
+        #expect(elapsed < .seconds(600), "the time to connect alone is an hour")
+        await server.finish()
+    }
+
+    @Test(arguments: [
+        ("service=missing", "the service of the connection string is not defined"),
+        ("host=/nowhere sslmode=sometimes", "the connection string is invalid (sslmode)"),
+    ])
+    func `a connection string that no server can be found with has a sentence of its own`(
+        connection: String, sentence: String
+    ) async throws {
+        let store = PostgreSQLTokenStore(connection: connection, cipher: UnencryptedTokenCipher())
+        let error = await storeFailure { _ = try await store.load() }
+        #expect(error?.code == .unavailable)
+        #expect(error?.reason.hasPrefix(sentence) == true, "\(error?.reason ?? "none")")
+    }
+
     @Test func `a server that never responds delays only its own stores`() async throws {
         let folder = "/tmp/latchkey-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -92,7 +128,7 @@ struct PostgreSQLOutageTests {
         let listener = try SilentListener(path: folder + "/.s.PGSQL.5432")
         var limits = PostgreSQLLimits()
         // Longer than the test: the end of the listener ends the wait.
-        limits.connect = .seconds(600)
+        (limits.connect, limits.call) = (.seconds(600), .seconds(600))
         let responded = Locked(0)
         let loads = (0..<16).map { number in
             let store = PostgreSQLTokenStore(

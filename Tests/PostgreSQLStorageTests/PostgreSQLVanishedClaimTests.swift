@@ -124,7 +124,8 @@ struct PostgreSQLVanishedClaimTests {
 
     @Test func `an intent is recorded only under the claim that it names; a mark and a failure always`() async throws {
         let server = try await PostgreSQLServer.shared
-        let store = server.store()
+        // Its clock stands still: the lost claim is not renewed.
+        let store = server.store(clock: ManualTimeSource())
         try await store.save(.fleet(1))
         let lease = try await store.lease(waitingAtMost: .zero)
         let intent = RefreshIntent.fleet(under: lease)
@@ -142,12 +143,27 @@ struct PostgreSQLVanishedClaimTests {
             #expect(try await store.load()?.refreshIntent == known)
         }
         await lease.release()
-        let next = try await store.lease(waitingAtMost: .seconds(3_600))
+        let next = try await server.store(store.account).lease(waitingAtMost: .seconds(3_600))
         #expect(
             await storeFailure {
                 try await store.update { _ in .active(.fleet(1).with(refreshIntent: intent)) }
             }?.code == .unavailable)
         await next.release()
+    }
+
+    @Test(arguments: ["", ", last_writer = NULL"])
+    func `a claim without dates, whose owner is gone, is free after the life of a claim`(more: String) async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        (limits.claim, limits.heartbeat) = (.milliseconds(500), .milliseconds(100))
+        let store = server.store(limits: limits)
+        try await store.save(.fleet(1))
+        try await server.edit(
+            """
+            UPDATE latchkey_tokens SET claim_owner = 'gone/1/x', claim_heartbeat = NULL, claim_expires = NULL\(more)
+            WHERE account = $1
+            """, store.account)
+        await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
     }
 
     @Test func `a table of an older version is read, and completed in place`() async throws {
@@ -157,7 +173,8 @@ struct PostgreSQLVanishedClaimTests {
         try await store.prepare()
         try await store.save(.fleet(1))
         try await server.run(
-            "ALTER TABLE \(table) DROP COLUMN released_fences, DROP COLUMN last_writer, DROP COLUMN unclaimed_until")
+            "ALTER TABLE \(table) DROP COLUMN released_fences, DROP COLUMN last_writer, DROP COLUMN unclaimed_until, "
+                + "DROP COLUMN claim_since")
         #expect(try await store.load() == .fleet(1))
         for error in [
             await storeFailure { try await store.save(.fleet(2)) },

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 import TestSupport
 import Testing
@@ -32,6 +33,37 @@ struct StoppedProcessTests {
         #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
         try await store.save(.numbered(2, of: SessionID()))
         process.kill(SIGKILL)
+    }
+
+    @Test func `G24: the process that holds a lease is named, and its name goes with the lease`() async throws {
+        try await store.save(bundle)
+        let lease = store.file.appendingPathExtension("lease")
+        let process = try SpawnedProcess(peer: "hold", folder)
+        var lines = process.lines.makeAsyncIterator()
+        let child = try #require(await lines.next().flatMap { pid_t($0) })
+        defer { kill(child, SIGKILL) }
+        process.stop()
+        let holders = Locked<[LeaseHolder]>([])
+        let error = await storeError {
+            _ = try await store.lease(waitingAtMost: .zero) { holder in holders.withLock { $0.append(holder) } }
+        }
+        let holder = try #require(holders.withLock { $0 }.first)
+        #expect(holders.withLock { $0 }.count == 1)
+        #expect(holder.process.process.hasPrefix("\(process.identifier)-"))
+        #expect(holder.process.host == ProcessIdentity.current.host)
+        let since = try #require(holder.since)
+        #expect(since <= Date() && since > Date() - 600)
+        #expect(error?.code == .busy)
+        #expect(error?.reason.contains("process \(process.identifier)-") == true)
+        #expect(error?.reason.contains("of this host since \(since.formatted(.iso8601))") == true)
+
+        // A killed holder leaves its name, which is not taken for that of the next one.
+        process.kill(SIGKILL)
+        let next = try await store.lease(waitingAtMost: .seconds(3_600))
+        let busy = await storeError { _ = try await store.lease(waitingAtMost: .zero) }
+        #expect(busy?.reason.contains("this process since") == true)
+        await next.release()
+        #expect(try Data(contentsOf: lease).isEmpty)
     }
 
     @Test func `while a writer is stopped, other writes are busy after a limit, and reads continue`() async throws {

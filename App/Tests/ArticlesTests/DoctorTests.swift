@@ -191,7 +191,24 @@ import Testing
             let (status, checks) = try await doctor(base)
             #expect(status == 0)
             #expect(checks["lease"]?.status == "warning")
+            #expect(checks["lease"]?.text.contains("process \(getpid())-") == true)
+            #expect(checks["lease"]?.text.contains(" of this host since 20") == true)
             await lease.release()
+        }
+    }
+
+    @Test(.enabled("the system has no user namespaces", Home.canForbidWatching))
+    func `a store that cannot be watched is named by doctor and status`() async throws {
+        try await withSignedIn { base, _ in
+            let doctor = try await home.runWithoutWatching(["doctor"] + base)
+            #expect(doctor.status == 0)
+            #expect(doctor.output.contains("warning\twatch\tthe store cannot report the changes"))
+            let status = try await home.runWithoutWatching(["status", "--json"] + base)
+            #expect(try status.object()["storeIsWatched"] as? Bool == false)
+            let table = try await home.runWithoutWatching(["status"] + base)
+            #expect(table.output.contains("watch\tthe store cannot report the changes"))
+            let usual = try await home.run(["status", "--json"] + base)
+            #expect(try usual.object()["storeIsWatched"] as? Bool == true)
         }
     }
 

@@ -31,6 +31,21 @@ public protocol SharedTokenStore: TokenStore {
     ///   cancelled while it waits.
     func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease
 
+    /// Waits for the lease as ``lease(waitingAtMost:)``, and says meanwhile which process has it.
+    ///
+    /// A store that does not know it need not implement this.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait at most.
+    ///   - report: Is called with each holder that the store finds, on any thread, and not after the return. It must not
+    ///     block.
+    /// - Returns: The lease. It must be released.
+    /// - Throws: As ``lease(waitingAtMost:)``. The reason of an error with code `busy` names the holder, if it is known.
+    func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease
+
     /// Reports that the stored session may have changed, by this process or another one.
     ///
     /// Each access makes a new stream, which keeps the newest report only. A report without a change does no harm. A
@@ -40,6 +55,20 @@ public protocol SharedTokenStore: TokenStore {
 }
 
 extension SharedTokenStore {
+    /// Waits for the lease, without a report: the store does not know its holder.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait at most.
+    ///   - report: It is not called.
+    /// - Returns: The lease. It must be released.
+    /// - Throws: As ``lease(waitingAtMost:)``.
+    public func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
+        try await lease(waitingAtMost: limit)
+    }
+
     /// Reads the stored bundle.
     ///
     /// - Returns: The bundle, or `nil` when none is stored or the session has ended.

@@ -32,11 +32,16 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// that uses it (G3).
     public let receivedAt: Date?
 
+    /// When the session was signed in, on the clock of the device that did it. `nil`: not known.
+    ///
+    /// It stays the same when the tokens are refreshed. Of two sessions it says which one was signed in later.
+    public let signedInAt: Date?
+
     /// The intent of the refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`: none.
     public let refreshIntent: RefreshIntent?
 
     private enum CodingKeys: String, CodingKey {
-        case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt
+        case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt
         // The name in stored data.
         case refreshIntent = "pendingRefresh"
     }
@@ -52,6 +57,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///   - generation: The number of refreshes since the sign-in.
     ///   - receivedAt: When the call that brought the access token was sent, on the clock of `expiresAt`.
     ///   - refreshIntent: The intent of the refresh that is about to be made.
+    ///   - signedInAt: When the session was signed in, on the clock of the device that did it.
     public init(
         accessToken: String,
         refreshToken: String?,
@@ -60,7 +66,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         session: SessionID = SessionID(),
         generation: Int = 0,
         receivedAt: Date? = nil,
-        refreshIntent: RefreshIntent? = nil
+        refreshIntent: RefreshIntent? = nil,
+        signedInAt: Date? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -70,6 +77,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.generation = generation
         self.receivedAt = receivedAt
         self.refreshIntent = refreshIntent
+        self.signedInAt = signedInAt
     }
 
     /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or their
@@ -93,7 +101,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
             session: session,
             generation: generation,
             receivedAt: receivedAt,
-            refreshIntent: intent
+            refreshIntent: intent,
+            signedInAt: signedInAt
         )
     }
 

@@ -129,5 +129,12 @@ final class Claim: Sendable {
 extension ProcessIdentity {
     /// The name of the process in a claim, before the name of the request.
     var claimText: String { "\(host)/\(process)/" }
+
+    /// The process that a claim names; `nil` for a text of another form.
+    init?(claimText: String) {
+        let parts = claimText.split(separator: "/")
+        guard parts.count == 3 else { return nil }
+        self.init(host: String(parts[0]), process: String(parts[1]))
+    }
 }
 #endif

@@ -15,7 +15,8 @@ struct ClaimStatements: Sendable {
     let life: Duration
 
     /// Takes the claim if it is free. One row: fence, the fences that were released last (with commas; null if the
-    /// account had no row), milliseconds until the claim may be free. The fence is null if the claim is not free.
+    /// account had no row), milliseconds until the claim may be free, and the owner of the claim before with the seconds
+    /// from 1970 to its taking. The fence is null if the claim is not free.
     ///
     /// A claim is free when it was released or has lapsed. It does not lapse while the server has been up for less than
     /// the claim's life, because its owner could not renew it. A claim that was renewed in the future is free: the
@@ -37,7 +38,7 @@ struct ClaimStatements: Sendable {
                     UPDATE \(table.quoted) AS kept SET
                         last_writer = txid_current(), unclaimed_until = NULL,
                         claim_owner = $2, claim_fence = greatest(kept.claim_fence + 1, txid_current()),
-                        claim_heartbeat = clock.now, claim_expires = clock.now + clock.life,
+                        claim_since = clock.now, claim_heartbeat = clock.now, claim_expires = clock.now + clock.life,
                         lapsed_owners = CASE WHEN kept.claim_owner IS NULL OR kept.claim_owner = $2
                             THEN kept.lapsed_owners ELSE
                             (kept.lapsed_owners || (kept.claim_owner || '#' || kept.claim_fence))
@@ -46,18 +47,20 @@ struct ClaimStatements: Sendable {
                         AND coalesce(kept.unclaimed_until NOT BETWEEN clock.now AND clock.now + clock.life, true)
                     RETURNING kept.claim_fence, kept.released_fences
                 ), made AS (
-                    INSERT INTO \(table.quoted)
-                        (account, version, last_writer, claim_owner, claim_fence, claim_heartbeat, claim_expires)
-                    SELECT $1, txid_current(), txid_current(), $2, txid_current(), clock.now, clock.now + clock.life
+                    INSERT INTO \(table.quoted) (account, version, last_writer,
+                        claim_owner, claim_fence, claim_since, claim_heartbeat, claim_expires)
+                    SELECT $1, txid_current(), txid_current(),
+                        $2, txid_current(), clock.now, clock.now, clock.now + clock.life
                     FROM clock WHERE NOT EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
                     ON CONFLICT (account) DO NOTHING RETURNING claim_fence, NULL::bigint[]
                 ), claim AS (SELECT * FROM taken UNION ALL SELECT * FROM made)
                 SELECT claim.claim_fence, array_to_string(claim.released_fences, ','),
-                    coalesce((SELECT $3::bigint FROM held), (SELECT ceil(extract(epoch FROM greatest(
+                    coalesce((SELECT $3::bigint FROM held), ceil(extract(epoch FROM greatest(
                         kept.claim_expires, clock.started + (kept.claim_expires - kept.claim_heartbeat),
                         kept.unclaimed_until
-                    ) - clock.now) * 1000)::bigint FROM \(table.quoted) AS kept WHERE kept.account = $1))
-                FROM clock LEFT JOIN claim ON true
+                    ) - clock.now) * 1000)::bigint),
+                    kept.claim_owner, extract(epoch FROM kept.claim_since)::bigint
+                FROM clock LEFT JOIN claim ON true LEFT JOIN \(table.quoted) AS kept ON kept.account = $1
                 """,
             values: [.text(account), .text(owner), .integer(life.milliseconds)]
         )

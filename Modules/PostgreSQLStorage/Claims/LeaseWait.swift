@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import ConcurrencyPrimitives
+import Foundation
 
 /// The wait for a lease that another process has. It holds no connection.
 ///
@@ -14,8 +15,11 @@ struct LeaseWait: Sendable {
         case taken(Claim)
 
         /// Another owner has the claim, which lapses after this time if it is not renewed.
-        case refused(lapsesAfter: Duration)
+        case refused(lapsesAfter: Duration, LeaseHolder?)
     }
+
+    /// Is called with each holder that is found.
+    let report: @Sendable (LeaseHolder) -> Void
 
     /// Tries to take the claim until it is taken.
     ///
@@ -24,9 +28,12 @@ struct LeaseWait: Sendable {
     /// - Throws: ``TokenStoreError`` with code `busy` at the deadline, or as a statement; `CancellationError`.
     func claim(until deadline: Duration) async throws -> Claim {
         let clock = database.clock
+        var known: LeaseHolder?
         switch try await attempt() {
         case .taken(let claim): return claim
-        case .refused(let lapse): guard clock.uptime < deadline else { throw Self.isHeld(lapse) }
+        case .refused(let lapse, let holder):
+            guard clock.uptime < deadline else { throw Self.isHeld(lapse, holder) }
+            known = note(holder, known)
         }
         var refusals = 1
         while true {
@@ -36,13 +43,13 @@ struct LeaseWait: Sendable {
             do {
                 switch try await attempt() {
                 case .taken(let claim): return claim
-                case .refused(let time): lapse = time
+                case .refused(let time, let holder): (lapse, known) = (time, note(holder, known))
                 }
             } catch is TokenStoreError where clock.uptime < deadline {
                 // An outage does not end the wait. The attempt at the deadline reports it.
             }
             let now = clock.uptime
-            guard now < deadline else { throw Self.isHeld(lapse) }
+            guard now < deadline else { throw Self.isHeld(lapse, known) }
             let polling = database.limits.leasePolling
             let pause =
                 database.changes.isListening ? polling.limit * 2 : polling.delay(afterFailures: refusals)
@@ -62,17 +69,30 @@ struct LeaseWait: Sendable {
         }
         guard let fence = rows.integer(0) else {
             // No row: another process is inserting it now.
-            return .refused(lapsesAfter: .milliseconds(rows.integer(2).map { max($0, 0) } ?? 0))
+            return .refused(lapsesAfter: .milliseconds(rows.integer(2).map { max($0, 0) } ?? 0), Self.holder(rows))
         }
         let released = rows.text(1).map { text in Set(text.split(separator: ",").compactMap { Int64($0) }) }
         return .taken(
             Claim(fence: fence, since: uptime, releasedFences: released, statements: statements, database: database))
     }
 
-    private static func isHeld(_ lapse: Duration) -> TokenStoreError {
-        TokenStoreError(
+    /// Reports another holder than before.
+    private func note(_ holder: LeaseHolder?, _ known: LeaseHolder?) -> LeaseHolder? {
+        if let holder, holder != known { report(holder) }
+        return holder
+    }
+
+    private static func holder(_ rows: PostgreSQLRows) -> LeaseHolder? {
+        guard let owner = rows.text(3), let process = ProcessIdentity(claimText: owner) else { return nil }
+        return LeaseHolder(process: process, since: rows.integer(4).map { Date(timeIntervalSince1970: Double($0)) })
+    }
+
+    private static func isHeld(_ lapse: Duration, _ holder: LeaseHolder?) -> TokenStoreError {
+        let holder = holder.map { " (\($0))" } ?? ""
+        return TokenStoreError(
             .busy,
-            reason: "waited for another process's lease of the account, which lapses in \(lapse.inWords) if not renewed"
+            reason: "waited for another process's lease of the account\(holder), which lapses in \(lapse.inWords) if "
+                + "not renewed"
         )
     }
 }

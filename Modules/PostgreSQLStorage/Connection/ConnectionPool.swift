@@ -47,7 +47,7 @@ final class ConnectionPool: Sendable {
     ///
     /// - Parameters:
     ///   - use: Whether `body` may lock rows.
-    ///   - deadline: The end of the wait for a connection.
+    ///   - deadline: The end of the wait for a connection, and of all that `body` waits for on it.
     ///   - body: Uses the connection. No transaction may be open when it returns.
     /// - Returns: What `body` returns.
     /// - Throws: ``TokenStoreError`` with code `busy` when no connection is free in time; `CancellationError` when the
@@ -58,6 +58,7 @@ final class ConnectionPool: Sendable {
         _ body: (PooledConnection) async throws -> Value
     ) async throws -> Value {
         let connection = try await take(for: use, until: deadline)
+        connection.end(at: .now + (deadline - clock.uptime))
         defer { giveBack(connection, after: use) }
         return try await body(connection)
     }

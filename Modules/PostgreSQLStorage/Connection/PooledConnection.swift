@@ -9,13 +9,21 @@ import Storage
 final class PooledConnection: Sendable {
     private let state: State
     private let queue = BlockingQueue(label: "token-database")
+    private let deadline = Locked<ContinuousClock.Instant?>(nil)
 
     init(_ connection: ConnectionString, limits: PostgreSQLLimits, reconnecting: ReconnectBackoff) {
-        state = State { () throws(PostgreSQLFailure) in
+        state = State(connectLimit: limits.connect) { limit throws(PostgreSQLFailure) in
             try reconnecting.attempt { () throws(PostgreSQLFailure) in
-                try PostgreSQLConnection.open(connection, limits: limits)
+                var limits = limits
+                limits.connect = limit
+                return try PostgreSQLConnection.open(connection, limits: limits)
             }
         }
+    }
+
+    /// The end of the call that borrows the connection, for all that it waits for: connecting and each response.
+    func end(at deadline: ContinuousClock.Instant?) {
+        self.deadline.withLock { $0 = deadline }
     }
 
     /// Runs statements, to their end even when the task is cancelled.
@@ -29,13 +37,16 @@ final class PooledConnection: Sendable {
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws(PostgreSQLFailure) -> Value {
-        try await queue.run { [state] () throws(PostgreSQLFailure) in
-            guard let open = state.usableConnection else { return try work(state.reconnect()) }
+        let deadline = deadline.withLock { $0 }
+        return try await queue.run { [state] () throws(PostgreSQLFailure) in
+            guard let open = state.usableConnection(until: deadline) else {
+                return try work(state.reconnect(until: deadline))
+            }
             do throws(PostgreSQLFailure) {
                 return try work(open)
             } catch {
-                guard open.isBroken, !error.isUncertain else { throw error }
-                return try work(state.reconnect())
+                guard open.isBroken, !error.isUncertain, state.mayReconnect(until: deadline) else { throw error }
+                return try work(state.reconnect(until: deadline))
             }
         }
     }
@@ -46,28 +57,45 @@ final class PooledConnection: Sendable {
     func continueRun<Value: Sendable>(
         _ work: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws(PostgreSQLFailure) -> Value {
-        try await queue.run { [state] () throws(PostgreSQLFailure) in
-            guard let open = state.usableConnection else { throw PostgreSQLFailure(kind: .lost) }
+        let deadline = deadline.withLock { $0 }
+        return try await queue.run { [state] () throws(PostgreSQLFailure) in
+            guard let open = state.usableConnection(until: deadline) else { throw PostgreSQLFailure(kind: .lost) }
             return try work(open)
         }
     }
 
     private final class State: @unchecked Sendable {  // used on the connection's queue only, one call at a time
-        private let open: @Sendable () throws(PostgreSQLFailure) -> PostgreSQLConnection
+        /// libpq counts the time to connect in whole seconds, at least two.
+        private static let shortestConnect: Duration = .seconds(2)
+
+        private let connectLimit: Duration
+        private let open: @Sendable (Duration) throws(PostgreSQLFailure) -> PostgreSQLConnection
         private var connection: PostgreSQLConnection?
 
-        init(open: @escaping @Sendable () throws(PostgreSQLFailure) -> PostgreSQLConnection) {
+        init(
+            connectLimit: Duration,
+            open: @escaping @Sendable (Duration) throws(PostgreSQLFailure) -> PostgreSQLConnection
+        ) {
+            self.connectLimit = connectLimit
             self.open = open
         }
 
-        var usableConnection: PostgreSQLConnection? {
+        func usableConnection(until deadline: ContinuousClock.Instant?) -> PostgreSQLConnection? {
             if connection?.isBroken == true { connection = nil }
+            connection?.deadline = deadline
             return connection
         }
 
-        func reconnect() throws(PostgreSQLFailure) -> PostgreSQLConnection {
+        /// Whether a second connection can be made in the time that is left.
+        func mayReconnect(until deadline: ContinuousClock.Instant?) -> Bool {
+            deadline.map { $0 - .now >= Self.shortestConnect } ?? true
+        }
+
+        func reconnect(until deadline: ContinuousClock.Instant?) throws(PostgreSQLFailure) -> PostgreSQLConnection {
             connection = nil
-            let opened = try open()
+            let left = deadline.map { max($0 - .now, Self.shortestConnect) }
+            let opened = try open(left.map { min($0, connectLimit) } ?? connectLimit)
+            opened.deadline = deadline
             connection = opened
             return opened
         }

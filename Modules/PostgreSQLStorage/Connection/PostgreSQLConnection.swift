@@ -4,11 +4,15 @@ import Foundation
 
 /// One connection to the database, over libpq. Its calls block for a limited time. One thread may use it at a time.
 final class PostgreSQLConnection {
-    /// How much longer than `statement_timeout` a response may take to arrive.
+    /// How much longer than `statement_timeout`, or than its call, a response may take to arrive.
     static let grace: Duration = .seconds(1)
 
     /// Whether no further statement can be sent.
     private(set) var isBroken = false
+
+    /// When the call ends that uses the connection. A statement that is sent shortly before, or later, has ``grace`` for
+    /// its response: the server may be well, and the time have passed elsewhere. `nil`: the limit of a statement alone.
+    var deadline: ContinuousClock.Instant?
 
     let connection: OpaquePointer
     private let limits: PostgreSQLLimits
@@ -159,7 +163,9 @@ final class PostgreSQLConnection {
     private func exchange(_ send: () -> Bool) throws(PostgreSQLFailure) -> PostgreSQLRows {
         do throws(PostgreSQLFailure) {
             guard !isBroken, send() else { throw PostgreSQLFailure(kind: .lost) }
-            return try receive(until: .now + limits.statement + Self.grace)
+            let now = ContinuousClock.now
+            let limit = now + limits.statement + Self.grace
+            return try receive(until: deadline.map { min(max($0, now + Self.grace), limit) } ?? limit)
         } catch {
             if error.endsConnection || PQstatus(connection) == CONNECTION_BAD { isBroken = true }
             throw error

@@ -57,6 +57,7 @@ struct AccountSession: Sendable {
     private func updateToItsEnd(
         _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) async throws {
+        let deadline = database.clock.uptime + database.limits.call
         let ticket: LeaseQueue.Ticket
         do {
             ticket = try await writers.take(waitingAtMost: database.limits.call)
@@ -65,7 +66,8 @@ struct AccountSession: Sendable {
         }
         defer { writers.release(ticket) }
         let decision = Locked<Decision?>(nil)
-        let isChanged = try await database.attempt(isDecided: { decision.withLock { $0 != nil } }) { deadline in
+        let isChanged = try await database.attempt(until: deadline, isDecided: { decision.withLock { $0 != nil } }) {
+            deadline in
             try await database.pool.withConnection(for: .writing, until: deadline) { connection in
                 try await apply(change, decision, over: connection)
             }

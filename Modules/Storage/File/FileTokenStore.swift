@@ -124,8 +124,25 @@ public struct FileTokenStore: SharedTokenStore {
     ///   folder does not exist yet: a lease does not create it. `CancellationError` when the task is cancelled while it
     ///   waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+        try await lease(waitingAtMost: limit) { _ in }
+    }
+
+    /// Waits for the lease, and says meanwhile which process has it: a holder writes its name into the file that it has
+    /// locked.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait at most.
+    ///   - report: Is called with each holder that is found.
+    /// - Returns: The lease.
+    /// - Throws: As ``lease(waitingAtMost:)``.
+    public func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
         let request = LeaseRequest()
-        let lock = try await LeasePolling(clock: clock).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
+        let polling = LeasePolling(
+            clock: clock, holder: { await leasing.run { [tokens] in tokens.leaseHolder() } }, report: report)
+        let lock = try await polling.wait(atMost: limit, pausingAtMost: { request.longestPause }) {
             try await leasing.run { [tokens] () throws(TokenStoreError) in try tokens.tryLease(request) }
         }
         return LockedTokenStoreLease(lock: lock)

@@ -30,6 +30,22 @@ extension PrivateFolder {
         }
     }
 
+    /// Takes the lock of a lease if it is free, and writes this process into the lock file.
+    ///
+    /// - Returns: The lock, or `nil` if it is held.
+    /// - Throws: As ``tryLock(_:)``.
+    func tryLease(_ name: String) throws(TokenStoreError) -> FolderLock? {
+        guard let lock = try tryLock(name) else { return nil }
+        lock.sign()
+        return lock
+    }
+
+    /// The process that has the lock of a lease, if the lock file says it.
+    func leaseHolder(_ name: String) -> LeaseHolder? {
+        guard case .bytes(let data)? = try? read(name, atMost: 4_096) else { return nil }
+        return try? JSONDecoder().decode(LeaseHolder.self, from: data)
+    }
+
     /// Takes a lock, and waits for it if necessary. It blocks the thread.
     ///
     /// Holders release it after a few milliseconds, unless they are stopped.
@@ -122,12 +138,13 @@ struct LockedFile: Sendable {
 /// An exclusive `flock` on a separate file, until ``release()`` or the death of the process.
 ///
 /// The file with the tokens is never locked: every save replaces it, and two processes would hold locks on two files. A
-/// lock file is empty and must not be removed, for the same reason.
+/// lock file must not be removed, for the same reason. It is empty, but for the name of the holder of a lease.
 final class FolderLock: Sendable {
     /// The locked file; `nil` for a folder.
     let file: LockedFile?
 
     private let number: Locked<Int32?>
+    private let isSigned = Locked(false)
 
     init(number: Int32, file: LockedFile? = nil) {
         self.number = Locked(number)
@@ -142,10 +159,24 @@ final class FolderLock: Sendable {
 
     deinit { release() }
 
+    /// Writes this process into the file, so that others can say which one they wait for. On a full disk the file stays
+    /// empty.
+    func sign() {
+        guard let name = try? JSONEncoder().encode(LeaseHolder(process: .current, since: Date())) else { return }
+        number.withLock { number in
+            // What a holder has left that was killed must not be taken for the name of this one.
+            guard let number, ftruncate(number, 0) == 0 else { return }
+            isSigned.withLock { $0 = true }
+            let count = name.withUnsafeBytes { pwrite(number, $0.baseAddress, $0.count, 0) }
+            if count != name.count { ftruncate(number, 0) }
+        }
+    }
+
     /// Releases the lock. A second call does nothing.
     func release() {
         number.withLock { number in
             if let open = number {
+                if isSigned.withLock({ $0 }) { ftruncate(open, 0) }
                 // A child forked in between may share the open file: closing it here would not unlock it.
                 flock(open, LOCK_UN)
                 close(open)

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// The file of one account: the blocking calls of ``FileTokenStore``.
@@ -16,6 +17,7 @@ struct TokenFile: Sendable {
     let writeLimit: Duration
 
     private let envelope = TokenEnvelope()
+    private let last = Locked<LastSession?>(nil)
 
     init(folder: TokenFolder, name: String, writeLimit: Duration = Self.writeLimit) {
         self.folder = folder
@@ -26,7 +28,7 @@ struct TokenFile: Sendable {
     /// What is stored.
     func read() throws(TokenStoreError) -> StoredSession {
         try checkName()
-        guard let folder = try folder.open() else { return .empty }
+        guard let folder = try open() else { return .empty }
         return try content(of: folder)
     }
 
@@ -35,7 +37,7 @@ struct TokenFile: Sendable {
         _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) throws(TokenStoreError) {
         try checkName()
-        guard let folder = try folder.open() else { return try updateInNewFolder(change) }
+        guard let folder = try open() else { return try updateInNewFolder(change) }
         let lock = try folder.lock(lockName, waitingAtMost: writeLimit)
         defer { lock.release() }
         let found: Result<StoredSession, TokenStoreError>
@@ -53,7 +55,7 @@ struct TokenFile: Sendable {
     /// Removes what is stored, without reading it.
     func delete() throws(TokenStoreError) {
         try checkName()
-        guard let folder = try folder.open(isModeChecked: false) else { return }
+        guard let folder = try open(isModeChecked: false) else { return }
         let lock = try folder.lock(lockName, waitingAtMost: writeLimit)
         defer { lock.release() }
         try remove(from: folder)
@@ -62,7 +64,7 @@ struct TokenFile: Sendable {
     /// Takes the lease if it is free and no other waiter is before the request.
     func tryLease(_ request: LeaseRequest = LeaseRequest()) throws(TokenStoreError) -> FolderLock? {
         try checkName()
-        guard let folder = try folder.open() else {
+        guard let folder = try open() else {
             throw TokenStoreError(
                 .unavailable,
                 reason: "\(folder.path) does not exist yet: nothing is stored that could be refreshed"
@@ -71,13 +73,30 @@ struct TokenFile: Sendable {
         return try request.attempt(in: folder, name + ".lease")
     }
 
+    /// The process that has the lease, if it is known.
+    func leaseHolder() -> LeaseHolder? {
+        guard let folder = try? open() else { return nil }
+        return folder.leaseHolder(name + ".lease")
+    }
+
+    /// Opens the folder that was used before, or a copy of it: the owner of a call stores the new tokens where the other
+    /// processes find them, whatever was done to the folder meanwhile (rule 3 decides whether it may).
+    private func open(isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder? {
+        try folder.open(isModeChecked: isModeChecked) { (folder) in
+            guard let last = last.withLock({ $0 }), let contents = try? folder.read(name, atMost: Self.sizeLimit),
+                let found = try? session(in: contents)
+            else { return false }
+            return last.continues(in: found)
+        }
+    }
+
     /// Decides and writes where the folder does not exist. It is created only to store something.
     private func updateInNewFolder(
         _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
     ) throws(TokenStoreError) {
         let creation = try folder.lockCreation(waitingAtMost: writeLimit)
         defer { creation.release() }
-        if try folder.open() != nil {
+        if try open() != nil {
             creation.release()
             return try update(change)
         }
@@ -106,18 +125,26 @@ struct TokenFile: Sendable {
             }
             guard try folder.isAtItsPath() else { throw folder.replaced() }
             self.folder.remember(folder)
+            last.withLock { $0 = LastSession(new) }
             if new.bundle == nil { folder.removeEarlierCopies(of: name) }
         }
     }
 
     private func remove(from folder: borrowing PrivateFolder) throws(TokenStoreError) {
         try folder.remove(name)
+        last.withLock { $0 = nil }
         folder.removeEarlierCopies(of: name)
     }
 
     private func content(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> StoredSession {
         let contents = try folder.read(name, atMost: Self.sizeLimit)
         if contents != .nothing { self.folder.remember(folder) }
+        let found = try session(in: contents)
+        last.withLock { $0 = LastSession(found) }
+        return found
+    }
+
+    private func session(in contents: PrivateFolder.Contents) throws(TokenStoreError) -> StoredSession {
         switch contents {
         case .nothing: return .empty
         case .tooLarge: throw corrupt("is larger than \(Self.sizeLimit) bytes")
@@ -148,6 +175,32 @@ struct TokenFile: Sendable {
     private func checkName() throws(TokenStoreError) {
         guard name.utf8.count > AccountName.limit else { return }
         throw TokenStoreError(.unavailable, reason: "the account name is too long for a file name")
+    }
+}
+
+/// The session that a file has held last, without its tokens.
+private struct LastSession {
+    let session: SessionID
+
+    /// `nil`: the session had ended.
+    let generation: Int?
+
+    init?(_ content: StoredSession) {
+        switch content {
+        case .active(let bundle): (session, generation) = (bundle.session, bundle.generation)
+        case .tombstone(let tombstone): (session, generation) = (tombstone.session, nil)
+        case .empty: return nil
+        }
+    }
+
+    /// Whether a file in another folder has the same session, as it was or as it went on: the folder was replaced by a
+    /// copy. An older generation may be what lies below the mount point of a disk, and an ended session stays ended.
+    func continues(in content: StoredSession) -> Bool {
+        switch content {
+        case .active(let bundle): bundle.session == session && generation.map { bundle.generation >= $0 } ?? false
+        case .tombstone(let tombstone): tombstone.session == session
+        case .empty: false
+        }
     }
 }
 

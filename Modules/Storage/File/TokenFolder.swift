@@ -4,7 +4,7 @@ import Foundation
 
 /// The folder of a ``FileTokenStore``. It is not taken for empty when its disk is not mounted (G14).
 ///
-/// The disk is not mounted if the folder is not the one that this store used before, if the ``anchor`` does not exist,
+/// The disk is not mounted if the folder is neither the one that this store used before nor a copy of it, if the ``anchor`` does not exist,
 /// or if a note of an earlier process says that the folder is on a disk (``KnownFolders``).
 struct TokenFolder: Sendable {
     let path: String
@@ -29,20 +29,39 @@ struct TokenFolder: Sendable {
 
     /// Opens the folder.
     ///
-    /// - Parameter isModeChecked: Whether a folder that other users have rights on is refused.
+    /// - Parameters:
+    ///   - isModeChecked: Whether a folder that other users have rights on is refused.
+    ///   - isCopy: Whether another folder than before has its session. Such a folder is used.
     /// - Returns: The folder, or `nil` if it is certain that none exists yet.
     /// - Throws: ``TokenStoreError`` with code `unavailable` when its disk is not mounted; `insecure`.
-    func open(isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder? {
+    func open(
+        isModeChecked: Bool = true,
+        isCopy: (borrowing PrivateFolder) -> Bool = { _ in false }
+    ) throws(TokenStoreError) -> PrivateFolder? {
         if isModeChecked { try FileSafety(kind: .folder, access: access).checkParents(of: path) }
-        guard let folder = try PrivateFolder.open(path, isModeChecked: isModeChecked, access: access) else {
-            if used.withLock({ $0 != nil }) { throw missing("is gone") }
-            if Foundation.access(anchor, F_OK) != 0 { throw missingAnchor(errno) }
-            if FileSystemKind(nearest: path) == .virtual { throw takesNoFiles() }
-            try known.check(path, marker: nil)
-            return nil
+        if let folder = try PrivateFolder.open(path, isModeChecked: isModeChecked, access: access) {
+            try check(folder, isCopy)
+            return folder
         }
-        try check(folder)
-        return folder
+        do throws(TokenStoreError) {
+            try checkAbsence()
+            return nil
+        } catch {
+            // What says that there was a folder may be newer than the look: the folder was made meanwhile.
+            guard let folder = try PrivateFolder.open(path, isModeChecked: isModeChecked, access: access) else {
+                throw error
+            }
+            try check(folder, isCopy)
+            return folder
+        }
+    }
+
+    /// Checks that the folder does not exist because it was not made yet.
+    private func checkAbsence() throws(TokenStoreError) {
+        if used.withLock({ $0 != nil }) { throw missing("is gone") }
+        if Foundation.access(anchor, F_OK) != 0 { throw missingAnchor(errno) }
+        if FileSystemKind(nearest: path) == .virtual { throw takesNoFiles() }
+        try known.check(path, marker: nil)
     }
 
     /// Creates the folder, and writes the first file in it under the write lock of its account. The folder gets its
@@ -95,12 +114,17 @@ struct TokenFolder: Sendable {
         isRecorded.withLock { $0 = true }
     }
 
-    private func check(_ folder: borrowing PrivateFolder) throws(TokenStoreError) {
+    private func check(
+        _ folder: borrowing PrivateFolder,
+        _ isCopy: (borrowing PrivateFolder) -> Bool
+    ) throws(TokenStoreError) {
         let identity = folder.identity
         let before = used.withLock { $0 }
         if before == identity { return }
         let marker = known.marker(in: folder)
-        if let before, !before.isSameFolder(as: identity), !known.recognizes(path, marker: marker) {
+        if let before, !before.isSameFolder(as: identity), !known.recognizes(path, marker: marker),
+            !isCopy(folder)
+        {
             throw missing("is another folder than before")
         }
         try known.check(path, marker: marker)

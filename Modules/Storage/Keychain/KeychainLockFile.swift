@@ -21,7 +21,12 @@ struct KeychainLockFile: Sendable {
 
     /// Takes the lease if it is free.
     func tryLease() throws(TokenStoreError) -> FolderLock? {
-        try open().tryLock(name)
+        try open().tryLease(name)
+    }
+
+    /// The process that has the lease, if it is known.
+    func leaseHolder() -> LeaseHolder? {
+        (try? open())?.leaseHolder(name)
     }
 
     /// Waits until no other process writes. It blocks the thread.

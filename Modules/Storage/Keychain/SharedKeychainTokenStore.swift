@@ -85,8 +85,23 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     ///   link, not a regular file or another user's; `unavailable` when it cannot be opened, as before the first
     ///   unlock. `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+        try await lease(waitingAtMost: limit) { _ in }
+    }
+
+    /// Waits for the lease, and says meanwhile which process has it.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait at most.
+    ///   - report: Is called with each holder that is found.
+    /// - Returns: The lease.
+    /// - Throws: As ``lease(waitingAtMost:)``.
+    public func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
         let file = KeychainLockFile(lockFile)
-        let lock = try await LeasePolling(clock: clock).wait(atMost: limit) {
+        let polling = LeasePolling(clock: clock, holder: { await leasing.run { file.leaseHolder() } }, report: report)
+        let lock = try await polling.wait(atMost: limit) {
             try await leasing.run { () throws(TokenStoreError) in try file.tryLease() }
         }
         return LockedTokenStoreLease(lock: lock)

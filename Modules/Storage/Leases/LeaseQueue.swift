@@ -1,4 +1,4 @@
-import AuthInterface
+package import AuthInterface
 package import ConcurrencyPrimitives
 import Foundation
 
@@ -17,11 +17,16 @@ package final class LeaseQueue: Sendable {
     private struct State {
         var issued: Ticket = 0
         var holder: Ticket?
+        var heldSince: Date?
         var waiting: [Waiter] = []
 
         mutating func issue() -> Ticket {
             issued += 1
             return issued
+        }
+
+        mutating func pass(to ticket: Ticket?, at date: Date) {
+            (holder, heldSince) = (ticket, date)
         }
     }
 
@@ -32,20 +37,32 @@ package final class LeaseQueue: Sendable {
         self.clock = clock
     }
 
+    /// This process, and since when one of its holders has the lock.
+    private var current: LeaseHolder {
+        LeaseHolder(process: .current, since: state.withLock { $0.heldSince })
+    }
+
     /// Waits for the lock.
     ///
+    /// - Parameters:
+    ///   - limit: How long to wait at most.
+    ///   - report: Is called with the holder at the start of a wait.
     /// - Returns: The ticket for ``release(_:)``.
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `CancellationError` when the task is cancelled
     ///   while it waits.
-    package func take(waitingAtMost limit: Duration) async throws -> Ticket {
-        let deadline = clock.uptime + limit
+    package func take(
+        waitingAtMost limit: Duration,
+        whileHeld report: (LeaseHolder) -> Void = { _ in }
+    ) async throws -> Ticket {
+        let (deadline, date) = (clock.uptime + limit, clock.date)
         let (ticket, isFree) = state.withLock { state in
             let ticket = state.issue()
             let isFree = state.holder == nil
-            if isFree { state.holder = ticket }
+            if isFree { state.pass(to: ticket, at: date) }
             return (ticket, isFree)
         }
         if isFree { return ticket }
+        report(current)
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { turn in
                 wait(for: ticket, until: deadline, turn)
@@ -58,10 +75,11 @@ package final class LeaseQueue: Sendable {
 
     /// Releases the lock. The next waiter gets it at once.
     package func release(_ ticket: Ticket) {
+        let date = clock.date
         let next: Waiter? = state.withLock { state in
             guard state.holder == ticket else { return nil }
             let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
-            state.holder = next?.ticket
+            state.pass(to: next?.ticket, at: date)
             return next
         }
         next?.limit.cancel()
@@ -74,15 +92,16 @@ package final class LeaseQueue: Sendable {
     /// find the waiter.
     private func wait(for ticket: Ticket, until deadline: Duration, _ turn: CheckedContinuation<Void, any Error>) {
         enum Outcome { case waits, holds, isCancelled }
+        let date = clock.date
         let outcome: Outcome = state.withLock { state in
             if Task.isCancelled { return .isCancelled }
             if state.holder == nil {
-                state.holder = ticket
+                state.pass(to: ticket, at: date)
                 return .holds
             }
             let limit = Task {
                 try await clock.sleep(until: deadline)
-                leave(ticket, throwing: TokenStoreError.busy)
+                leave(ticket, throwing: TokenStoreError.busy(current))
             }
             state.waiting.append(Waiter(ticket: ticket, turn: turn, limit: limit))
             return .waits
@@ -107,8 +126,12 @@ package final class LeaseQueue: Sendable {
 
 extension TokenStoreError {
     /// Another holder kept the lease until the limit of the wait.
-    static let busy = TokenStoreError(
-        .busy,
-        reason: "another holder did not release the store in time; try again later"
-    )
+    static func busy(_ holder: LeaseHolder?) -> TokenStoreError {
+        let holder = holder.map { " (\($0))" } ?? ""
+        return TokenStoreError(
+            .busy,
+            reason: "another holder\(holder) did not release the store in time; if it is stopped, continue it or end "
+                + "it; otherwise try again later"
+        )
+    }
 }

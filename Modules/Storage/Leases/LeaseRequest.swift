@@ -31,7 +31,7 @@ final class LeaseRequest: Sendable {
     /// - Returns: The lease, or `nil` if it is not free.
     /// - Throws: As ``PrivateFolder/tryLock(_:)``.
     func attempt(in folder: borrowing PrivateFolder, _ name: String) throws(TokenStoreError) -> FolderLock? {
-        guard mayTake(in: folder, name + ".queue"), let lock = try folder.tryLock(name) else {
+        guard mayTake(in: folder, name + ".queue"), let lock = try folder.tryLease(name) else {
             join(folder, name + ".queue")
             return nil
         }

@@ -2,7 +2,8 @@ import AuthInterface
 import Foundation
 
 /// The files with which processes share an account whose tokens are not in a file: one is locked for the lease, one for
-/// the milliseconds of an update, and one is touched by each write. All are empty.
+/// the milliseconds of an update, and one is touched by each write. The holder of the lease writes its name into the first;
+/// the others are empty.
 struct TokenLocks: Sendable {
     let folder: String
     let name: String
@@ -10,6 +11,11 @@ struct TokenLocks: Sendable {
     /// Takes the lease if it is free and the request is first in the queue.
     func tryLease(_ request: LeaseRequest) throws(TokenStoreError) -> FolderLock? {
         try request.attempt(in: PrivateFolder.openOrCreate(folder), name + ".lease")
+    }
+
+    /// The process that has the lease, if it is known.
+    func leaseHolder() -> LeaseHolder? {
+        (try? PrivateFolder.open(folder))?.leaseHolder(name + ".lease")
     }
 
     /// A stream of the writes of this process and others, see ``reportWrite()``.

@@ -134,6 +134,7 @@ struct Keyring: Sendable {
     private func unavailable(_ error: KeyringError) -> TokenStoreError {
         switch error {
         case .failed(let message): unavailable("the Secret Service failed: \(message)")
+        case .silent(let what): unavailable("\(what); it may hang or wait for a dialog: try again later, or restart it")
         case .locked: unavailable("the keyring is locked; unlock it, for example by a login with the password")
         case .absent: unavailable("the default keyring is missing; create one, for example with Passwords and Keys")
         }
@@ -159,6 +160,9 @@ struct Keyring: Sendable {
 enum KeyringError: Error {
     /// The message of the service. It never contains a secret.
     case failed(String)
+
+    /// What did not respond before the time limit.
+    case silent(String)
 
     /// The default keyring, or one with an item of the account, is locked.
     case locked

@@ -1,5 +1,6 @@
 #if os(Linux)
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 
 /// The calls of the Secret Service for one read or write.
@@ -45,10 +46,12 @@ final class KeyringCall {
         let limit = KeyringCallLimit(library, limit)
         self.limit = limit
         // By default GLib ends the process when the session bus is closed.
-        let bus = try Self.attempt(library) { library.bus(2, limit.cancellable, $0) }
+        let bus = try Self.attempt("the session bus", limit) { library.bus(2, limit.cancellable, $0) }
         library.setExitsOnClose(bus, 0)
         library.release(bus)
-        service = try Self.attempt(library) { library.service(Self.serviceFlags, limit.cancellable, $0) }
+        service = try Self.attempt("the Secret Service, asked for a session,", limit) {
+            library.service(Self.serviceFlags, limit.cancellable, $0)
+        }
     }
 
     deinit {
@@ -59,7 +62,7 @@ final class KeyringCall {
     func isDefaultKeyringLocked() throws(KeyringError) -> Bool? {
         var failure: LibSecret.Object?
         let collection = library.collection(service, Self.defaultKeyring, 0, limit.cancellable, &failure)
-        if let failure { throw Self.error(of: failure, library) }
+        if let failure { throw limit.error(of: failure, from: "the Secret Service, asked for the default keyring,") }
         guard let collection else { return nil }
         objects.append(collection)
         return library.isCollectionLocked(collection) != 0
@@ -71,7 +74,7 @@ final class KeyringCall {
             var failure: LibSecret.Object?
             let list = library.search(service, schema, attributes, Self.searchFlags, limit.cancellable, &failure)
             defer { library.freeList(list) }
-            if let failure { throw Self.error(of: failure, library) }
+            if let failure { throw limit.error(of: failure, from: "the Secret Service, asked for the item,") }
             var items: [Item] = []
             var next = list
             while let entry = next?.load(as: LibSecret.GList.self) {
@@ -86,7 +89,7 @@ final class KeyringCall {
     func store(_ secret: Data, as account: KeyringAccount) throws(KeyringError) {
         let text = String(decoding: secret, as: UTF8.self)
         try withAttributes(of: account) { schema, attributes throws(KeyringError) in
-            try attempt {
+            try attempt("to store") {
                 library.store(schema, attributes, Self.defaultKeyring, account.label, text, limit.cancellable, $0)
             }
         }
@@ -94,7 +97,7 @@ final class KeyringCall {
 
     /// Removes an item.
     func delete(_ item: Item) throws(KeyringError) {
-        try attempt { library.delete(item.object, limit.cancellable, $0) }
+        try attempt("to delete") { library.delete(item.object, limit.cancellable, $0) }
     }
 
     private func item(_ object: LibSecret.Object) -> Item {
@@ -136,28 +139,23 @@ final class KeyringCall {
         return try body(schema, values)
     }
 
-    private func attempt(_ call: (LibSecret.FailureSlot?) -> Int32) throws(KeyringError) {
+    private func attempt(_ request: String, _ call: (LibSecret.FailureSlot?) -> Int32) throws(KeyringError) {
         var failure: LibSecret.Object?
         let isDone = call(&failure) != 0
-        if let failure { throw Self.error(of: failure, library) }
+        if let failure { throw limit.error(of: failure, from: "the Secret Service, asked \(request) the item,") }
         if !isDone { throw .failed("it was not stored or deleted") }
     }
 
     private static func attempt(
-        _ library: LibSecret,
+        _ callee: String,
+        _ limit: KeyringCallLimit,
         _ call: (LibSecret.FailureSlot?) -> LibSecret.Object?
     ) throws(KeyringError) -> LibSecret.Object {
         var failure: LibSecret.Object?
         let object = call(&failure)
-        if let failure { throw error(of: failure, library) }
+        if let failure { throw limit.error(of: failure, from: callee) }
         guard let object else { throw .failed("no response") }
         return object
-    }
-
-    private static func error(of failure: LibSecret.Object, _ library: LibSecret) -> KeyringError {
-        defer { library.freeFailure(failure) }
-        let message = failure.load(as: LibSecret.GError.self).message
-        return .failed(message.map { String(cString: $0) } ?? "no reason given")
     }
 }
 
@@ -166,18 +164,30 @@ private final class KeyringCallLimit: @unchecked Sendable {  // GLib lets any th
     let cancellable: LibSecret.Object?
 
     private let library: LibSecret
+    private let limit: Duration
+    private let hasPassed = Locked(false)
     private let timer = DispatchSource.makeTimerSource(queue: .global())
 
     init(_ library: LibSecret, _ limit: Duration) {
         self.library = library
+        self.limit = limit
         cancellable = library.newCancellable()
         timer.setEventHandler { [weak self] in
             // This reference keeps the cancellable from being released.
             guard let self else { return }
+            hasPassed.withLock { $0 = true }
             self.library.cancel(self.cancellable)
         }
         timer.schedule(deadline: .now() + limit / .seconds(1))
         timer.resume()
+    }
+
+    /// The error of a call. One that the limit has cancelled names what did not respond.
+    func error(of failure: LibSecret.Object, from callee: String) -> KeyringError {
+        defer { library.freeFailure(failure) }
+        if hasPassed.withLock({ $0 }) { return .silent("\(callee) did not respond within \(limit.inWords)") }
+        let message = failure.load(as: LibSecret.GError.self).message
+        return .failed(message.map { String(cString: $0) } ?? "no reason given")
     }
 
     deinit {

@@ -115,8 +115,24 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`.
     ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+        try await lease(waitingAtMost: limit) { _ in }
+    }
+
+    /// Waits for the lease, and says meanwhile which process has it.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait at most.
+    ///   - report: Is called with each holder that is found.
+    /// - Returns: The lease.
+    /// - Throws: As ``lease(waitingAtMost:)``.
+    public func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
         let request = LeaseRequest()
-        let lock = try await LeasePolling(clock: clock).wait(atMost: limit, pausingAtMost: { request.longestPause }) {
+        let polling = LeasePolling(
+            clock: clock, holder: { await leasing.run { [locks] in locks.leaseHolder() } }, report: report)
+        let lock = try await polling.wait(atMost: limit, pausingAtMost: { request.longestPause }) {
             try await leasing.run { [locks] () throws(TokenStoreError) in try locks.tryLease(request) }
         }
         return LockedTokenStoreLease(lock: lock)

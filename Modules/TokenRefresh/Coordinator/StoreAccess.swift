@@ -4,6 +4,7 @@ import ConcurrencyPrimitives
 /// Runs the reads and writes of the machine.
 struct StoreAccess: Sendable {
     let store: any TokenStore
+    let clock: any TimeSource
 
     private var shared: (any SharedTokenStore)? { store as? any SharedTokenStore }
 
@@ -16,9 +17,12 @@ struct StoreAccess: Sendable {
         }
     }
 
-    func lease(waitingAtMost limit: Duration) async -> Result<(any TokenStoreLease)?, TokenStoreError> {
+    func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async -> Result<(any TokenStoreLease)?, TokenStoreError> {
         do {
-            return .success(try await shared?.lease(waitingAtMost: limit))
+            return .success(try await shared?.lease(waitingAtMost: limit, whileHeld: report))
         } catch {
             return .failure(.wrapping(error))
         }
@@ -60,7 +64,7 @@ struct StoreAccess: Sendable {
     private func update(_ shared: any SharedTokenStore, with content: StoreContent) async throws -> WriteOutcome {
         let seen = Locked<(found: StoredSession, isReplaced: Bool)>((.empty, true))
         try await shared.update { found in
-            let new = content.replacement(for: found)
+            let new = content.replacement(for: found, at: clock.date)
             seen.withLock { $0 = ((try? found.get()) ?? .empty, new != nil) }
             return new
         }

@@ -142,7 +142,8 @@ extension TokenRefreshCoordinator {
                 request.expire()
                 self?.send(.suspensionNear)
             }
-            let result = await request.wait { await access.lease(waitingAtMost: limit) }
+            let report: @Sendable (LeaseHolder) -> Void = { [weak self] in self?.send(.leaseHeld($0)) }
+            let result = await request.wait { await access.lease(waitingAtMost: limit, whileHeld: report) }
             switch result {
             case .success(let lease):
                 guard let lease else { return }

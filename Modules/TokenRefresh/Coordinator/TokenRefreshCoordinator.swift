@@ -56,7 +56,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         self.clock = clock
         self.activity = activity
         self.observer = observer
-        access = StoreAccess(store: store)
+        access = StoreAccess(store: store, clock: clock)
         let settings = MachineSettings(
             policy: policy,
             isShared: store is any SharedTokenStore,

@@ -33,7 +33,9 @@ extension TokenBundle {
         _ clock: ServerClock,
         _ now: Instant
     ) {
-        self.init(result, refreshToken: nil, session: session, generation: 0, lifetime: lifetime, clock, now)
+        self.init(
+            result, refreshToken: nil, session: session, generation: 0, signedInAt: now.date, lifetime: lifetime, clock,
+            now)
     }
 
     /// The next bundle of the session. Without a new refresh token in the response the old one stays.
@@ -48,6 +50,7 @@ extension TokenBundle {
             refreshToken: refreshToken,
             session: session,
             generation: generation + 1,
+            signedInAt: signedInAt,
             lifetime: lifetime,
             clock,
             now
@@ -59,6 +62,7 @@ extension TokenBundle {
         refreshToken old: String?,
         session: SessionID,
         generation: Int,
+        signedInAt: Date?,
         lifetime: Duration?,
         _ clock: ServerClock,
         _ now: Instant
@@ -71,7 +75,8 @@ extension TokenBundle {
             clockSkew: clock.skew(at: now) ?? 0,
             session: session,
             generation: generation,
-            receivedAt: lifetime.map { _ in clock.date(at: now) }
+            receivedAt: lifetime.map { _ in clock.date(at: now) },
+            signedInAt: signedInAt
         )
     }
 }

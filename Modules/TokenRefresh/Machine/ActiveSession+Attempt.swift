@@ -46,14 +46,21 @@ extension ActiveSession {
 
     mutating func leased(_ context: inout MachineContext) {
         guard case .refreshing(let id, .leasing) = phase else { return }
+        leaseHolder = nil
         read(id, &context)
+    }
+
+    mutating func leaseHeld(by holder: LeaseHolder) {
+        guard case .refreshing(_, .leasing) = phase else { return }
+        leaseHolder = holder
     }
 
     mutating func leaseFailed(_ request: AttemptID, _ error: TokenStoreError, _ context: inout MachineContext) {
         guard case .refreshing(let id, .leasing) = phase else { return }
         // The request of an earlier attempt has waited for as long as it may.
         guard request == id else { return context.requestLease(for: id) }
-        failAttempt(TokenRefreshError(.unavailable, reason: "no lease of the shared store", cause: error), &context)
+        let reason = error.code == .busy ? waitReason(context) : "no lease of the shared store"
+        failAttempt(TokenRefreshError(.unavailable, reason: reason, cause: error), &context)
     }
 
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
@@ -140,7 +147,10 @@ extension ActiveSession {
     mutating func adoptTokens(_ found: TokenBundle, _ context: inout MachineContext) {
         context.storeMayHaveChanged = true
         bundle = found.with(refreshIntent: nil)
-        expiry = context.expiry(ofStored: found)
+        expiry = context.expiry(ofStored: found, after: sighting)
+        isExpirySighted = expiry != context.expiry(ofStored: found)
+        sighting = nil
+        noteSighting(found, context)
         persistence = .current
         isExpiryMeasured = false
         isAdopted = true
@@ -178,7 +188,9 @@ extension ActiveSession {
         case .now: record(over: stored, id, &context)
         case .tolerated(let repetition): record(over: stored, repeating: repetition, id, &context)
         case .later(let wait):
-            let error = TokenRefreshError(.unavailable, reason: "another process may still wait for its response")
+            leaseHolder = seenIntent.map { LeaseHolder(process: $0.intent.owner, since: $0.intent.date) }
+            let caller = leaseHolder?.description ?? "another process"
+            let error = TokenRefreshError(.unavailable, reason: "\(caller) may still wait for its response")
             failAttempt(error, atLeast: wait, &context)
         }
     }
@@ -230,6 +242,7 @@ extension ActiveSession {
             return finishAttempt(&context)
         // Rule 7: another process has tried to refresh these tokens.
         case .active(let stored) where stored.hasSameTokens(as: bundle) && canStart:
+            noteSighting(stored, context)
             guard let intent = stored.refreshIntent, intent.owner != context.settings.owner else { return .continues }
             if let shared = intent.failure { observe(shared, context) }
             return .continues
@@ -240,7 +253,7 @@ extension ActiveSession {
     /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
     /// clock that can be set.
     mutating func serverClockKnown(_ context: MachineContext) {
-        guard !isExpiryMeasured else { return }
+        guard !isExpiryMeasured, bundle.isDatedByServer || !isExpirySighted else { return }
         expiry = context.expiry(ofStored: bundle)
     }
 }

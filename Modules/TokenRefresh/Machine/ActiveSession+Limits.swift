@@ -12,8 +12,7 @@ extension ActiveSession {
         case .calling:
             failAttempt(TokenRefreshError(.unavailable, reason: "no response within \(limit)"), &context)
         case .leasing:
-            let reason = "waited \(limit) for the refresh of another process"
-            failAttempt(TokenRefreshError(.unavailable, reason: reason), &context)
+            failAttempt(TokenRefreshError(.unavailable, reason: waitReason(context)), &context)
         case .reading, .recording, .verifying:
             if case .recording = stage { forgetIntent(&context) }
             let reason = "no response from the store within \(limit)"
@@ -28,6 +27,14 @@ extension ActiveSession {
             return commit(bundle, expiry, isStored: false, &context)
         }
         return .continues
+    }
+
+    /// Why an attempt ends that waited for another process, which may be stopped (G24).
+    func waitReason(_ context: MachineContext) -> String {
+        let limit = context.policy.deadline.inWords
+        guard let leaseHolder else { return "waited \(limit) for the refresh of another process" }
+        return "waited \(limit) for the lease of the store, held by \(leaseHolder); if that process is stopped, "
+            + "continue it or end it"
     }
 
     /// G8: the call has passed its second limit and is cancelled. It has `abandonAfter` to end.

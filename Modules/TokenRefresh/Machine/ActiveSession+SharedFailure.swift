@@ -19,6 +19,8 @@ extension ActiveSession {
         if error.code == .ambiguous { doubt?.fill(&shared, at: context.now) }
         var intent = call.intent
         intent.failure = shared
+        // The failure of a replay says nothing of the call before it, whose response was lost.
+        intent.firstDate = key?.firstCall?.date
         let recorded = bundle.with(refreshIntent: call.intent)
         let over = predecessor(persistence == .current ? recorded : nil)
         _ = context.write(.bundle(bundle.with(refreshIntent: intent), over: over))

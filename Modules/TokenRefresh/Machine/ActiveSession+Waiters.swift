@@ -65,7 +65,8 @@ extension ActiveSession {
         waitersEnd = nil
         guard case .refreshing = phase else { return }
         let limit = context.policy.deadline
-        let error = TokenRefreshError(.unavailable, reason: "waited \(limit.inWords) for a refresh")
+        let reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason(context)
+        let error = TokenRefreshError(.unavailable, reason: reason)
         // The deadlines of many callers within a short time pass together.
         for waiter in waiting.takeAll(since: context.now.uptime + limit / 64 - limit) {
             endWait(of: waiter, error, retryAfter: context.policy.backoff.floor, &context)

@@ -13,13 +13,15 @@ extension ActiveSession {
         if case .refreshing(_, .ending(let reason, version)) = phase { return endWritten(reason, outcome, &context) }
         guard let content, content.bundle?.session == bundle.session else { return .continues }
         switch outcome {
-        case .written: noteStored(isCurrent: content.bundle?.hasSameTokens(as: bundle) ?? false)
+        case .written:
+            noteStored(isCurrent: content.bundle?.hasSameTokens(as: bundle) ?? false)
+            if let stored = content.bundle { noteSighting(stored, context) }
         case .failed: noteUncertainty(true)
         case .superseded: break
         }
         if let call, call.mark == .writing(version: version) { return marked(call, outcome, &context) }
         switch (phase, outcome) {
-        case (.activating(version), _):
+        case (.activating(version), .written), (.activating(version), .failed):
             return .continues
         case (.refreshing(let id, .recording(let recording)), .written) where recording.version == version:
             recorded(recording, id, &context)
@@ -109,6 +111,8 @@ extension ActiveSession {
         if isStored { persistence = .current } else if self.isStored { persistence = .older }
         bundle = new
         expiry = newExpiry
+        sighting = nil
+        if isStored { noteSighting(new, context) }
         lastRefresh = context.now.date
         doubt = nil
         isAdopted = false
@@ -127,6 +131,7 @@ extension ActiveSession {
             for waiter in waiters { waitForRefresh(waiter, &context) }
             return .continues
         }
+        leaseHolder = nil
         failure = nil
         if case .refreshing(let id, _) = phase { rest(id, &context) }
         for waiter in waiting.takeAll() { give(waiter, &context) }
@@ -166,8 +171,11 @@ extension ActiveSession {
         } else if error.status != nil || doubt?.outlivesLostResponses == false {
             doubt = nil
         }
+        let backoff =
+            error.cause is TokenStoreError
+            ? context.storePause(afterFailures: inARow) : context.pause(afterFailures: inARow)
         // The response of an earlier call may arrive during a pause, and does not shorten it.
-        let pause = max(context.pause(afterFailures: inARow), asked, pauseLeft(uptime) ?? .zero)
+        let pause = max(backoff, asked, pauseLeft(uptime) ?? .zero)
         failure = Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow)
         failures += 1
         return pause

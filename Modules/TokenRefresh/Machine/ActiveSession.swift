@@ -198,8 +198,14 @@ struct ActiveSession: Hashable, Sendable {
     var begunAt: Date?
     /// Whether the expiry was counted in this process, on the monotonic clock.
     var isExpiryMeasured: Bool
+    /// When the store has held the tokens in use. `nil`: not known, or they have no lifetime.
+    var sighting: StoreSighting?
+    /// Whether the expiry is that of a sighting, because the date in the bundle is that of a wrong clock.
+    var isExpirySighted = false
     /// Another process's intent, and when this process first saw it.
     var seenIntent: SeenIntent?
+    /// The process that keeps this one from refreshing.
+    var leaseHolder: LeaseHolder?
 
     /// A session that was signed in here. `scope`: whose tokens it replaces in the store.
     init(signedIn bundle: TokenBundle, _ expiry: Expiry, replacing scope: EndScope, _ context: inout MachineContext) {
@@ -207,19 +213,21 @@ struct ActiveSession: Hashable, Sendable {
         self.expiry = expiry
         persistence = .nothing(replacing: scope, isUncertain: false)
         isExpiryMeasured = true
-        begunAt = bundle.sentAt
+        begunAt = bundle.begunAt
         phase = .resting
-        phase = .activating(version: context.write(.bundle(bundle, over: .anything)))
+        phase = .activating(version: context.write(.bundle(bundle, over: .anything(replacing: scope.sessions))))
     }
 
     /// A session that the store holds.
-    init(stored bundle: TokenBundle, _ context: MachineContext) {
+    init(stored bundle: TokenBundle, after earlier: StoreSighting? = nil, _ context: MachineContext) {
         self.bundle = bundle.with(refreshIntent: nil)
-        expiry = context.expiry(ofStored: bundle)
+        expiry = context.expiry(ofStored: bundle, after: earlier)
         persistence = .current
         isExpiryMeasured = false
         phase = .resting
         key = CallKey(of: bundle.refreshIntent, at: context.now)
+        isExpirySighted = expiry != context.expiry(ofStored: bundle)
+        noteSighting(bundle, context)
         if let failure = bundle.refreshIntent?.failure { observe(failure, context) }
     }
 
@@ -295,6 +303,7 @@ struct ActiveSession: Hashable, Sendable {
         status.expiresAt = bundle.expiresAt
         status.lastRefresh = lastRefresh
         status.lastFailure = failure?.error
+        status.leaseHolder = leaseHolder
     }
 
     /// The first read shows what an earlier sign-in replaces in the store.
@@ -304,6 +313,12 @@ struct ActiveSession: Hashable, Sendable {
         else { return }
         let scope = EndScope.sessions(other.session, replacing: replaced.sessions).followed(by: bundle.session)
         persistence = .nothing(replacing: scope, isUncertain: isUncertain)
+    }
+
+    /// The store has been read. Without an intent, no refresh of its tokens was under way.
+    mutating func noteSighting(_ stored: TokenBundle, _ context: MachineContext) {
+        guard stored.refreshIntent == nil, stored.lifetime != nil, stored.hasSameTokens(as: bundle) else { return }
+        sighting = StoreSighting(unchangedAt: context.now.uptime)
     }
 
     /// The store holds a bundle of this session. `isCurrent`: with the tokens in use.

@@ -49,7 +49,15 @@ struct Expiry: Hashable, Sendable {
 
     /// The expiry of a bundle from the store, as far as the clocks can be trusted (G19): `skew` is how far the server's
     /// clock is ahead of the device's now. A bundle that does not say when it was received counts as received now.
-    init(stored bundle: TokenBundle, at now: Instant, skew: TimeInterval, policy: TokenRefreshPolicy) {
+    ///
+    /// `sighting`: when the store held the tokens before it. It refutes a date of another device's clock.
+    init(
+        stored bundle: TokenBundle,
+        at now: Instant,
+        skew: TimeInterval,
+        after sighting: StoreSighting? = nil,
+        policy: TokenRefreshPolicy
+    ) {
         guard bundle.accessToken.fitsHeaderField else {
             self = .past
             return
@@ -61,7 +69,8 @@ struct Expiry: Hashable, Sendable {
         let limit = policy.maximumLifetime / .seconds(1)
         let serverNow = now.date + skew
         let left = expiresAt.timeIntervalSince(serverNow.isPlausible ? serverNow : now.date)
-        let rest = Duration.seconds(min(max(left, -limit), limit))
+        let shown = Duration.seconds(min(max(left, -limit), limit))
+        let rest = sighting?.timeLeft(of: bundle, shown: shown, at: now.uptime) ?? shown
         let lifetime = min(bundle.lifetime ?? max(rest, .zero), policy.maximumLifetime)
         // A token has at most its lifetime left, even if the clock was set back.
         self.init(end: now.uptime + min(rest, max(lifetime, .zero)), lifetime: lifetime, policy: policy)

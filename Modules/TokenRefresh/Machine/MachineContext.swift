@@ -77,6 +77,11 @@ struct MachineContext: Sendable {
         policy.backoff.delay(afterFailures: failures, using: &random)
     }
 
+    /// A pause before the store is used again.
+    mutating func storePause(afterFailures failures: Int) -> Duration {
+        policy.storeBackoff.delay(afterFailures: failures, using: &random)
+    }
+
     mutating func newKey() -> String {
         [random.next(), random.next()].map { word in
             let text = String(word, radix: 16)
@@ -99,7 +104,14 @@ struct MachineContext: Sendable {
         }
         guard let write = store.next() else { return }
         emit(.stopTimer(.storeRetry))
-        emit(.write(version: write.version, write.content))
+        emit(.write(version: write.version, dated(write.content)))
+    }
+
+    /// A sign-in that is tried again is compared with others by date, as long as the clock of its date was not set.
+    private func dated(_ content: StoreContent) -> StoreContent {
+        guard case .bundle(let bundle, over: .begunBefore(let date?, let left)) = content else { return content }
+        let isSteady = steadySince.map { date >= $0.date - Self.clockTolerance } ?? false
+        return isSteady ? content : .bundle(bundle, over: .anything(replacing: left))
     }
 
     /// Drops the content that is not stored yet.
@@ -216,9 +228,12 @@ struct MachineContext: Sendable {
         uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
     }
 
-    /// When a bundle from the store expires, by the server's clock as far as it is known.
-    func expiry(ofStored bundle: TokenBundle) -> Expiry {
-        Expiry(stored: bundle, at: now, skew: serverClock.skew(at: now) ?? bundle.clockSkew, policy: policy)
+    /// When a bundle from the store expires, by the server's clock as far as it is known. `sighting`: when the store
+    /// held the tokens before it. The server's own clock needs no such check.
+    func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
+        let isCertain = serverClock.isKnown && bundle.isDatedByServer
+        let skew = serverClock.skew(at: now) ?? bundle.clockSkew
+        return Expiry(stored: bundle, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
     }
 }
 

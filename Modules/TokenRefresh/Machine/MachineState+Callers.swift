@@ -178,7 +178,7 @@ extension MachineState {
         guard case .unknown(var restoring) = state else { return }
         restoring.failures += 1
         state = .unknown(restoring)
-        let pause = context.pause(afterFailures: restoring.failures)
+        let pause = context.storePause(afterFailures: restoring.failures)
         context.emit(.startTimer(.reload, at: context.now.uptime + pause))
         failRestoring(error, retryAfter: pause)
     }

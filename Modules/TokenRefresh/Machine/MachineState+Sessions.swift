@@ -30,7 +30,7 @@ extension MachineState {
         let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.serverClock, context.now)
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
-        context.store.wait(waiter)
+        context.store.wait(waiter, isSignIn: true)
         // The sign-in replaces what an earlier sign-out was to end.
         for waiter in replaced?.waiters ?? [] { context.store.wait(waiter) }
         if let old { revokeOnceWritten(old) }
@@ -98,7 +98,9 @@ extension MachineState {
         context.storeMayHaveChanged = true
         context.forgetWrites()
         respondToStoreWaiters(nil)
-        state = .signedIn(ActiveSession(stored: found, context))
+        var earlier: StoreSighting?
+        if case .signedIn(let session) = state { earlier = session.sighting }
+        state = .signedIn(ActiveSession(stored: found, after: earlier, context))
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }

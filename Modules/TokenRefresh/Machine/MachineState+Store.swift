@@ -25,7 +25,7 @@ extension MachineState {
         revokeWritten(upTo: version)
         respondToStoreWaiters(failure, upTo: version)
         if failure != nil, context.store.version == version, context.store.isBehind {
-            let pause = context.pause(afterFailures: context.store.failures)
+            let pause = context.storePause(afterFailures: context.store.failures)
             context.emit(.startTimer(.storeRetry, at: context.now.uptime + pause))
         } else {
             context.beginWriting()
@@ -65,11 +65,19 @@ extension MachineState {
         var isSignedOut = false
         if case .signedOut = state { isSignedOut = true }
         for waiter in context.store.takeWaiters(upTo: version ?? context.store.version) {
-            if let error, isSignedOut {
-                context.emit(.respond(waiter, .failed(AuthenticationError(.storeUnavailable, cause: error))))
+            if let error, isSignedOut, !waiter.isSignIn {
+                context.emit(.respond(waiter.id, .failed(AuthenticationError(.storeUnavailable, cause: error))))
             } else {
-                context.emit(.respond(waiter, .done))
+                context.emit(.respond(waiter.id, .done))
             }
+        }
+    }
+
+    /// A read shows whether the store works. That it can be read does not show that it can be written.
+    mutating func noteRead(_ result: Result<StoredSession, TokenStoreError>) {
+        switch result {
+        case .failure(let error): storeFailure = error
+        case .success: if !context.store.hasMissed { storeFailure = nil }
         }
     }
 
@@ -78,6 +86,8 @@ extension MachineState {
     mutating func storeChanged() {
         if case .unknown = state { return load() }
         guard context.settings.isShared else { return }
+        let uptime = context.now.uptime
+        withSession { session, _ in session.sighting?.noteChange(at: uptime) }
         if !check.isUnderWay { startCheck() } else { check.mustRepeat = true }
     }
 
@@ -104,6 +114,7 @@ extension MachineState {
     mutating func checked(_ result: Result<StoredSession, TokenStoreError>) {
         let isStale = check.isStale
         (check.isUnderWay, check.isStale) = (false, false)
+        noteRead(result)
         if !isStale {
             follow((try? result.get()).flatMap(\.readable))
             for waiter in check.waiters.takeAll() { serveAfterCheck(waiter) }

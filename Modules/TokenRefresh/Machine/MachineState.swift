@@ -135,6 +135,7 @@ struct MachineState: Hashable, Sendable {
         case .read(.check, let result, _): checked(result)
         case .read(.attempt(let id), let result, let ownerMayCall):
             context.attemptReadEnded()
+            noteRead(result)
             withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
         case .leased(let id, let identity):
             context.take(lease: id, identity)
@@ -142,6 +143,7 @@ struct MachineState: Hashable, Sendable {
         case .leaseFailed(let id, let error):
             context.leaseRequestEnded()
             withSession { $0.leaseFailed(id, error, &$1) }
+        case .leaseHeld(let holder): withSession { session, _ in session.leaseHeld(by: holder) }
         case .leaseLost(let id): leaseLost(id)
         case .wrote(let version, let outcome): wrote(version, outcome)
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))

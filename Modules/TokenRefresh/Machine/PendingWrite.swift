@@ -14,11 +14,16 @@ struct PendingWrite: Hashable, Sendable {
     private var timed: Int?
     /// The newest version whose write has failed or missed its deadline.
     private var missed = 0
-    private var waiters: [WaiterID: Int] = [:]
+    private var waiters: [WaiterID: Wait] = [:]
 
     struct Write: Hashable, Sendable {
         let version: Int
         let content: StoreContent
+    }
+
+    private struct Wait: Hashable {
+        let version: Int
+        let isSignIn: Bool
     }
 
     /// Whether the newest content is not stored yet.
@@ -78,8 +83,8 @@ struct PendingWrite: Hashable, Sendable {
             failures += 1
             missed = max(missed, version)
             // A sign-in of another process may be stored before the next try.
-            if case .bundle(let bundle, over: .anything)? = content {
-                content = .bundle(bundle, over: .begunBefore(bundle.sentAt))
+            if case .bundle(let bundle, over: .anything(let left))? = content {
+                content = .bundle(bundle, over: .begunBefore(bundle.begunAt, replacing: left))
             }
             return write.content
         }
@@ -102,17 +107,19 @@ struct PendingWrite: Hashable, Sendable {
         failures = 0
     }
 
-    /// Notes that a caller waits for the newest version to be written.
-    mutating func wait(_ waiter: WaiterID) { waiters[waiter] = version }
+    /// Notes that a caller waits for the newest version to be written. A sign-in holds also if it is not.
+    mutating func wait(_ waiter: WaiterID, isSignIn: Bool = false) {
+        waiters[waiter] = Wait(version: version, isSignIn: isSignIn)
+    }
 
     /// Forgets a caller.
     mutating func remove(_ waiter: WaiterID) -> Bool { waiters.removeValue(forKey: waiter) != nil }
 
     /// Takes out the callers who wait for a version or an older one, in the order in which they came.
-    mutating func takeWaiters(upTo version: Int) -> [WaiterID] {
+    mutating func takeWaiters(upTo version: Int) -> [(id: WaiterID, isSignIn: Bool)] {
         guard !waiters.isEmpty else { return [] }
-        let served = waiters.filter { $0.value <= version }.map(\.key)
-        for waiter in served { waiters[waiter] = nil }
-        return served.sorted { $0.number < $1.number }
+        let served = waiters.filter { $0.value.version <= version }
+        for waiter in served.keys { waiters[waiter] = nil }
+        return served.sorted { $0.key.number < $1.key.number }.map { ($0.key, $0.value.isSignIn) }
     }
 }

@@ -83,6 +83,8 @@ enum RefreshEvent: Sendable {
     /// `identity`: the name of the lease, for the intents that are recorded under it.
     case leased(AttemptID, identity: String? = nil)
     case leaseFailed(AttemptID, TokenStoreError)
+    /// Another process has the lease for which an attempt waits.
+    case leaseHeld(LeaseHolder)
     /// Another process may have the lease.
     case leaseLost(AttemptID)
     case wrote(version: Int, WriteOutcome)

@@ -13,11 +13,12 @@ enum StoreContent: Hashable, Sendable {
     enum Predecessor: Hashable, Sendable {
         /// Any other session: a sign-in replaces every session, and so do its refreshed tokens until one of the two is
         /// stored. A newer bundle or the tombstone of this session stays: a write that failed may have stored the
-        /// session.
-        case anything
+        /// session. `replacing`: the sessions that the user has left with this sign-in.
+        case anything(replacing: Set<SessionID>)
         /// As `anything`, for a write that follows on a failed one: but for a session that is known to have begun after
-        /// this one. `nil`: it is not known when this one began.
-        case begunBefore(Date?)
+        /// this one. `nil`: it is not known when this one began. The sessions that the user has left did not begin after
+        /// it: the date of one may be that of a clock which was set back since.
+        case begunBefore(Date?, replacing: Set<SessionID>)
         /// An older bundle of the same session (rule 3), or the same tokens without an intent of another process. A
         /// tombstone, another session and an equal or higher generation stay. An empty or corrupt store has lost the
         /// session, and is written again.
@@ -100,14 +101,15 @@ extension StoreContent {
     }
 
     /// The replacement of the content of a shared store; `nil` leaves what another process has stored. A failure means
-    /// that the content cannot be read.
-    func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
+    /// that the content cannot be read. `date`: now, when the store has found it, however late that is.
+    func replacement(for found: Result<StoredSession, TokenStoreError>, at date: Date) -> StoredSession? {
         let found = try? found.get().readable
         switch self {
-        case .tombstone(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
+        case .tombstone(let reason, let end, let scope): return scope.replacement(for: found, reason, end)
         case .bundle(let bundle, over: .anything) where found?.session != bundle.session: return .active(bundle)
-        case .bundle(let bundle, over: .begunBefore(let date)) where found?.session != bundle.session:
-            return found?.bundle?.hasBegun(after: date) == true ? nil : .active(bundle)
+        case .bundle(let bundle, over: .begunBefore(let begun, let left)) where found?.session != bundle.session:
+            let isLater = found?.bundle.map { !left.contains($0.session) && $0.hasBegun(after: begun, foundAt: date) }
+            return isLater ?? false ? nil : .active(bundle)
         case .bundle(let bundle, over: .anything), .bundle(let bundle, over: .begunBefore),
             .bundle(let bundle, over: .older):
             return bundle.mayFollow(found) ? .active(bundle) : nil
@@ -176,10 +178,18 @@ extension TokenBundle {
         return receivedAt - clockSkew
     }
 
-    /// Whether the session is known to have begun after an instant of the device's clock.
-    func hasBegun(after date: Date?) -> Bool {
-        guard generation == 0, let date, let sentAt else { return false }
-        return sentAt > date
+    /// When the session was signed in, on the device's clock. A bundle of an older version says it until its first
+    /// refresh, if its token has a known lifetime. `nil`: not known.
+    var begunAt: Date? {
+        if let signedInAt, signedInAt.isPlausible { return signedInAt }
+        return generation == 0 ? sentAt : nil
+    }
+
+    /// Whether the session is known to have begun after an instant of the device's clock. The instant of one that
+    /// starts later than it is found is of another clock, or this one was set back since: then it is not known.
+    func hasBegun(after date: Date?, foundAt now: Date) -> Bool {
+        guard let date, let begunAt else { return false }
+        return begunAt > date && begunAt <= now
     }
 
     /// The time since the access token was received, by the device's clock. `nil`: not known, or the clock was set

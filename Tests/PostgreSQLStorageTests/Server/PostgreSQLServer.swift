@@ -96,6 +96,14 @@ final class PostgreSQLServer: Sendable {
         while try await !run(question, values).flag(0) { try Task.checkCancellation() }
     }
 
+    /// The first process of the server.
+    var postmaster: pid_t {
+        get throws {
+            let text = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
+            return try #require(text.split(separator: "\n").first.flatMap { pid_t($0) })
+        }
+    }
+
     private func command(_ word: String, until reply: String) async throws {
         let said = journal.lines.count
         try script.write(word)

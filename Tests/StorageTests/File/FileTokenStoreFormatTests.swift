@@ -52,13 +52,14 @@ struct FileTokenStoreFormatTests {
 
     @Test func `every bit of a date survives`() async throws {
         for _ in 1...50 {
-            let dates = (1...3).map { _ in Date(timeIntervalSinceReferenceDate: .random(in: -1e9...3e9)) }
+            let dates = (1...4).map { _ in Date(timeIntervalSinceReferenceDate: .random(in: -1e9...3e9)) }
             let bundle = TokenBundle(
                 accessToken: "access-1",
                 refreshToken: nil,
                 expiresAt: dates[0],
                 receivedAt: dates[1],
-                refreshIntent: RefreshIntent(idempotencyKey: "key-1", owner: .current, date: dates[2])
+                refreshIntent: RefreshIntent(idempotencyKey: "key-1", owner: .current, date: dates[2]),
+                signedInAt: dates[3]
             )
             try await store.save(bundle)
             #expect(try await store.load() == bundle)

@@ -17,6 +17,23 @@ struct TokenFolderTests {
         store = FileTokenStore(folder: folder)
     }
 
+    @Test func `what is read while the folder is made is nothing, or the session`() async throws {
+        for _ in 0..<100 {
+            let store = FileTokenStore(folder: temporary.fresh())
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await store.save(.numbered(1)) }
+                for _ in 0..<8 {
+                    group.addTask {
+                        let found = try await store.load()
+                        #expect(found == nil || found == .numbered(1))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await store.load() == .numbered(1))
+        }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root can chown"), arguments: [0o755, 0o1777])
     func `a folder below one of another user is refused, directly and behind a link`(mode: Int) async throws {
         let temporary = try TemporaryFolder()
@@ -66,6 +83,44 @@ struct TokenFolderTests {
             if isReplaced { try FileManager.default.removeItem(at: folder) }
             try FileManager.default.moveItem(at: elsewhere, to: folder)
             #expect(try await store.load() == .numbered(1))
+        }
+    }
+
+    @Test func `a copy of the folder is used in its place, with the session as it was or as it went on`() async throws {
+        for next in [TokenBundle.numbered(1), .numbered(2)] {
+            let (folder, elsewhere) = (temporary.fresh(), temporary.fresh())
+            let (store, other) = (FileTokenStore(folder: folder), FileTokenStore(folder: elsewhere))
+            try await store.save(.numbered(1))
+            try await other.save(next)
+            try FileManager.default.removeItem(at: folder)
+            try FileManager.default.moveItem(at: elsewhere, to: folder)
+            #expect(try await store.load() == next)
+            try await store.save(.numbered(3))
+            #expect(try await FileTokenStore(folder: folder).load() == .numbered(3))
+            let lease = try await store.lease(waitingAtMost: .zero)
+            #expect(!lease.isLost)
+            await lease.release()
+        }
+    }
+
+    @Test func `another folder with an older state of the session, or another one, is not taken for a copy`()
+        async throws
+    {
+        let ended = SessionTombstone(session: SessionID(rawValue: "session-1"), reason: .byUser, date: Date())
+        let cases: [(used: StoredSession, found: StoredSession)] = [
+            (.active(.numbered(2)), .active(.numbered(1))),
+            (.active(.numbered(2)), .active(.numbered(2, of: SessionID()))),
+            (.tombstone(ended), .active(.numbered(2))),
+        ]
+        for (used, found) in cases {
+            let (folder, elsewhere) = (temporary.fresh(), temporary.fresh())
+            let store = FileTokenStore(folder: folder)
+            try await store.update { _ in used }
+            try await FileTokenStore(folder: elsewhere).update { _ in found }
+            try FileManager.default.removeItem(at: folder)
+            try FileManager.default.moveItem(at: elsewhere, to: folder)
+            try await expectEveryCallFails(of: store, with: .unavailable)
+            #expect(try await FileTokenStore(folder: folder).read() == found)
         }
     }
 

@@ -45,6 +45,48 @@ struct LeaseTests {
         try await longer.value
     }
 
+    @Test func `G24: a waiter of the memory store is notified since when this process has the lease`() async throws {
+        let store = MemoryTokenStore(clock: clock)
+        let date = clock.date
+        let first = try await store.lease(waitingAtMost: .zero)
+        clock.advance(by: .seconds(60))
+        let holders = Locked<[LeaseHolder]>([])
+        let waiter = Task {
+            try await store.lease(waitingAtMost: .seconds(5)) { holder in holders.withLock { $0.append(holder) } }
+        }
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: TokenStoreError.self) { _ = try await waiter.value }
+        #expect(holders.withLock { $0 } == [LeaseHolder(process: .current, since: date)])
+        #expect(error?.reason.contains("this process since") == true)
+        await first.release()
+    }
+
+    @Test func `G24: a waiter looks up the holder again, and reports another one`() async throws {
+        func holder(_ number: Int) -> LeaseHolder {
+            LeaseHolder(process: ProcessIdentity(host: "host", process: "\(number)"), since: nil)
+        }
+        let reported = Locked<[LeaseHolder]>([])
+        let (looks, start) = (Locked(0), clock.uptime)
+        let wait = Task { [clock] in
+            var polling = LeasePolling(clock: clock)
+            polling.holder = {
+                looks.withLock { $0 += 1 }
+                return holder(clock.uptime - start < .seconds(2) ? 1 : 2)
+            }
+            polling.report = { holder in reported.withLock { $0.append(holder) } }
+            _ = try await polling.wait(atMost: .seconds(3)) { nil }
+        }
+        while clock.uptime - start < .seconds(3) {
+            await clock.sleepers(atLeast: 1)
+            clock.advance(by: .milliseconds(50))
+        }
+        let error = await #expect(throws: TokenStoreError.self) { try await wait.value }
+        #expect(reported.withLock { $0 } == [holder(1), holder(2)])
+        #expect(error?.reason.contains("process 2 of host host") == true)
+        #expect((4...5).contains(looks.withLock { $0 }), "once a second, and at the end")
+    }
+
     @Test func `a lease that is deallocated is released`() async throws {
         let temporary = try TemporaryFolder()
         let stores: [any SharedTokenStore] = [MemoryTokenStore(), FileTokenStore(folder: temporary.fresh())]

@@ -49,7 +49,7 @@ import Testing
         let waiter = Task {
             try await LeasePolling(clock: clock).wait(atMost: .seconds(60)) {
                 attempts.withLock { $0 += 1 }
-                guard attempts.withLock({ $0 }) == 1 else { throw TokenStoreError.busy }
+                guard attempts.withLock({ $0 }) == 1 else { throw TokenStoreError.busy(nil) }
                 return nil
             }
         }

@@ -8,7 +8,8 @@ import Foundation
 /// | `storage` | COMMAND FOLDER [NUMBER] | uses a store without an engine, see ``StorageCommand`` |
 /// | `server` | | an HTTP server for measurements, see ``ServerPeer`` |
 /// | `contract` | RULE SECONDS | checks a rule of a contract with URLSession, see ``ContractPeer`` |
-/// | `call` | asyncHTTPClient\|urlSession URL SECONDS | sends one request, see ``CallPeer`` |
+/// | `call` | asyncHTTPClient\|urlSession URL | sends one request, see ``CallPeer`` |
+/// | `stalled` | URL OTHERURL | what runs while a response stalls URLSession, see ``StalledPeer`` |
 /// | `fleet` | CONNECTION ACCOUNT GENERATION | an engine over a session in PostgreSQL, see `FleetPeer` |
 /// | `accounts` | CONNECTION PREFIX ACCOUNTS WIDTH ROUNDS yes\|no | many sessions in PostgreSQL, see `AccountsPeer` |
 ///
@@ -25,7 +26,8 @@ struct PeerProgram {
         case "server" where arguments.isEmpty: (try? ServerPeer.run()) ?? fail()
         case "contract" where arguments.count == 2:
             await ContractPeer.run(rule: arguments[0], timeLimit: .seconds(Int(arguments[1]) ?? 0))
-        case "call" where arguments.count == 3: await CallPeer(arguments)?.run() ?? fail()
+        case "call" where arguments.count == 2: await CallPeer(arguments)?.run() ?? fail()
+        case "stalled" where arguments.count == 2: await StalledPeer(arguments)?.run() ?? fail()
         #if PostgreSQL
         case "fleet": await FleetPeer(arguments)?.run() ?? fail()
         case "accounts": await AccountsPeer(arguments)?.run() ?? fail()

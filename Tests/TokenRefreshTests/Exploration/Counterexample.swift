@@ -32,10 +32,12 @@ extension ExplorationStep {
         case .leaseIsGiven(let slot, _): "p\(slot) is given the lease"
         case .leaseIsRefused(let slot, _): "p\(slot) is refused the lease"
         case .leaseIsCut(let slot): "p\(slot) loses its lease"
+        case .leaseIsRemoved: world.model.hasClaims ? "the claim is removed" : "the lock file is replaced"
         case .noticesLoss(let slot): "p\(slot) notices that it has lost its lease"
         case .isNotifiedOfChange(let slot): "p\(slot): the store may have changed"
         case .serverProcesses(let call): "the server processes \(world.calls[call].summary)"
         case .response(let call): "the response to \(world.calls[call].summary) arrives"
+        case .serverFails(let call): "the response to \(world.calls[call].summary) is 5xx"
         case .connectionBreaks(let call): "the connection of \(world.calls[call].summary) breaks"
         case .cancelledCallEnds(let call): "\(world.calls[call].summary) ends, as it was cancelled"
         case .timer(let slot, let timer): "p\(slot): \(timer.summary)"
@@ -81,6 +83,7 @@ extension StoreContent {
         case .bundle(let bundle, _):
             switch bundle.refreshIntent?.isAbandoned {
             case nil: "save of g\(bundle.generation)"
+            case false where bundle.refreshIntent?.failure != nil: "failure on the intent for r\(bundle.generation)"
             case false: "intent for r\(bundle.generation)"
             case true: "mark on the intent for r\(bundle.generation)"
             }

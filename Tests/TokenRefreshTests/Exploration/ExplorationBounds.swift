@@ -27,6 +27,11 @@ struct ExplorationBounds: Hashable, Sendable {
         case suspension
         /// A lease is taken from a living process, as when its connection to the database is cut.
         case cut
+        /// The server, or a gateway before it, responds with 5xx: before the refresh, or after it.
+        case busy
+        /// What shows who holds the lease is removed: the file that is locked, alone or because its folder is replaced by
+        /// a copy, or the claim in the row.
+        case removal
 
         /// Whether it counts as a fault.
         var isFault: Bool { rawValue >= Resource.crash.rawValue }
@@ -49,6 +54,9 @@ struct ExplorationBounds: Hashable, Sendable {
         left[resource.rawValue] -= 1
         if resource.isFault { faults -= 1 }
     }
+
+    /// Whether a walk has something of a kind at all.
+    func includes(_ resource: Resource) -> Bool { left[resource.rawValue] > 0 }
 
     /// Takes amounts by name, as in `refresh=3 crash=1 faults=2`.
     mutating func read(_ text: String) {
@@ -88,9 +96,16 @@ struct ExplorationModel: Hashable, Sendable {
         case intentsAreLost
         /// A lease that was cut still says that another process is dead.
         case cutLeaseIsProof
+        /// An owner that does not hold the lease is taken for dead.
+        case freeLeaseIsProof
+        /// The failure that is stored with an intent is lost.
+        case failuresAreLost
     }
 
     /// Rule 6: the server repeats its result for the same key, and the engine knows it.
     var honoursKeys = false
+    /// The lease is a claim in a row: it can lapse, and has a number that is noted when it is released. Otherwise it is
+    /// the lock of a file, which the kernel releases.
+    var hasClaims = false
     var flaw: Flaw?
 }

@@ -20,6 +20,7 @@ enum ExplorationStep: Hashable {
     case leaseIsGiven(Int, AttemptID)
     case leaseIsRefused(Int, AttemptID)
     case leaseIsCut(Int)
+    case leaseIsRemoved
     case noticesLoss(Int)
     case isNotifiedOfChange(Int)
 
@@ -27,6 +28,7 @@ enum ExplorationStep: Hashable {
     case serverProcesses(call: Int)
     case response(call: Int)
     case connectionBreaks(call: Int)
+    case serverFails(call: Int)
     case cancelledCallEnds(call: Int)
 
     // Time and processes.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// Rules 1 to 6 between two processes: every interleaving within bounds, not a sample of them.
+/// Rules 1 to 8 between two processes: every interleaving within bounds, not a sample of them.
 ///
 /// `make explore` walks further, and takes `BOUNDS`, as in `make explore BOUNDS="refresh=3 pause=2 crash=1 faults=1"`.
 @Suite struct ExplorationTests {
@@ -20,6 +20,9 @@ import Testing
         ExplorationBounds(faults: 1, [.refresh: 2, .signOut: 1, .failure: 1, .limit: 1]),
         ExplorationBounds(faults: 3, [.refresh: 1, .pause: 1, .suspension: 1, .failure: 1, .lost: 1]),
         ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .cut: 1]),
+        ExplorationBounds(faults: 1, [.refresh: 2, .pause: 2, .busy: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 1, .pause: 2, .busy: 1, .crash: 1]),
+        ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .removal: 1]),
     ]
 
     /// What is walked on demand.
@@ -52,6 +55,13 @@ import Testing
         ExplorationBounds(
             faults: 3, [.refresh: 2, .pause: 2, .suspension: 1, .failure: 1, .misreport: 1, .lost: 1, .slow: 1]
         ),
+        ExplorationBounds(
+            faults: 2, [.refresh: 2, .pause: 2, .busy: 1, .lost: 1, .slow: 1, .crash: 1, .failure: 1, .suspension: 1]
+        ),
+        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .busy: 2, .signIn: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .removal: 1, .crash: 1, .lost: 1, .slow: 1, .limit: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 1, .removal: 2, .suspension: 1, .busy: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 1, .removal: 1, .cut: 1]),
     ]
 
     @Test(arguments: [false, true])
@@ -63,7 +73,17 @@ import Testing
         } else if Self.environment["EXPLORE"] == "large" {
             walks = Self.large
         }
-        for bounds in walks { walk(bounds, ExplorationModel(honoursKeys: honoursKeys)) }
+        for bounds in walks {
+            for hasClaims in Self.leases(of: bounds) {
+                walk(bounds, ExplorationModel(honoursKeys: honoursKeys, hasClaims: hasClaims))
+            }
+        }
+    }
+
+    /// Only a claim can be cut, and both kinds of leases can lose what shows who holds them.
+    private static func leases(of bounds: ExplorationBounds) -> [Bool] {
+        if bounds.includes(.cut) { return [true] }
+        return bounds.includes(.removal) ? [false, true] : [false]
     }
 
     private func walk(_ bounds: ExplorationBounds, _ model: ExplorationModel) {
@@ -71,7 +91,7 @@ import Testing
         explorer.limit = Self.environment["STATES"].flatMap(Int.init) ?? explorer.limit
         let start = ContinuousClock.now
         let report = explorer.run()
-        let keys = model.honoursKeys ? "keys" : "no keys"
+        let keys = (model.honoursKeys ? "keys" : "no keys") + (model.hasClaims ? ", claims" : "")
         print(
             "exploration: \(report.states) states\(report.isCutShort ? " and more" : ""), \(report.steps) steps,",
             "depth \(report.depth), \((ContinuousClock.now - start) / .seconds(1)) s: \(keys), \(bounds)"
@@ -111,7 +131,7 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
     let length: Int
     let lastLine: String
 
-    var testDescription: String { model.flaw.map { "\($0)" } ?? "" }
+    var testDescription: String { (model.flaw.map { "\($0)" } ?? "") + (model.hasClaims ? ", claims" : "") }
 
     static let all = [
         BrokenWorld(
@@ -143,10 +163,31 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
             lastLine: "p1 gets the result of its intent for r0: calls with r0"
         ),
         BrokenWorld(
-            model: ExplorationModel(flaw: .cutLeaseIsProof),
+            model: ExplorationModel(hasClaims: true, flaw: .cutLeaseIsProof),
             bounds: ExplorationBounds(faults: 1, [.refresh: 2, .cut: 1]),
             law: .oneCall,
             length: 13,
+            lastLine: "p1 gets the result of its intent for r0: calls with r0"
+        ),
+        BrokenWorld(
+            model: ExplorationModel(flaw: .freeLeaseIsProof),
+            bounds: ExplorationBounds(faults: 1, [.refresh: 2, .removal: 1]),
+            law: .oneCall,
+            length: 13,
+            lastLine: "p1 gets the result of its intent for r0: calls with r0"
+        ),
+        BrokenWorld(
+            model: ExplorationModel(hasClaims: true, flaw: .freeLeaseIsProof),
+            bounds: ExplorationBounds(faults: 1, [.refresh: 2, .removal: 1]),
+            law: .oneCall,
+            length: 13,
+            lastLine: "p1 gets the result of its intent for r0: calls with r0"
+        ),
+        BrokenWorld(
+            model: ExplorationModel(flaw: .failuresAreLost),
+            bounds: ExplorationBounds(faults: 1, [.refresh: 2, .busy: 1]),
+            law: .pause,
+            length: 16,
             lastLine: "p1 gets the result of its intent for r0: calls with r0"
         ),
         BrokenWorld(

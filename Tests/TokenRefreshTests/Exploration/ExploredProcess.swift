@@ -45,6 +45,10 @@ struct ExploredProcess: Hashable, Sendable {
     var lostLease: AttemptID?
     /// A lease that was cut, which the process has noticed and not released.
     var keptLease: AttemptID?
+    /// The leases that the process has not released, as their store names them.
+    var leases: [AttemptID: String] = [:]
+    /// The claims that had been released when the process was given the newest one.
+    var released: Set<String> = []
     var callers: [WaiterID: Caller] = [:]
     /// The token of a request that is under way.
     var request: SessionToken?
@@ -83,6 +87,16 @@ struct ExploredProcess: Hashable, Sendable {
         var number = 1
         while callers[WaiterID(number: number)] != nil { number += 1 }
         return WaiterID(number: number)
+    }
+
+    /// The name of the newest lease.
+    var lease: String? { leases.max { $0.key.number < $1.key.number }?.value }
+
+    /// Rule 8: whether the owner of an intent may still be calling, as far as the newest lease shows it.
+    func mayStillCall(_ intent: RefreshIntent, hasClaims: Bool) -> Bool {
+        guard let lease else { return false }
+        guard let other = intent.lease else { return true }
+        return other != lease && (!hasClaims || !released.contains(other))
     }
 
     var hasRefreshCaller: Bool { callers.values.contains { $0.purpose == .refresh } }

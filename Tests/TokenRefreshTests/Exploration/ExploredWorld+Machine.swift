@@ -7,6 +7,8 @@ import Foundation
 extension ExploredWorld {
     /// Sends an event to a machine.
     mutating func send(_ slot: Int, _ event: RefreshEvent, as caller: ExploredProcess.Caller? = nil) {
+        // A file that is locked no longer is noticed before anything else.
+        if !model.hasClaims { noticeLoss(slot) }
         var process = processes[slot].process
         if let caller { process.callers[process.nextCaller] = caller }
         var published = process.machine.published
@@ -31,6 +33,7 @@ extension ExploredWorld {
         case .lease(let id): process.leasing.append(id)
         case .release(let id):
             leases.removeAll { $0 == Lease(slot: slot, attempt: id) }
+            if let name = process.leases.removeValue(forKey: id), model.hasClaims { released.insert(name) }
             if process.lostLease == id || process.keptLease == id {
                 (process.lostLease, process.keptLease) = (nil, nil)
                 // As a claim: its release says that the call of its owner has ended.
@@ -70,6 +73,10 @@ extension ExploredWorld {
             if !holdsLease(slot), processes[slot].process.lostLease == nil {
                 breaks(.lease, "p\(slot) spends r\(number), which was stored, without the lease")
             }
+        }
+        // A date counts parts of a microsecond.
+        if let end = pauses[request.refreshToken], now + .milliseconds(1) < end {
+            breaks(.pause, "p\(slot) spends r\(number) during the pause after a failure")
         }
         for other in calls where other.slot != nil && other.base.session == base.session && other.number == number {
             check(other, isJoinedBy: key, of: slot)

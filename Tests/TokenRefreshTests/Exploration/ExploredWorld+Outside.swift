@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 
 @testable import TokenRefresh
 
@@ -13,12 +14,10 @@ extension ExploredWorld {
         let result: ExploredProcess.StoreWork.Result
         switch processes[slot].process.work[index].kind {
         case .read:
-            let owner = found.bundle?.refreshIntent.map { perspective.unview(owner: $0.owner) }
-            // A lease that was cut itself proves nothing.
-            let isProof = !lapsed.contains(self.owner(slot)) || model.flaw == .cutLeaseIsProof
-            result = .content(found, ownerMayCall: owner.map { !isProof || lapsed.contains($0) } ?? false)
+            result = .content(found, ownerMayCall: found.bundle?.refreshIntent.map { mayStillCall($0, slot) } ?? false)
         case .write(_, let content):
             let new = replacement(content, found)
+            if let bundle = new?.bundle { notePause(of: bundle) }
             if let new, !isLost(content) { put(perspective.unview(new), slot) }
             if new != nil {
                 result = .outcome(.written(replaced: found.bundle))
@@ -29,6 +28,18 @@ extension ExploredWorld {
         change(slot) { $0.work[index].result = result }
     }
 
+    private func mayStillCall(_ intent: RefreshIntent, _ slot: Int) -> Bool {
+        if model.flaw == .freeLeaseIsProof { return false }
+        if model.flaw == .cutLeaseIsProof, !holdsLease(slot) { return false }
+        return processes[slot].process.mayStillCall(intent, hasClaims: model.hasClaims)
+    }
+
+    /// Rule 7: a failure is stored, and the pause after it.
+    private mutating func notePause(of bundle: TokenBundle) {
+        guard let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken else { return }
+        pauses[token] = .seconds(failure.date.timeIntervalSince(Self.start)) + failure.pause
+    }
+
     /// The decision is the one that ships.
     private func replacement(_ content: StoreContent, _ found: StoredSession) -> StoredSession? {
         if model.flaw == .writesOverEverything, let bundle = content.bundle { return .active(bundle) }
@@ -37,7 +48,12 @@ extension ExploredWorld {
 
     private func isLost(_ content: StoreContent) -> Bool {
         guard let intent = content.bundle?.refreshIntent else { return false }
-        return model.flaw == .intentsAreLost || (model.flaw == .marksAreLost && intent.isAbandoned)
+        switch model.flaw {
+        case .intentsAreLost: return true
+        case .marksAreLost: return intent.isAbandoned
+        case .failuresAreLost: return intent.failure != nil
+        default: return false
+        }
     }
 
     private mutating func put(_ new: StoredSession, _ slot: Int) {
@@ -104,15 +120,15 @@ extension ExploredWorld {
 
     mutating func respond(_ index: Int) {
         let call = calls.remove(at: index)
-        guard let slot = call.slot, case .processed(let response) = call.stage else { return }
-        switch response {
-        case .tokens(let number):
-            let tokens = Self.tokens(number, of: call.base.session)
-            send(slot, .responded(call.id, base: call.base, .success(tokens)))
-        case .rejected:
-            let error = TokenRefreshError(.rejected, status: 400)
-            send(slot, .responded(call.id, base: call.base, .failure(error)))
+        guard let slot = call.slot else { return }
+        let result: Result<TokenRefreshResult, TokenRefreshError>
+        switch call.stage {
+        case .sent: return
+        case .processed(.tokens(let number)): result = .success(Self.tokens(number, of: call.base.session))
+        case .processed(.rejected): result = .failure(TokenRefreshError(.rejected, status: 400))
+        case .failed(let status): result = .failure(TokenRefreshError(.unavailable, status: status))
         }
+        send(slot, .responded(call.id, base: call.base, result))
     }
 
     /// The connection of a call ends. The request may still be on its way.

@@ -21,7 +21,16 @@ extension ExploredWorld {
             }
         }
         add(timersTo: &steps)
+        let hasIntent = store.bundle?.refreshIntent != nil
+        if bounds.has(.removal), !leases.isEmpty || (hasIntent && !model.hasClaims) { steps.append(.leaseIsRemoved) }
         return steps
+    }
+
+    private func isFailure(_ stage: Call.Stage) -> Bool {
+        switch stage {
+        case .failed, .processed(.rejected): true
+        case .sent, .processed(.tokens): false
+        }
     }
 
     private func add(callSteps index: Int, to steps: inout [ExplorationStep]) {
@@ -30,6 +39,7 @@ extension ExploredWorld {
         guard let slot = call.slot, processes[slot].process.isAwake else { return }
         if call.stage != .sent { steps.append(.response(call: index)) }
         if bounds.has(.lost) { steps.append(.connectionBreaks(call: index)) }
+        if bounds.has(.busy), !isFailure(call.stage) { steps.append(.serverFails(call: index)) }
         if call.isCancelled { steps.append(.cancelledCallEnds(call: index)) }
     }
 
@@ -50,7 +60,7 @@ extension ExploredWorld {
             if bounds.has(.failure) { steps.append(.leaseIsRefused(slot, attempt)) }
         }
         if bounds.has(.cut), holdsLease(slot) { steps.append(.leaseIsCut(slot)) }
-        if process.lostLease != nil { steps.append(.noticesLoss(slot)) }
+        if model.hasClaims, process.lostLease != nil { steps.append(.noticesLoss(slot)) }
     }
 
     private func add(userSteps slot: Int, _ process: ExploredProcess, to steps: inout [ExplorationStep]) {

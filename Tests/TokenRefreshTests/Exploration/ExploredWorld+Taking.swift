@@ -33,25 +33,20 @@ extension ExploredWorld {
             storeFails(slot, work)
         case .storeResponds(let slot, let work): storeResponds(slot, work)
         case .leaseIsGiven(let slot, let attempt):
-            leases.append(Lease(slot: slot, attempt: attempt))
-            change(slot) { $0.leasing.removeAll { $0 == attempt } }
-            send(slot, .leased(attempt))
+            give(attempt, to: slot)
         case .leaseIsRefused(let slot, let attempt):
             bounds.spend(.failure)
             change(slot) { $0.leasing.removeAll { $0 == attempt } }
             send(slot, .leaseFailed(attempt, TokenStoreError(.busy, reason: "busy")))
         case .leaseIsCut(let slot):
             bounds.spend(.cut)
-            let lost = leases.first { $0.slot == slot }?.attempt
-            change(slot) { $0.lostLease = lost }
-            leases.removeAll { $0.slot == slot }
-            lapsed.insert(owner(slot))
-            excuseCalls(of: slot)
-            excuseSave(of: slot)
-        case .noticesLoss(let slot):
-            guard let lost = processes[slot].process.lostLease else { break }
-            change(slot) { ($0.lostLease, $0.keptLease) = (nil, lost) }
-            send(slot, .leaseLost(lost))
+            takeLease(from: slot)
+        case .leaseIsRemoved:
+            bounds.spend(.removal)
+            // The claim of a process is lost with its row. Another file can be locked beside the first.
+            if !model.hasClaims { leaseNumber += 1 }
+            for lease in leases { takeLease(from: lease.slot) }
+        case .noticesLoss(let slot): noticeLoss(slot)
         default: takeRest(step)
         }
         findIdleWait()
@@ -60,6 +55,14 @@ extension ExploredWorld {
     private mutating func takeRest(_ step: ExplorationStep) {
         switch step {
         case .serverProcesses(let index): serverProcesses(index)
+        case .serverFails(let index):
+            bounds.spend(.busy)
+            if case .processed = calls[index].stage {
+                causes.insert(.lostResponse)
+                calls[index].stage = .failed(status: 502)
+            } else {
+                calls[index].stage = .failed(status: 503)
+            }
         case .response(let index): respond(index)
         case .connectionBreaks(let index):
             bounds.spend(.lost)
@@ -79,6 +82,35 @@ extension ExploredWorld {
         case .continues(let slot): change(slot) { $0.condition = .running }
         default: break
         }
+    }
+
+    // MARK: The lease
+
+    private mutating func give(_ attempt: AttemptID, to slot: Int) {
+        if model.hasClaims { leaseNumber += 1 }
+        let name = "\(leaseNumber)"
+        leases.append(Lease(slot: slot, attempt: attempt))
+        change(slot) { [released] process in
+            process.leasing.removeAll { $0 == attempt }
+            process.leases[attempt] = name
+            process.released = released
+        }
+        send(slot, .leased(attempt, identity: name))
+    }
+
+    private mutating func takeLease(from slot: Int) {
+        let lost = leases.first { $0.slot == slot }?.attempt
+        change(slot) { $0.lostLease = lost }
+        leases.removeAll { $0.slot == slot }
+        lapsed.insert(owner(slot))
+        excuseCalls(of: slot)
+        excuseSave(of: slot)
+    }
+
+    mutating func noticeLoss(_ slot: Int) {
+        guard let lost = processes[slot].process.lostLease else { return }
+        change(slot) { ($0.lostLease, $0.keptLease) = (nil, lost) }
+        send(slot, .leaseLost(lost))
     }
 
     // MARK: Users

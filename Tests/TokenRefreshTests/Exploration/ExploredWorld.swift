@@ -10,6 +10,8 @@ struct ExploredWorld {
         enum Stage: Hashable {
             case sent
             case processed(RotatingServer.Response)
+            /// The response is a failure with this status.
+            case failed(status: Int)
         }
 
         /// The process that waits for the response. `nil`: none does.
@@ -68,6 +70,12 @@ struct ExploredWorld {
     /// Owners whose lease was cut.
     var lapsed: Set<ProcessIdentity> = []
     var signIns = 0
+    /// Until when a refresh token must not be spent, as the store says.
+    var pauses: [String: Duration] = [:]
+    /// The number of the lock file, or of the last claim.
+    var leaseNumber = 0
+    /// The claims that were released.
+    var released: Set<String> = []
 
     var violation: (law: ProtocolLaw, text: String)?
     /// The decisions of the machines in the last step; `nil`: they are not collected.
@@ -155,6 +163,9 @@ struct ExploredWorld {
         }
         for owner in lapsed { sum &+= hash { Perspective.feed(owner.process, swapped: swapped, into: &$0) } }
         hasher.combine(sum)
+        hasher.combine(pauses)
+        hasher.combine(leaseNumber)
+        hasher.combine(released)
         hasher.combine(causes)
         hasher.combine(everStored)
         hasher.combine(excused)

@@ -39,7 +39,9 @@ struct Perspective {
             idempotencyKey: isOwn ? String(key) : "O" + key,
             owner: view(owner: intent.owner),
             date: intent.date,
+            firstDate: intent.firstDate,
             isAbandoned: intent.isAbandoned,
+            lease: intent.lease,
             failure: intent.failure
         )
     }
@@ -49,7 +51,9 @@ struct Perspective {
             idempotencyKey: unview(key: intent.idempotencyKey),
             owner: unview(owner: intent.owner),
             date: intent.date,
+            firstDate: intent.firstDate,
             isAbandoned: intent.isAbandoned,
+            lease: intent.lease,
             failure: intent.failure
         )
     }
@@ -94,7 +98,9 @@ extension StoredSession {
             Perspective.feed(intent.idempotencyKey, swapped: swapped, into: &hasher)
             Perspective.feed(intent.owner.process, swapped: swapped, into: &hasher)
             hasher.combine(intent.date)
+            hasher.combine(intent.firstDate)
             hasher.combine(intent.isAbandoned)
+            hasher.combine(intent.lease)
             hasher.combine(intent.failure)
         }
     }

@@ -5,6 +5,7 @@ enum ProtocolLaw: String, Sendable {
     case signOutIsFinal = "a sign-out is never undone"
     case intent = "no call without an intent in the store for a stored refresh token"
     case oneCall = "one live call per refresh token"
+    case pause = "the pause after a failure is observed by every process"
     case lease = "a call for a stored refresh token is made under the lease"
     case sessions = "no token of another session is returned"
     case health = "a healthy session is not ended"

@@ -32,6 +32,66 @@ import Testing
         #expect(script.reread(adopted) == ["1: noRefreshToken", "release"])
     }
 
+    /// Ada's tokens as another process has received them `age` seconds ago. Its clock is `ahead` of this one's.
+    private func adopted(_ script: MachineScript, age: TimeInterval = 0, ahead: TimeInterval) -> TokenBundle {
+        let receivedAt = script.date - age + ahead
+        return TokenBundle(
+            accessToken: "access-ada-1", refreshToken: "refresh-ada-1", expiresAt: receivedAt + 3_600,
+            session: SessionID(rawValue: "ada"), generation: 1, receivedAt: receivedAt
+        )
+    }
+
+    @Test(arguments: [-30 * 86_400, -7_200, -3, 0, 3, 7_200, 30 * 86_400] as [TimeInterval])
+    func `G19: adopted tokens are as fresh as the store shows, whatever the clock of their process`(
+        ahead: TimeInterval
+    ) throws {
+        for isReported in [true, false] {
+            var script = MachineScript.signedIn(isShared: true)
+            _ = script.pass(.seconds(1_800))
+            _ = script.send(.storeChanged)
+            _ = script.checked(.active(try #require(script.machine.current?.bundle)))
+            _ = script.pass(.seconds(isReported ? 1_735 : 60))
+            if isReported {
+                _ = script.send(.storeChanged)
+                _ = script.checked(.active(adopted(script, ahead: ahead)))
+            } else {
+                #expect(script.refresh(1) == ["lease"])
+                _ = script.leased()
+                #expect(script.reread(adopted(script, ahead: ahead)).first == "1: signed in ada", "no call is due")
+            }
+            let left = try #require(script.machine.current?.expiry.end) - script.uptime
+            #expect(left > .seconds(isReported ? 3_590 : 3_530) && left <= .seconds(3_600))
+            #expect(script.ask(2) == ["2: ada g1"])
+        }
+    }
+
+    @Test func `G19: a clock that was set forward here does not age the tokens of other processes`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.pass(.seconds(60))
+        script.date += 86_400
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(adopted(script, ahead: -86_400)))
+        #expect(script.ask(1) == ["1: ada g1"])
+    }
+
+    @Test func `G19: tokens that were stored while this process slept are as old as they are`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.pass(.seconds(60))
+        _ = script.sleep(.seconds(7_200))
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(adopted(script, age: 7_000, ahead: 0)))
+        #expect(script.ask(1) == ["lease"])
+    }
+
+    @Test func `G19: a server's date that becomes known does not bring the clock of another process back`() throws {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.pass(.seconds(60))
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(adopted(script, ahead: -7_200)))
+        _ = script.send(.serverDateNoted(script.date + 1))
+        #expect(script.ask(1) == ["1: ada g1"])
+    }
+
     @Test func `G4: an ambiguous refusal of earlier tokens is not repeated by one of the adopted tokens`() {
         let bare = TokenRefreshError(.ambiguous, status: 401)
         var script = MachineScript.signedIn(isShared: true)

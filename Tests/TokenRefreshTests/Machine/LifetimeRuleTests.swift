@@ -111,6 +111,35 @@ import Testing
         #expect(stored.lifetime == .seconds(3_600))
     }
 
+    /// The expiries that were reported as ignored.
+    private func ignored(_ script: MachineScript) -> [String] {
+        script.events.compactMap { event in
+            if case .expiryIgnored(let session, let expiry) = event { "\(session.rawValue): \(expiry)" } else { nil }
+        }
+    }
+
+    @Test func `G24: an expiry that cannot be placed in time is reported once, at a sign-in and at a refresh`() throws {
+        var script = MachineScript()
+        var tokens = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0")
+        tokens.unreadExpiry = "12 Smarch"
+        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
+        _ = script.wrote()
+        #expect(ignored(script) == ["ada: 12 Smarch"])
+        #expect(script.refresh(2) == ["call g0"])
+        let call = try #require(script.call)
+        tokens.accessToken = "access-ada-1"
+        tokens.unreadExpiry = "13 Smarch"
+        _ = script.send(.responded(call.id, base: call.base, .success(tokens)))
+        _ = script.wrote()
+        #expect(ignored(script) == ["ada: 12 Smarch", "ada: 13 Smarch"])
+        tokens.accessToken = "access-ada-2"
+        tokens.unreadExpiry = nil
+        #expect(script.refresh(3) == ["call g1"])
+        let next = try #require(script.call)
+        _ = script.send(.responded(next.id, base: next.base, .success(tokens)))
+        #expect(ignored(script).count == 2)
+    }
+
     @Test func `G19: an implausible server date is ignored`() throws {
         for date in [Date.distantPast, Date(timeIntervalSince1970: 1e300), Date(timeIntervalSince1970: .nan)] {
             var script = MachineScript()

@@ -248,6 +248,13 @@ extension TokenBundle {
     }
 }
 
+extension StoreContent {
+    /// The replacement of content that the store finds long after this was made.
+    func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
+        replacement(for: found, at: .distantFuture)
+    }
+}
+
 extension TokenStoreError {
     static let locked = TokenStoreError(.unavailable, reason: "locked")
 }

@@ -33,6 +33,76 @@ import Testing
         #expect(script.machine.status.isRefreshing)
     }
 
+    @Test func `G24: a failure of the store is in the status until its next success`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.send(.storeChanged)
+        _ = script.send(.read(.check, .failure(.locked), ownerMayCall: false))
+        #expect(script.machine.status.storeFailure == .locked)
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(.stored("ada", 0)))
+        #expect(script.machine.status.storeFailure == nil)
+
+        _ = script.refresh(1)
+        _ = script.leased()
+        _ = script.reread(.failure(.locked))
+        #expect(script.machine.status.storeFailure == .locked)
+        _ = script.pass(.seconds(2))
+        _ = script.refresh(2)
+        _ = script.leased()
+        _ = script.reread(.stored("ada", 0))
+        #expect(script.machine.status.storeFailure == nil)
+    }
+
+    @Test func `G24: that the store can be read does not show that tokens are stored which it did not take`() {
+        var script = MachineScript.unstored("bob")
+        #expect(script.machine.status.storeFailure == .locked)
+        _ = script.reread(.success(.empty))
+        #expect(script.machine.status.storeFailure == .locked && !script.machine.status.isStored)
+        _ = script.wrote()
+        #expect(script.machine.status.storeFailure == nil && script.machine.status.isStored)
+    }
+
+    @Test func `G24: the status and the error name the process that has the lease, until it is released`() {
+        let holder = LeaseHolder(process: ProcessIdentity(host: "host", process: "7-ab"), since: nil)
+        var script = MachineScript.signedIn(isShared: true)
+        #expect(script.send(.leaseHeld(holder)) == [], "no attempt waits for it")
+        #expect(script.machine.status.leaseHolder == nil)
+        _ = script.refresh(1)
+        _ = script.send(.leaseHeld(holder))
+        #expect(script.machine.status.leaseHolder == holder)
+        #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
+        #expect(script.machine.status.lastFailure?.reason?.contains("held by process 7-ab of host host") == true)
+        _ = script.pass(.seconds(60))
+        #expect(script.machine.status.leaseHolder == holder)
+        _ = script.refresh(2)
+        #expect(script.leased() == ["reread"])
+        #expect(script.machine.status.leaseHolder == nil)
+    }
+
+    @Test func `G24: so they do when the store says that the lease is busy, and when its tokens are adopted`() {
+        let holder = LeaseHolder(process: ProcessIdentity(host: "host", process: "7-ab"), since: nil)
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refresh(1)
+        _ = script.send(.leaseHeld(holder))
+        #expect(script.leaseFailed() == ["1: refreshUnavailable"])
+        #expect(script.machine.status.lastFailure?.reason?.contains("held by process 7-ab of host host") == true)
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(.stored("ada", 1)))
+        #expect(script.machine.status.leaseHolder == nil)
+    }
+
+    @Test func `G24, rule 4: the process whose call may be under way is named`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        let intent = script.rivalIntent(age: 5)
+        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: intent)
+        #expect(script.reread(stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
+        let status = script.machine.status
+        #expect(status.leaseHolder == LeaseHolder(process: intent.owner, since: intent.date))
+        #expect(status.lastFailure?.reason?.contains("process \(intent.owner)") == true)
+    }
+
     @Test func `The status says when the tokens were refreshed last`() {
         var script = MachineScript.refreshedOnce()
         let date = script.date

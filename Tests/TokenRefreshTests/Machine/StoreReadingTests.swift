@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func `G9: a sign-in that is saved again replaces another session, and nothing newer of its own`() {
-        let save = StoreContent.bundle(.stored("bob", 0), over: .anything)
+        let save = StoreContent.bundle(.stored("bob", 0), over: .anything(replacing: []))
         let bob = SessionID(rawValue: "bob")
         let intent = RefreshIntent(
             idempotencyKey: "key", owner: ProcessIdentity(host: "host", process: "p2"), date: Date())
@@ -203,6 +203,45 @@ import Testing
         #expect(content.replacement(for: .success(.active(.stored("bob", 0)))) != nil, "which does not say when")
         #expect(first.replacement(for: .success(bob(0, 0))) != nil, "the first try replaces every session")
         #expect(script.wrote(.superseded(by: bob(0, 0))).contains("signed in bob"))
+    }
+
+    @Test func `G9: nor one whose tokens have no lifetime, or were refreshed since`() throws {
+        var script = MachineScript(isShared: true)
+        _ = script.signIn(1, as: "alice", lifetime: nil)
+        let asked = script.date
+        _ = script.storeFails()
+        #expect(script.pass(.seconds(2)) == ["save alice g0"])
+        let content = try #require(script.lastContent)
+        func bob(_ generation: Int, _ seconds: TimeInterval) -> StoredSession {
+            .active(
+                TokenBundle(
+                    accessToken: "access-bob", refreshToken: nil, session: SessionID(rawValue: "bob"),
+                    generation: generation, signedInAt: asked + seconds
+                ))
+        }
+        for generation in [0, 3] {
+            #expect(content.replacement(for: .success(bob(generation, 1))) == nil)
+            #expect(content.replacement(for: .success(bob(generation, -1))) != nil, "which came before")
+        }
+        let found = content.replacement(for: .success(bob(0, 3_600)), at: script.date)
+        #expect(found != nil, "a clock that disagrees says nothing")
+        _ = script.storeFails()
+        script.date += 86_400
+        #expect(script.pass(.seconds(2)) == ["save alice g0"])
+        let later = try #require(script.lastContent)
+        let replacement = later.replacement(for: .success(bob(0, 3_600)), at: script.date)
+        #expect(replacement != nil, "nor does one that was set since")
+
+        var next = MachineScript(isShared: true)
+        _ = next.signIn(1, as: "bob", lifetime: nil)
+        let signedIn = next.date
+        _ = next.wrote()
+        _ = next.pass(.seconds(60))
+        _ = next.refresh(2)
+        _ = next.leased()
+        _ = next.reread(.success(.active(try #require(next.machine.current?.bundle))))
+        _ = next.respond()
+        #expect(next.lastContent?.bundle?.signedInAt == signedIn, "a refresh keeps it")
     }
 
     @Test func `G8: a sign-out that cannot be stored keeps the lease until the call has ended`() {

@@ -1,6 +1,10 @@
 import AuthInterface
 import AuthTesting
+import Foundation
+import Storage
+import TestSupport
 import Testing
+import TokenRefresh
 
 /// G13: several processes over one stored session.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct ProcessRaceTests {
@@ -24,6 +28,49 @@ import Testing
             #expect(!peer.hasSaid("event signedOut"))
             await peer.exit()
         }
+    }
+
+    @Test func `G24: while the holder of the lease is stopped, a refresh fails as unavailable and names it`()
+        async throws
+    {
+        let temporary = try TemporaryFolder()
+        let (folder, clock) = (temporary.fresh(), ManualTimeSource())
+        let store = FileTokenStore(folder: folder, clock: clock)
+        try await store.save(.fixture())
+        let process = try SpawnedProcess(
+            SpawnedProcess.peer, ["storage", "hold", folder.path], environment: ProcessInfo.processInfo.environment)
+        var lines = process.lines.makeAsyncIterator()
+        let child = try #require(await lines.next().flatMap { pid_t($0) })
+        defer { kill(child, SIGKILL) }
+        process.stop()
+        let handler = ScriptedRefreshHandler()
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, clock: clock)
+        let refresh = Task { try await engine.refresh() }
+        try await until { engine.status.leaseHolder != nil }
+        let name = "process \(process.identifier)-"
+        #expect(engine.status.leaseHolder?.description.hasPrefix(name) == true)
+        try await until {
+            clock.advance(by: .seconds(1))
+            return !engine.status.isRefreshing
+        }
+        let error = await #expect(throws: AuthenticationError.self) { try await refresh.value }
+        #expect(error?.code == .refreshUnavailable)
+        #expect(error?.description.contains("held by \(name)") == true)
+        #expect(engine.status.lastFailure?.reason?.contains(name) == true)
+        #expect(engine.status.leaseHolder?.description.hasPrefix(name) == true, "during the pause, too")
+        #expect(handler.calls.isEmpty)
+
+        process.kill(SIGCONT)
+        try process.finishInput()
+        let retry = Task {
+            while (try? await engine.refresh()) == nil { try Task.checkCancellation() }
+        }
+        try await until {
+            clock.advance(by: .milliseconds(50))
+            return handler.calls.count == 1 && !engine.status.isRefreshing
+        }
+        try await retry.value
+        #expect(engine.status.leaseHolder == nil && engine.status.lastFailure == nil)
     }
 
     @Test func `G13: processes that refresh one after the other cause one refresh: the later ones adopt its tokens`()

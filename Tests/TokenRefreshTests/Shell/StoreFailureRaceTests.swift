@@ -144,20 +144,22 @@ import Testing
 
 /// G9, G13: the outcome of a write to a shared store.
 @Suite struct StoreAccessTests {
+    private func access(_ store: any TokenStore) -> StoreAccess { StoreAccess(store: store, clock: SystemTimeSource()) }
+
     private let endOfAda = StoreContent.tombstone(
         .byUser, at: Date(), of: .sessions(SessionID(rawValue: "ada"), replacing: [])
     )
 
     @Test func `G13: tokens that the store keeps out are superseded by what it holds`() async {
         let store = RecordingTokenStore(holding: .stored("bob", 0))
-        let outcome = await StoreAccess(store: store).write(.bundle(.stored("ada", 1), over: .older))
+        let outcome = await access(store).write(.bundle(.stored("ada", 1), over: .older))
         #expect(outcome == .superseded(by: .active(.stored("bob", 0))))
         #expect(store.bundle == .stored("bob", 0))
     }
 
     @Test func `G9: the end of a session removes its tokens, newer ones too, and says which`() async {
         let store = RecordingTokenStore(holding: .stored("ada", 3))
-        let outcome = await StoreAccess(store: store).write(endOfAda)
+        let outcome = await access(store).write(endOfAda)
         #expect(outcome == .written(replaced: .stored("ada", 3)))
         #expect(store.bundle == nil)
     }
@@ -165,14 +167,14 @@ import Testing
     @Test func `G9: a sign-out that was not read empties a store of one process, and says what it held`() async {
         let base = RecordingTokenStore(holding: .stored("ada", 3))
         let store = OwnTokenStore(base: base)
-        let outcome = await StoreAccess(store: store).write(.tombstone(.byUser, at: Date(), of: .unread))
+        let outcome = await access(store).write(.tombstone(.byUser, at: Date(), of: .unread))
         #expect(outcome == .written(replaced: .stored("ada", 3)))
         #expect(base.bundle == nil)
     }
 
     @Test func `G9: the end of a session that leaves another user's tokens is done`() async {
         let store = RecordingTokenStore(holding: .stored("bob", 0))
-        let outcome = await StoreAccess(store: store).write(endOfAda)
+        let outcome = await access(store).write(endOfAda)
         #expect(outcome == .written(replaced: nil))
         #expect(store.bundle == .stored("bob", 0))
     }
@@ -184,7 +186,7 @@ import Testing
         let store = FaultyTokenStore(RecordingTokenStore(holding: .stored("ada", 1)))
         let error = TokenStoreError(code, reason: "scripted")
         store.fail(.delete, times: 1, with: error)
-        let outcome = await StoreAccess(store: store).write(endOfAda)
+        let outcome = await access(store).write(endOfAda)
         #expect(outcome == (isEmptied ? .written(replaced: nil) : .failed(error)))
         #expect((store.base.bundle == nil) == isEmptied)
     }

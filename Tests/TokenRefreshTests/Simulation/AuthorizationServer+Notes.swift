@@ -58,9 +58,9 @@ extension AuthorizationServer {
         families[family].isRetired = true
     }
 
-    /// What the device had stored could not be read, and is lost: no process knows any more which session is in use.
-    mutating func noteDamage() {
-        for family in 0..<families.count { families[family].isDamaged = true }
+    /// What the device had stored of a session is lost.
+    mutating func noteDamage(family: Int) {
+        families[family].isDamaged = true
     }
 
     mutating func noteEnding(_ tombstone: SessionTombstone) {

@@ -181,6 +181,11 @@ struct AuthorizationServer {
         return isKnown && honours(grants[families[family].newest].refresh)
     }
 
+    /// When the user signed in.
+    func signedInAt(_ family: Int) -> Int? {
+        grants.first { $0.family == family && $0.generation == 0 }?.issuedAt
+    }
+
     /// An administrator ends a session.
     mutating func revokeOne(_ family: Int) {
         families[family].isRevoked = true

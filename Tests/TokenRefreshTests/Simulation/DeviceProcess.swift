@@ -11,6 +11,8 @@ final class DeviceProcess {
     /// The machine's current tokens, stored after each event: reading them from the machine copies all of it.
     private(set) var current: (bundle: TokenBundle, expiry: Expiry)?
     private(set) var published = SessionState.unknown
+    /// The state that was published last so far: an event may publish two.
+    var announced = SessionState.unknown
     /// The newest tokens of the machine, including those that are being stored.
     private(set) var newest: TokenBundle?
     let owner: ProcessIdentity
@@ -23,6 +25,8 @@ final class DeviceProcess {
     var requests: [Request] = []
     var timers: [SetTimer] = []
 
+    /// What the store is for this process alone.
+    var storeCondition = DeviceStore.Condition.works
     /// The pending work of the store for this process.
     var jobs: [Job] = []
     /// The leases that the process holds, as far as it knows.
@@ -34,6 +38,8 @@ final class DeviceProcess {
     var check: (order: Int, found: StoredSession?)?
 
     var notes = ProcessNotes()
+    /// The families that the process has left, and not revoked yet.
+    var mustRevoke: Set<Int> = []
 
     init(machine: RefreshStateMachine, owner: ProcessIdentity) {
         self.machine = machine
@@ -194,6 +200,8 @@ struct ProcessNotes {
     var knewServerDate = false
     /// The date of the last intent that the machine wrote.
     var intentAt = 0
+    /// When the store last failed, or took too long.
+    var storeFailedAt = Int.min
     /// The last write of the end of a session whose refresh token was rejected.
     var rejectedEnd: (version: Int, session: SessionID)?
 }

@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 
 @testable import TokenRefresh
 
@@ -25,6 +26,10 @@ struct DeviceStore {
 
     var content: StoredSession = .empty
     var condition = Condition.works
+    /// The last bundle before the stored one.
+    private(set) var earlier: TokenBundle?
+    /// A copy of the content, which may replace it later.
+    var backup: StoredSession?
     /// Where a bundle has no refresh token, an older version of the program has stored an empty one.
     var showsEmptyTokens = false
     var lease: Lease?
@@ -32,9 +37,12 @@ struct DeviceStore {
     var expired: Set<ProcessIdentity> = []
     var fault: World.Fault?
 
-    var isReadable: Bool { condition == .works || condition == .failsToWrite }
+    /// What the store is for a process that cannot reach it as others can.
+    func condition(for own: Condition) -> Condition {
+        condition == .works || (condition == .isCorrupt && own != .works) ? own : condition
+    }
 
-    func read() -> Result<StoredSession, TokenStoreError> {
+    func read(in condition: Condition) -> Result<StoredSession, TokenStoreError> {
         switch condition {
         case .works, .failsToWrite, .hangs: .success(shown)
         case .fails, .failsToRead: .failure(.simulated)
@@ -50,12 +58,17 @@ struct DeviceStore {
     /// Does what `StoreAccess` does to a store, by the same decision.
     ///
     /// - Returns: How the write ended, and what was stored.
-    mutating func write(_ wanted: StoreContent, isShared: Bool) -> (WriteOutcome, StoredSession?) {
+    mutating func write(
+        _ wanted: StoreContent,
+        isShared: Bool,
+        in condition: Condition,
+        at date: Date
+    ) -> (WriteOutcome, StoredSession?) {
         if condition == .fails || condition == .failsToWrite { return (.failed(.simulated), nil) }
         if condition == .failsToRead, isShared { return (.failed(.simulated), nil) }
-        guard isShared, fault != .writesAreBlind else { return overwrite(wanted) }
-        let found = read()
-        guard let new = wanted.replacement(for: found) else {
+        guard isShared, fault != .writesAreBlind else { return overwrite(wanted, in: condition) }
+        let found = read(in: condition)
+        guard let new = wanted.replacement(for: found, at: date) else {
             let stored = (try? found.get()) ?? .empty
             return (wanted.outcome(leaving: stored), nil)
         }
@@ -63,19 +76,20 @@ struct DeviceStore {
         return (.written(replaced: (try? found.get())?.bundle), new)
     }
 
-    private mutating func overwrite(_ wanted: StoreContent) -> (WriteOutcome, StoredSession?) {
+    private mutating func overwrite(_ wanted: StoreContent, in condition: Condition) -> (WriteOutcome, StoredSession?) {
         switch wanted {
         case .bundle(let bundle, _):
             replace(by: .active(bundle))
             return (.written(replaced: nil), content)
         case .tombstone(_, _, let scope):
-            let removed: TokenBundle? = if case .unread = scope { try? read().get().bundle } else { nil }
+            let removed: TokenBundle? = if case .unread = scope { try? read(in: condition).get().bundle } else { nil }
             replace(by: .empty)
             return (.written(replaced: removed), .empty)
         }
     }
 
     private mutating func replace(by new: StoredSession) {
+        if let old = content.bundle, old.session == new.bundle?.session, old.mark != new.bundle?.mark { earlier = old }
         content = new
         if condition == .isCorrupt { condition = .works }
     }

@@ -77,6 +77,7 @@ extension RefreshEvent {
             "read for \(purpose): \(result.traceText)\(mayCall ? ", whose owner may be calling" : "")"
         case .leased(let id, _): "leased for \(id.number)"
         case .leaseFailed(let id, let error): "no lease for \(id.number): \(error.code)"
+        case .leaseHeld(let holder): "the lease is held by \(holder)"
         case .leaseLost(let id): "the lease of \(id.number) is lost"
         case .responded(let id, let base, .success(let tokens)):
             "response \(id.number) from \(base.traceText): \(tokens.accessToken), \(tokens.refreshToken ?? "no refresh token")"

@@ -16,7 +16,9 @@ extension World {
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
-        if let end = pauses[token], now < end, !server.families[server.grants[token].family].isDamaged {
+        if let end = pauses[token], now < end, clockSetAt == nil,
+            !server.families[server.grants[token].family].isDamaged
+        {
             fail(.pause, "p\(process + 1) calls \(end - now) ms too early,", "by the pause that is stored")
         }
         let grant = server.grants[token]
@@ -62,7 +64,7 @@ extension World {
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
         if other.base.generation < call.base.generation { return true }
         // The wall clock measures how long ago another process recorded its intent.
-        if plan.rates.clockJumps > 0 || now - other.since >= plan.policy.longestCall.milliseconds { return true }
+        if isClockSet(since: other.since) || now - other.since >= plan.policy.longestCall.milliseconds { return true }
         switch plan.tolerance {
         case .none: return false
         case .sameKey: return other.key == call.key
@@ -104,8 +106,8 @@ extension World {
         }
     }
 
-    /// Whether the device's clock and the server's show the true time from the world's start to its end.
-    var areClocksRight: Bool { plan.rates.clockJumps == 0 && abs(plan.server.skew) < 1 }
+    /// Whether the device's clock and the server's have shown the true time since the world's start.
+    var areClocksRight: Bool { clockSetAt == nil && abs(plan.server.skew) < 1 }
 
     /// How long before the end of a token its ahead window starts, in milliseconds.
     private func window(of lifetime: Int) -> Int {
@@ -139,7 +141,9 @@ extension World {
         case .underWay, .received: break
         }
         guard exchange.isUnguarded else { return false }
-        if plan.rates.clockJumps > 0 || now - exchange.since >= plan.policy.longestCall.milliseconds { return true }
+        if isClockSet(since: exchange.since) || now - exchange.since >= plan.policy.longestCall.milliseconds {
+            return true
+        }
         return plan.tolerance != .none
     }
 
@@ -185,7 +189,7 @@ extension World {
             let ended = processes[process].notes.ended
         else { return }
         // A sign-out before the first read ends what it finds, unless that shows when its session began.
-        if ended.session == nil, old.generation > 0 || saidLifetime == nil || plan.rates.clockJumps > 0 { return }
+        if ended.session == nil, old.generation > 0 || saidLifetime == nil || clockSetAt != nil { return }
         let text = "p\(process + 1) deletes \(old.traceText)"
         if family >= ended.logins {
             fail(.otherSignIn, text, "which came after the sign-out")

@@ -35,6 +35,7 @@ extension World {
 
     mutating func setClock(_ draws: inout RandomDraws) -> Bool {
         wallOffset += TimeInterval(draws.of([-30, -2, 2, 30])) * 86_400
+        clockSetAt = now
         setInstant()
         if isTraced { note("the wall clock is set to \(instant.date)") }
         return true
@@ -48,11 +49,69 @@ extension World {
 
     // MARK: Stores and servers
 
-    mutating func changeStoreCondition(_ draws: inout RandomDraws) -> Bool {
+    mutating func changeStoreCondition(_ process: Int, _ draws: inout RandomDraws) -> Bool {
+        if draws.chance(plan.rates.backups) { return backUp() }
+        if draws.chance(40) { return changeOwnCondition(process, &draws) }
         guard store.condition != .works || draws.chance(plan.rates.storeFaults) else { return false }
         store.condition =
             store.condition == .works ? draws.of([.failsToRead, .failsToWrite, .fails, .hangs, .isCorrupt]) : .works
         if isTraced { note("the store \(store.condition)") }
+        return true
+    }
+
+    /// One process reaches the store, and another one does not.
+    private mutating func changeOwnCondition(_ process: Int, _ draws: inout RandomDraws) -> Bool {
+        let works = processes[process].storeCondition == .works
+        guard !works || draws.chance(plan.rates.storeFaults) else { return false }
+        processes[process].storeCondition =
+            works ? draws.of([.failsToRead, .failsToWrite, .fails, .hangs]) : .works
+        if isTraced { note("the store \(processes[process].storeCondition) for p\(process + 1)") }
+        return true
+    }
+
+    /// The store is copied, or replaced by the copy. What it held then is lost.
+    private mutating func backUp() -> Bool {
+        guard let backup = store.backup else {
+            store.backup = store.content
+            return true
+        }
+        if isTraced { note("the store holds \(backup.traceText) again, as earlier") }
+        noteLoss(of: store.content)
+        noteDamage(backup)
+        (store.content, store.backup) = (backup, nil)
+        for process in 0..<processes.count where isShared { processes[process].hasReport = true }
+        return true
+    }
+
+    /// What the store held is lost. Each process may write the session that it is in again.
+    mutating func noteLoss(of content: StoredSession) {
+        noteDamage(content)
+        for process in processes where process.isAlive {
+            if let bundle = process.current?.bundle { noteDamage(.active(bundle)) }
+        }
+    }
+
+    /// What the store held of a session is not what it should hold.
+    mutating func noteDamage(_ content: StoredSession) {
+        switch content {
+        case .active(let bundle): server.noteDamage(family: Int(named: bundle.session.rawValue))
+        case .tombstone(let end): server.noteDamage(family: Int(named: end.session.rawValue))
+        case .empty: break
+        }
+    }
+
+    /// The session leaves the store, and goes on elsewhere.
+    mutating func move(_ draws: inout RandomDraws) -> Bool {
+        guard isShared, store.lease == nil, store.condition == .works, let bundle = store.content.bundle,
+            bundle.refreshIntent == nil
+        else { return false }
+        let end = SessionTombstone(session: bundle.session, reason: .moved, date: instant.date)
+        if isTraced { note("\(bundle.session.rawValue) is moved out of the store") }
+        store.content = .tombstone(end)
+        server.noteEnding(end)
+        for other in 0..<processes.count where !draws.chance(plan.rates.lostReports) {
+            processes[other].hasReport = true
+        }
         return true
     }
 

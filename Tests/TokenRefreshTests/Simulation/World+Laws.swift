@@ -38,7 +38,9 @@ extension World {
             return
         }
         let family = server.families[Int(named: left.rawValue)]
-        if !family.isRetired, !family.isDamaged {
+        // Between two processes only dates tell which of two sign-ins is the later one.
+        let isUnknown = server.signedInAt(Int(named: new.rawValue)).map(isClockSet(since:)) ?? false
+        if !family.isRetired, !family.isDamaged, !isUnknown {
             fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
         }
     }
@@ -85,6 +87,7 @@ extension World {
             processes[process].notes.isAttempting = true
             noteWish(process)
             checkStart(process, before)
+            checkNeed(process)
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)
@@ -178,6 +181,7 @@ extension World {
         guard let session = before.session else {
             // The session that the read has shown ends at once.
             if wish != nil, let found = before.shown?.bundle?.session {
+                noteRevocable(process, found)
                 server.noteLoggedOut(family: Int(named: found.rawValue))
             }
             guard wish == nil, case .read(.load, .failure, _) = before.event else { return }

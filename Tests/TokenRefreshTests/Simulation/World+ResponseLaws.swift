@@ -13,6 +13,8 @@ extension World {
             checkLateness(process, waiter, response, before)
             checkUnauthorized(process, request, response)
             checkFailure(process, request, response)
+            checkKind(process, request, response)
+            checkPromise(process, request, response)
             guard case .token(let token) = response else {
                 noteEnds(process, request, response)
                 processes[process].requests.remove(at: index)
@@ -68,6 +70,8 @@ extension World {
     /// G19. A response may be late, slept through or a repetition: its token is as old as the server knows it to be.
     private mutating func checkLife(_ process: Int, _ token: SessionToken) {
         let grant = Int(named: token.value)
+        // An expiry that was calculated by the device's clock is compared with the server's once that is known.
+        guard plan.server.saysDate || abs(plan.server.skew) < 1 else { return }
         guard let received = processes[process].notes.received, received.grant == grant, received.since >= 0,
             let lifetime = received.lifetime, processes[process].current?.bundle.refreshToken?.isEmpty == false,
             !server.families[server.grants[grant].family].isDamaged
@@ -141,7 +145,8 @@ extension World {
         let isCoolingDown = processes[process].notes.coolDowns[request.endpoint] ?? 0 > request.since
         if !request.mayBeUnauthorized, !isCoolingDown { fail(.endpoint, "\(text) at e\(request.endpoint)") }
         guard isShared, let stored = store.content.bundle, stored.session == refused.session,
-            stored.generation > refused.generation, store.isReadable, !processes[process].isChecking
+            stored.generation > refused.generation, [.works, .failsToWrite].contains(condition(for: process)),
+            !processes[process].isChecking
         else { return }
         if let check = processes[process].check, check.order >= request.order {
             // What the check did not find was stored after it. A store that failed has shown nothing.

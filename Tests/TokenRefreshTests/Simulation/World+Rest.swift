@@ -12,7 +12,10 @@ extension World {
         store.condition = .works
         isServerDown = false
         refusesEverything = false
-        for process in 0..<processes.count { _ = resume(process) }
+        for process in 0..<processes.count {
+            processes[process].storeCondition = .works
+            _ = resume(process)
+        }
         goOnToTheEnd()
         if violation == nil { checkRest() }
         if violation == nil { checkService() }
@@ -84,6 +87,8 @@ extension World {
             }
             if processes[process].notes.wish != nil { fail(.wish, "p\(process + 1) has not ended a session") }
             checkRest(process)
+            checkStatus(process)
+            checkRevocations(process)
         }
     }
 

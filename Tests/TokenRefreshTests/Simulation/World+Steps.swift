@@ -41,14 +41,15 @@ extension World {
     /// Faults, and actions of users; their rates are in the plan.
     private mutating func injectFault(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         let rates = plan.rates
-        switch draws.pick(24) {
+        switch draws.pick(25) {
         case ..<5: return draws.chance(rates.userMoves) && signIn(process, &draws)
         case ..<8: return draws.chance(rates.userMoves) && signOut(process, &draws)
         case ..<10: return draws.chance(rates.crashes) && crash(process)
         case ..<11: return draws.chance(rates.clockJumps) && setClock(&draws)
         case ..<13: return draws.chance(rates.suspensions) && suspend(process, &draws)
         case ..<14: return draws.chance(rates.cuts) && cut()
-        case ..<18: return changeStoreCondition(&draws)
+        case ..<18: return changeStoreCondition(process, &draws)
+        case ..<19: return draws.chance(rates.moves) && move(&draws)
         default: return changeServerCondition(&draws)
         }
     }
@@ -154,10 +155,13 @@ extension World {
 
     private mutating func signIn(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         guard processes[process].runs else { return false }
+        // No two sign-ins begin at the same instant.
+        moveTime(to: now + 1)
         let user = draws.of(["ada", "bob"])
         let grant = server.signIn(user, process: process, at: now)
         let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
         let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signIn, since: now, order: events)
+        noteRevocable(process, processes[process].current?.bundle.session)
         processes[process].requests.append(request)
         let mark = Mark(session: session, generation: 0)
         processes[process].notes.received = Receipt(
@@ -174,9 +178,11 @@ extension World {
 
     private mutating func signOut(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         guard processes[process].runs else { return false }
-        let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signOut, since: now, order: events)
-        processes[process].requests.append(request)
+        var request = DeviceProcess.Request(waiter: newWaiter(), kind: .signOut, since: now, order: events)
         let session = processes[process].current?.bundle.session
+        request.session = session
+        noteRevocable(process, session)
+        processes[process].requests.append(request)
         processes[process].notes.ended = (session, .max)
         if let session {
             server.noteLoggedOut(family: Int(named: session.rawValue))
@@ -210,6 +216,7 @@ extension World {
             }
             excuse(process)
         case .writeDeadline: excuse(process)
+        case .loadDeadline: processes[process].notes.storeFailedAt = now
         default: break
         }
         send(process, .timerFired(timer))
@@ -218,5 +225,6 @@ extension World {
     /// The store has failed, or took too long: what waits for it may be used.
     mutating func excuse(_ process: Int) {
         processes[process].notes.excused = processes[process].newest?.mark
+        processes[process].notes.storeFailedAt = now
     }
 }

@@ -26,9 +26,9 @@ extension World {
             release(id, of: process)
             processes[process].jobs.remove(at: index)
             return true
-        case _ where store.condition == .hangs: return false
+        case _ where condition(for: process) == .hangs: return false
         case .read(let purpose, let underLease):
-            processes[process].jobs[index].event = read(purpose, process, underLease: underLease)
+            processes[process].jobs[index].event = read(purpose, process, underLease: underLease, &draws)
         case .lease(let id):
             guard let event = lease(process, id, since: job.since) else { return false }
             processes[process].jobs[index].event = event
@@ -51,6 +51,7 @@ extension World {
         switch event {
         case .read(_, let result, _):
             processes[process].check = (events, try? result.get())
+            if case .failure = result { processes[process].notes.storeFailedAt = now }
             // A failure of another process holds here, too (rule 7).
             if (try? result.get())?.bundle?.refreshIntent?.failure != nil { processes[process].notes.isFailing = true }
         case .wrote(_, .superseded(let found)): processes[process].check = (events, found)
@@ -58,8 +59,24 @@ extension World {
         }
     }
 
-    private func read(_ purpose: ReadPurpose, _ process: Int, underLease: Bool) -> RefreshEvent {
-        let result = store.read()
+    /// The condition of the store as a process sees it.
+    func condition(for process: Int) -> DeviceStore.Condition {
+        store.condition(for: processes[process].storeCondition)
+    }
+
+    private func read(
+        _ purpose: ReadPurpose,
+        _ process: Int,
+        underLease: Bool,
+        _ draws: inout RandomDraws
+    ) -> RefreshEvent {
+        var result = store.read(in: condition(for: process))
+        // What a write does is decided by what the store holds then.
+        if case .attempt = purpose, case .success(.active(let newest)) = result, let old = store.earlier,
+            old.session == newest.session, !isDraining, draws.chance(plan.rates.staleReads)
+        {
+            result = .success(.active(old))
+        }
         let owner = (try? result.get())?.bundle?.refreshIntent?.owner
         return .read(purpose, result, ownerMayCall: owner.map { underLease && mayCall($0, process) } ?? false)
     }
@@ -87,7 +104,7 @@ extension World {
 
     /// - Returns: `nil` while it waits.
     private mutating func lease(_ process: Int, _ id: AttemptID, since: Int) -> RefreshEvent? {
-        if store.condition == .fails { return .leaseFailed(id, .simulated) }
+        if condition(for: process) == .fails { return .leaseFailed(id, .simulated) }
         if let lease = store.lease, store.fault != .leaseIsNotExclusive {
             guard let time = plan.lease.claimTime, let silentSince = lease.silentSince, now >= silentSince + time else {
                 return now - since >= plan.policy.deadline.milliseconds ? .leaseFailed(id, .busyModel) : nil
@@ -106,10 +123,17 @@ extension World {
     private mutating func write(_ process: Int, _ content: StoreContent, _ draws: inout RandomDraws) -> WriteOutcome {
         let old = store.content
         let wasCorrupt = store.condition == .isCorrupt
-        let (outcome, new) = store.write(content, isShared: isShared)
+        let (outcome, new) = store.write(
+            content, isShared: isShared, in: condition(for: process), at: instant.date)
         if isTraced { note("store: p\(process + 1) writes, \(outcome.traceText); it holds \(store.content.traceText)") }
-        if wasCorrupt, new != nil { server.noteDamage() }
-        if case .active(let bundle)? = new { landed(bundle, process) }
+        if wasCorrupt, new != nil { noteLoss(of: old) }
+        if case .active(let bundle)? = new {
+            if isShared, case .bundle(_, over: .begunBefore) = content { checkOrder(process, bundle, over: old) }
+            if let lost = old.bundle, lost.session != bundle.session {
+                server.noteDeleted(family: Int(named: lost.session.rawValue))
+            }
+            landed(bundle, process)
+        }
         if case .tombstone(_, _, .rejected) = content, !isShared || new == nil {
             // A late response may still bring tokens, and newer ones may be stored: the session has not ended yet.
         } else if case .tombstone(_, _, let scope) = content, !outcome.isFailure {
@@ -126,7 +150,10 @@ extension World {
                 processes[other].hasReport = true
             }
         }
-        return outcome
+        guard new != nil, !isDraining, draws.chance(plan.rates.misreports) else { return outcome }
+        // As when a connection breaks during the commit. A sign-in that is tried again does not know what has ended since.
+        if let bundle = new?.bundle, old.bundle?.session != bundle.session { noteDamage(.active(bundle)) }
+        return .failed(.simulated)
     }
 
     /// A bundle has been written.
@@ -135,7 +162,7 @@ extension World {
         if server.families[family].isRetired, !server.families[family].isDamaged {
             fail(.revival, "p\(process + 1) stores \(bundle.traceText)")
         }
-        if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, plan.rates.clockJumps == 0 {
+        if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, wallOffset == 0 {
             let start = Int((failure.date.timeIntervalSince(Self.epoch) * 1_000).rounded()) + 1_000
             pauses[Int(named: token)] = start + failure.pause.milliseconds - 2
         }

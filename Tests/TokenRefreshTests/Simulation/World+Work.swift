@@ -117,7 +117,7 @@ extension World {
     private func earliestIssue(of call: Call) -> Int {
         guard let first = firstCalls[call.key] else { return call.since }
         let isForeign = first.owner != processes[call.process].owner
-        return isForeign && plan.rates.clockJumps > 0 ? .min / 4 : min(first.at, call.since)
+        return isForeign && isClockSet(since: first.at) ? .min / 4 : min(first.at, call.since)
     }
 
     /// A call ends.
@@ -129,6 +129,8 @@ extension World {
         let isCurrent = current?.session == session
         switch result {
         case .success(let tokens):
+            let new = tokens.refreshToken.map { !$0.isEmpty && $0 != call.base.refreshToken } ?? false
+            if !isCurrent, new, processes[process].published != .signedOut(.moved) { noteRevocable(process, session) }
             guard tokens.accessToken.fitsHeaderField else { break }
             let isNew = processes[process].notes.received?.grant != Int(named: tokens.accessToken)
             if isCurrent, isNew, current?.generation == call.base.generation {

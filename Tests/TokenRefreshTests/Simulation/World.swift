@@ -17,6 +17,8 @@ struct World {
     var instant: Instant
     /// How far the device's wall clock has been set away from the true time, in seconds.
     var wallOffset: TimeInterval = 0
+    /// When it was last set.
+    var clockSetAt: Int?
     var server: AuthorizationServer
     var store = DeviceStore()
     var processes: [DeviceProcess] = []
@@ -61,6 +63,9 @@ struct World {
     }
 
     var isShared: Bool { plan.isShared }
+
+    /// Whether the wall clock was set at an instant or later: dates from before say nothing then.
+    func isClockSet(since instant: Int) -> Bool { clockSetAt.map { $0 >= instant } ?? false }
 
     mutating func newProcess(_ number: Int) -> DeviceProcess {
         starts += 1
@@ -171,7 +176,9 @@ struct World {
             processes[process].timers.append(.init(timer: timer, at: deadline.milliseconds))
         case .stopTimer(let timer): processes[process].stop(timer)
         case .respond(let waiter, let response): noteResponse(process, waiter.number, response, before)
-        case .publish(let state): published(process, state, before)
+        case .publish(let state):
+            processes[process].announced = state
+            published(process, state, before)
         case .report(let event): reported(process, event, before)
         }
     }
@@ -221,8 +228,15 @@ struct World {
         if current != nil, !besideAnother {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
         }
-        if besideAnother, !plan.server.revokesAlone { return }
         let family = Int(named: bundle.session.rawValue)
+        processes[process].mustRevoke.remove(family)
+        // A later sign-in replaces what shows that the session was moved.
+        if case .tombstone(let end) = store.content, end.session == bundle.session, end.reason == .moved,
+            !before.isStoreFailure
+        {
+            fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which was moved")
+        }
+        if besideAnother, !plan.server.revokesAlone { return }
         // Another process that is in the session would report the revocation as an expiry.
         if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure,
             !server.families[family].isDamaged

@@ -64,6 +64,14 @@ struct WorldPlan: Sendable {
         var cuts = 0
         /// How often a change of the store is not reported.
         var lostReports = 0
+        /// How often a write that is stored reports a failure.
+        var misreports = 0
+        /// How often a read under the lease shows the tokens before the stored ones.
+        var staleReads = 0
+        /// The store is replaced by a copy of itself from earlier.
+        var backups = 0
+        /// The session is moved out of the store, by a tool that holds the lease.
+        var moves = 0
     }
 
     let isShared: Bool
@@ -96,7 +104,11 @@ struct WorldPlan: Sendable {
             userMoves: draws.of([5, 5, 30, 60]),
             suspensions: draws.of([0, 0, 20, 60]),
             cuts: draws.of([0, 0, 40]),
-            lostReports: draws.of([0, 30, 100])
+            lostReports: draws.of([0, 30, 100]),
+            misreports: draws.of([0, 0, 5, 30]),
+            staleReads: draws.of([0, 0, 20]),
+            backups: draws.of([0, 0, 0, 10]),
+            moves: draws.of([0, 0, 0, 10])
         )
         policy = Self.policy(&draws)
         showsEmptyTokens = draws.chance(50)

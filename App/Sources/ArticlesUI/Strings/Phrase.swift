@@ -28,7 +28,8 @@ package enum Phrase: String, CaseIterable, Sendable {
         case "connectionFailed", "proxyRefused", "transportFailed": self = .errorNoConnection
         case "timedOut", "deadlineExceeded": self = .errorTimedOut
         case "tlsFailed", "cleartextRefused", "redirectRefused": self = .errorInsecure
-        case "decodingFailed", "invalidResponse", "responseTooLarge", "tooManyRedirects": self = .errorResponse
+        case "decodingFailed", "invalidResponse", "responseTooLarge", "readTooSlowly", "tooManyRedirects":
+            self = .errorResponse
         case "invalidRequest", "encodingFailed", "interceptorFailed", "bodyNotReplayable", "insideRefresh":
             self = .errorRequest
         case "notSignedIn", "sessionEnded", "unauthorized", "noRefreshToken", "invalidTokens": self = .errorSignIn

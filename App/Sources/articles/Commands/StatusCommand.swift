@@ -25,6 +25,7 @@ struct StatusCommand: AsyncParsableCommand {
             var status = StatusObject(graph.configuration)
             // The command only looks: tokens are refreshed if they must be.
             let outcome = try await graph.auth.autoLogin(refreshing: false)
+            if let store = graph.sharedStore { status.storeIsWatched = await store.reportsChanges() }
             if case .unknown = graph.session.state, case .undetermined(let error) = outcome {
                 status.note(graph.report)
                 printTable(status.rows("unknown"), on: console)
@@ -52,6 +53,7 @@ extension StatusCommand {
 struct StatusObject: Encodable, PrintedObject {
     static let fields = [
         "baseURL", "store", "state", "user", "problem", "expiresAt", "lastEnding", "refreshFailure", "storeFailure",
+        "storeIsWatched", "leaseHolder",
     ]
 
     /// How the last session ended (G24).
@@ -79,6 +81,13 @@ struct StatusObject: Encodable, PrintedObject {
         let reason: String
     }
 
+    /// The process that keeps this one from refreshing (G24).
+    struct Holder: Encodable {
+        let process: String
+        let host: String
+        let since: Date?
+    }
+
     let baseURL: String
     let store: String
     /// `signedIn`, `unverified`, `expired`, `signedOut` or `unknown`.
@@ -89,6 +98,9 @@ struct StatusObject: Encodable, PrintedObject {
     private(set) var lastEnding: Ending?
     private(set) var refreshFailure: RefreshFailure?
     private(set) var storeFailure: StoreFailure?
+    /// Whether the store reports the changes of other processes at once. `nil`: no other process has it.
+    var storeIsWatched: Bool?
+    private(set) var leaseHolder: Holder?
 
     init(_ configuration: AppConfiguration) {
         baseURL = configuration.baseURL.absoluteString
@@ -125,6 +137,9 @@ struct StatusObject: Encodable, PrintedObject {
         lastEnding = report.lastEnding.flatMap { Ending($0) }
         refreshFailure = report.refreshFailure.map(RefreshFailure.init)
         storeFailure = report.storeFailure.map { StoreFailure(code: $0.code.rawValue, reason: $0.reason) }
+        leaseHolder = report.leaseHolder.map {
+            Holder(process: $0.process.process, host: $0.process.host, since: $0.since)
+        }
     }
 
     /// The status as a table of names and values.
@@ -134,6 +149,7 @@ struct StatusObject: Encodable, PrintedObject {
         if let lastEnding { rows.append(["ended", lastEnding.text]) }
         if let refreshFailure { rows.append(["refresh", refreshFailure.text]) }
         if let storeFailure { rows.append(["problem", storeFailure.reason]) }
+        if storeIsWatched == false { rows.append(["watch", Examination.notWatched]) }
         return rows
     }
 }

@@ -32,6 +32,7 @@ struct Examination {
     /// Performs all checks.
     mutating func perform() async {
         await checkStore()
+        await checkWatch()
         await checkLease()
         await checkServer()
         await checkToken()
@@ -117,6 +118,18 @@ struct Examination {
         return path
     }
 
+    /// Only a store that other processes cannot be watched in has a line.
+    private mutating func checkWatch() async {
+        guard let store = graph.sharedStore, stored != nil, await !store.reportsChanges() else { return }
+        checks.append(.warning("watch", Self.notWatched, Self.watchAdvice))
+    }
+
+    static let notWatched =
+        "the store cannot report the changes of other processes: a sign-out elsewhere is noticed after some seconds"
+
+    private static let watchAdvice =
+        "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches, or keep the store on a local disk"
+
     private mutating func checkLease() async {
         guard let store = graph.sharedStore, stored?.bundle != nil else { return }
         do {
@@ -126,8 +139,8 @@ struct Examination {
         } catch let error as TokenStoreError where error.code == .busy {
             checks.append(
                 .warning(
-                    "lease", "another process has held it for \(Self.leaseLimit.formatted())",
-                    "if this stays so, look for a stopped or hanging process of this program"))
+                    "lease", error.reason,
+                    "while it is held, the other processes of this program cannot refresh the session"))
         } catch {
             checks.append(.failure("lease", Failure(error).message))
         }
@@ -201,5 +214,25 @@ struct Examination {
             .warning(
                 "clock", "\(seconds) \(direction) the server's",
                 "tokens are refreshed by the server's clock all the same; set the clock of this machine"))
+    }
+}
+
+extension SharedTokenStore {
+    /// Whether the store reports changes now: the stream of one that cannot ends at once.
+    func reportsChanges() async -> Bool {
+        let changes = changes
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in changes {}
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: .milliseconds(100))
+                return true
+            }
+            let isLasting = await group.next() ?? true
+            group.cancelAll()
+            return isLasting
+        }
     }
 }

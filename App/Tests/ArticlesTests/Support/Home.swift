@@ -77,6 +77,25 @@ final class Home: Sendable {
         return await (try start(script + arguments, [:], URL(fileURLWithPath: "/bin/sh"))).result
     }
 
+    /// A user namespace in which no process can watch a folder.
+    private static let withoutWatching = [
+        "--user", "--map-root-user", "sh", "-c",
+        #"echo 0 >/proc/sys/user/max_inotify_instances && exec "$0" "$@""#,
+    ]
+
+    /// Whether the system has such a namespace.
+    @Sendable static func canForbidWatching() async -> Bool {
+        let unshare = URL(fileURLWithPath: "/usr/bin/unshare")
+        let probe = try? SpawnedProgram(unshare, withoutWatching + ["true"], environment: [:])
+        return await probe?.result.status == 0
+    }
+
+    /// Runs the program where it cannot watch its store.
+    func runWithoutWatching(_ arguments: [String]) async throws -> SpawnedProgram.Result {
+        let script = Self.withoutWatching + [SpawnedProgram.executable("articles").path]
+        return await (try start(script + arguments, [:], URL(fileURLWithPath: "/usr/bin/unshare"))).result
+    }
+
     /// Runs the program and interrupts it after its first line.
     func interruptAfterFirstLine(_ arguments: [String]) async throws -> SpawnedProgram.Result {
         let program = try start(arguments, [:])

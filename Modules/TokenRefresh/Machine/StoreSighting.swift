@@ -1,0 +1,38 @@
+import AuthInterface
+
+/// When the store has held the tokens in use: tokens that replace them later were received later, whatever the clock of
+/// the process says that received them (G19).
+struct StoreSighting: Hashable, Sendable {
+    /// How late a change may be reported.
+    private static let reportDelay: Duration = .seconds(5)
+    /// Clocks that agree may differ by this.
+    private static let tolerance: Duration = .seconds(5)
+
+    /// The store held them then, and no refresh was under way.
+    private let unchangedAt: Duration
+    /// The first report of a change since then.
+    private var changedAt: Duration?
+
+    init(unchangedAt uptime: Duration) {
+        unchangedAt = uptime
+    }
+
+    mutating func noteChange(at uptime: Duration) {
+        changedAt = changedAt ?? uptime
+    }
+
+    /// The time that a token is still valid which was stored since.
+    ///
+    /// - Parameters:
+    ///   - bundle: Its bundle.
+    ///   - shown: The time left by the clocks.
+    ///   - uptime: The uptime.
+    /// - Returns: `nil` where the clocks may be right: the token was received after the sighting.
+    func timeLeft(of bundle: TokenBundle, shown: Duration, at uptime: Duration) -> Duration? {
+        guard let lifetime = bundle.lifetime, lifetime - shown > uptime - unchangedAt + Self.tolerance else {
+            return nil
+        }
+        let reported = changedAt.map { $0 - Self.reportDelay } ?? unchangedAt
+        return lifetime - (uptime - max(unchangedAt, reported))
+    }
+}

@@ -1,0 +1,51 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+/// An application that kept its tokens as one JSON item of its own.
+@Suite struct PlainBundleTests {
+    /// What such an application declares and stores.
+    private struct PlainBundle: Codable {
+        var accessToken = "access-0"
+        var refreshToken: String? = "refresh-0"
+        var expiresAt: Date? = Date(timeIntervalSinceReferenceDate: 813_456_000)
+    }
+
+    private let model = ModelKeychain()
+
+    @Test(arguments: [KeychainLocation.own, .older])
+    func `an update from an application with a plain bundle stays signed in`(_ location: KeychainLocation) async throws
+    {
+        model.insert(try JSONEncoder().encode(PlainBundle()), at: location)
+        let store = KeychainTokenStore.over(model, predecessors: [.plainBundle(at: location)])
+        let bundle = try #require(try await store.load())
+        #expect(bundle.accessToken == "access-0" && bundle.refreshToken == "refresh-0" && bundle.generation == 0)
+        #expect(bundle.expiresAt == Date(timeIntervalSinceReferenceDate: 813_456_000))
+        // It is one session from now on, and later starts, saves and the sign-out are as ever.
+        #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
+        #expect(try await KeychainTokenStore.over(model, predecessors: [.plainBundle(at: location)]).load() == bundle)
+        let next = TokenBundle(
+            accessToken: "access-1", refreshToken: "refresh-1", session: bundle.session, generation: 1)
+        try await store.save(next)
+        #expect(try await store.load() == next)
+        try await store.delete()
+        #expect(try await store.load() == nil)
+    }
+
+    @Test func `without an expiry or a refresh token it is a session too`() async throws {
+        model.insert(try JSONEncoder().encode(PlainBundle(refreshToken: nil, expiresAt: nil)), at: .own)
+        let bundle = try await KeychainTokenStore.over(model, predecessors: [.plainBundle(at: .own)]).load()
+        #expect(bundle?.accessToken == "access-0" && bundle?.refreshToken == nil && bundle?.expiresAt == nil)
+    }
+
+    @Test(arguments: [#"{"refreshToken":"refresh-0"}"#, "[]", "not a bundle", ""])
+    func `anything else is corrupt, and stays`(_ text: String) async throws {
+        model.insert(Data(text.utf8), at: .own)
+        let store = KeychainTokenStore.over(model, predecessors: [.plainBundle(at: .own)])
+        let error = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }
+        #expect(error?.code == .corrupt)
+        #expect(model.data(at: .own) == Data(text.utf8))
+    }
+}

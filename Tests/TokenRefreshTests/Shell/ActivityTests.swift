@@ -1,0 +1,110 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import TestSupport
+import Testing
+
+@testable import TokenRefresh
+
+/// What the engine does with the activity in which it waits for the lease and holds it.
+@Suite(.timeLimit(.minutes(10))) struct ActivityTests {
+    /// Activities that a test lets expire.
+    final class ManualActivity: ExpiringActivity {
+        private struct State {
+            var begun: [Int: @Sendable () -> Void] = [:]
+            var count = 0
+        }
+
+        private let state = Locked(State())
+
+        /// The activities that have not ended.
+        var running: Int { state.withLock { $0.begun.count } }
+
+        func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
+            let number = state.withLock { state in
+                state.count += 1
+                state.begun[state.count] = onExpiry
+                return state.count
+            }
+            return ExpiringActivityToken { [self] in state.withLock { $0.begun[number] = nil } }
+        }
+
+        /// Lets all expire that have not ended.
+        func expire() {
+            for onExpiry in state.withLock({ Array($0.begun.values) }) { onExpiry() }
+        }
+    }
+
+    private let activity = ManualActivity()
+    private let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture(), clock: ManualTimeSource()))
+
+    private func engine(_ handler: ScriptedRefreshHandler) -> TokenRefreshCoordinator {
+        TokenRefreshCoordinator(store: store, handler: handler, clock: ManualTimeSource(), activity: activity)
+    }
+
+    @Test func `An activity that expires ends the wait for the lease`() async throws {
+        let other = try await store.lease(waitingAtMost: .seconds(30))
+        let engine = engine(ScriptedRefreshHandler())
+        let refresh = Task { await code { try await engine.refresh() } }
+        try await until { activity.running == 1 && store.calls(.lease) == 2 }
+        activity.expire()
+        #expect(await refresh.value == "storeUnavailable")
+        try await until { activity.running == 0 }
+        await other.release()
+    }
+
+    @Test func `A wait that starts after its activity has expired ends at once`() async {
+        let request = LeaseRequest()
+        request.expire()
+        let result = await request.wait {
+            do {
+                try await Gate().passUnlessCancelled()
+                return .success(nil)
+            } catch {
+                return .failure(TokenStoreError(.busy, reason: "cancelled"))
+            }
+        }
+        #expect(throws: TokenStoreError.self) { try result.get() }
+    }
+
+    @Test func `An activity that expires during a call has its intent marked, and ends with the lease`() async throws {
+        let gate = Gate()
+        let engine = engine(ScriptedRefreshHandler(.rotateThenHold(at: gate, ignoresCancellation: true)))
+        let refresh = Task { await code { try await engine.refresh() } }
+        await gate.arrivals(atLeast: 1)
+        #expect(activity.running == 1 && store.base.bundle?.refreshIntent?.isAbandoned == false)
+        activity.expire()
+        try await until { store.base.bundle?.refreshIntent?.isAbandoned == true && activity.running == 0 }
+        gate.open()
+        #expect(await refresh.value == nil)
+        try await until { store.base.bundle?.generation == 1 }
+    }
+
+    @Test func `An activity ends with its refresh`() async throws {
+        let engine = engine(ScriptedRefreshHandler())
+        try await engine.refresh()
+        try await until { activity.running == 0 }
+        #expect(await engine.settle())
+    }
+
+    private struct NamedLease: TokenStoreLease {
+        let identity: String?
+        let isLost = false
+
+        func mayStillCall(_ intent: RefreshIntent) -> Bool { false }
+
+        func release() async {}
+    }
+
+    @Test func `Rule 4: of a lease that was lost and a newer one, the newer one says who may call`() {
+        let settings = MachineSettings(
+            policy: .init(), isShared: true, owner: .init(host: "host", process: "p1"), tolerance: .none)
+        var core = CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: .system))
+        for number in 1...5 {
+            let token = ExpiringActivityToken {}
+            core.leases[AttemptID(number: number)] = HeldLease(
+                lease: NamedLease(identity: "\(number)"), activity: token, request: LeaseRequest())
+        }
+        #expect(core.newestLease?.identity == "5")
+    }
+}

@@ -1,0 +1,172 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import TestSupport
+import Testing
+
+@testable import TokenRefresh
+
+/// What engines, moves and registries release, and what they leave alone.
+@Suite(.timeLimit(.minutes(10))) struct ReleaseTests {
+    /// A shared store that counts the releases of its lease, and notes when no one watches it any more.
+    private final class WatchedStore: SharedTokenStore {
+        final class Lease: TokenStoreLease {
+            let lost = Locked(false)
+            let releases = Locked(0)
+            let identity: String? = "lease"
+            var isLost: Bool { lost.withLock { $0 } }
+
+            func mayStillCall(_ intent: RefreshIntent) -> Bool { false }
+
+            func release() async { releases.withLock { $0 += 1 } }
+        }
+
+        let base = RecordingTokenStore(holding: .fixture())
+        let held = Lease()
+        let watchEnds = Gate()
+        private let watches = Locked<[AsyncStream<Void>.Continuation]>([])
+
+        var isWatched: Bool { watches.withLock { !$0.isEmpty } }
+        /// How often it was watched.
+        var watchCount: Int { watches.withLock { $0.count } }
+
+        func endWatch() { watches.withLock { $0.last }?.finish() }
+
+        func read() async throws -> StoredSession { await base.read() }
+
+        func update(
+            _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+        ) async throws {
+            await base.update(change)
+        }
+
+        func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease { held }
+
+        var changes: AsyncStream<Void> {
+            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+            continuation.onTermination = { [watchEnds] _ in watchEnds.open() }
+            watches.withLock { $0.append(continuation) }
+            return stream
+        }
+    }
+
+    private struct NamedStore: TokenStore, Hashable {
+        let name: String
+
+        func load() async throws -> TokenBundle? { nil }
+        func save(_ bundle: TokenBundle) async throws {}
+        func delete() async throws {}
+    }
+
+    private let store = WatchedStore()
+
+    @Test func `Equal stores are one place, and others are not`() {
+        let (one, same, other) = (NamedStore(name: "a"), NamedStore(name: "a"), NamedStore(name: "b"))
+        #expect(StorePlace(of: one) != nil && StorePlace(of: one) == StorePlace(of: same))
+        #expect(StorePlace(of: one) != StorePlace(of: other))
+    }
+
+    @Test func `An engine that is released watches its store no longer`() async throws {
+        do {
+            let engine = TokenRefreshCoordinator(
+                store: store, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+            _ = try await engine.token()
+            try await until { store.isWatched }
+        }
+        await store.watchEnds.pass()
+    }
+
+    @Test func `A session stays where the lease of its move was lost meanwhile`() async throws {
+        let error = await #expect(throws: TokenStoreError.self) {
+            try await store.moveOut { _, _ in store.held.lost.withLock { $0 = true } }
+        }
+        #expect(error?.code == .busy)
+        #expect(store.base.bundle != nil)
+        #expect(store.held.releases.withLock { $0 } == 1)
+    }
+
+    @Test func `A move that fails releases its lease before it throws`() async throws {
+        await #expect(throws: CancellationError.self) {
+            try await store.moveOut { _, _ in throw CancellationError() }
+        }
+        #expect(store.held.releases.withLock { $0 } == 1)
+        #expect(store.base.bundle != nil)
+    }
+
+    @Test func `An account that was used again outlives those that were used before`() async throws {
+        let made = Locked<[Int]>([])
+        let registry = SessionRegistry<Int>(limit: 4) { account in
+            made.withLock { $0.append(account) }
+            return TokenRefreshCoordinator(
+                store: RecordingTokenStore(), handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+        }
+        for account in [0, 1, 2, 3, 4, 0, 5] { _ = registry[account] }
+        for account in [0, 4, 5] { _ = registry[account] }
+        #expect(made.withLock { $0 } == [0, 1, 2, 3, 4, 5])
+    }
+
+    @Test func `G20: a handler may ask another engine for a token`() async throws {
+        let other = TokenRefreshCoordinator(
+            store: RecordingTokenStore(holding: .fixture("bob1")), handler: ScriptedRefreshHandler(),
+            clock: ManualTimeSource())
+        let handler = ScriptedRefreshHandler(
+            .custom { request, server in
+                #expect(try await other.token().name == "bob1 g0")
+                return try server.refresh(request)
+            })
+        let engine = TokenRefreshCoordinator(store: store, handler: handler, clock: ManualTimeSource())
+        try await engine.refresh()
+        #expect(try await engine.token().name == "ada1 g1")
+    }
+
+    @Test func `A later engine for a store waits for the refresh of an earlier one`() async throws {
+        let own = OwnTokenStore(base: store)
+        let gate = Gate()
+        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
+        do {
+            let earlier = TokenRefreshCoordinator(store: own, handler: handler, clock: ManualTimeSource())
+            let refresh = Task { try await earlier.refresh() }
+            await gate.arrivals(atLeast: 1)
+            refresh.cancel()
+            _ = await refresh.result
+        }
+        let later = TokenRefreshCoordinator(store: own, handler: handler, clock: ManualTimeSource())
+        let token = Task { try await later.token() }
+        await settle()
+        gate.open()
+        #expect(try await token.value.name == "ada1 g1")
+        #expect(handler.server.reuses == 0)
+    }
+
+    @Test func `An engine has not settled when the wait for its revocation is cancelled`() async throws {
+        let (gate, revocation) = (Gate(), RecordingRevocation())
+        revocation.hold(at: gate)
+        let engine = TokenRefreshCoordinator(
+            store: store, handler: ScriptedRefreshHandler(), revocation: revocation, clock: ManualTimeSource())
+        _ = try await engine.token()
+        let end = Task { try await engine.signOut() }
+        await gate.arrivals(atLeast: 1)
+        let settling = Task { await engine.settle() }
+        await settle()
+        settling.cancel()
+        #expect(await !settling.value)
+        gate.open()
+        try await end.value
+    }
+
+    @Test func `A store whose streams of changes have lasted counts as watched`() async throws {
+        let clock = ManualTimeSource()
+        let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: clock)
+        _ = try await engine.token()
+        for count in 1...3 {
+            try await until { store.watchCount == count }
+            clock.advance(by: .seconds(10))
+            store.endWatch()
+            try await until {
+                clock.advance(by: .milliseconds(100))
+                return store.watchCount > count
+            }
+        }
+        #expect(engine.status.isWatched)
+    }
+}

@@ -1,0 +1,134 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+@testable import TokenRefresh
+
+/// The laws of what each call may return, and of what must follow from it.
+extension World {
+    /// A caller gets a response of the kind that it has asked for.
+    mutating func checkKind(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
+        let text = "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.traceText)"
+        switch (request.kind, response) {
+        case (_, .cancelled): return
+        case (.token, .token), (.replacement, .token), (.signIn, .done), (.signOut, .done), (.settle, .done): return
+        case (.refresh, .state(.signedIn)), (.refresh, .state(.signedOut)): return
+        case (.restore, .state(let state)):
+            if state != processes[process].announced { fail(.calls, text, "in place of the state") }
+            return
+        case (_, .failed(let error)):
+            if [.refreshUnavailable, .unauthorized].contains(error.code), error.retryAfter == nil {
+                return fail(.calls, text, "without the time to wait")
+            }
+        default: return fail(.calls, text)
+        }
+        if case .failed(let error) = response, !Self.errors(of: request.kind).contains(error.code) {
+            fail(.calls, text, "which it never may")
+        }
+    }
+
+    private static func errors(of kind: DeviceProcess.Request.Kind) -> [AuthenticationError.Code] {
+        let ofRefresh: [AuthenticationError.Code] = [.noRefreshToken, .refreshUnavailable, .storeUnavailable]
+        return switch kind {
+        case .token: ofRefresh + [.notSignedIn, .sessionEnded]
+        case .replacement: ofRefresh + [.sessionEnded, .unauthorized]
+        case .refresh: ofRefresh
+        case .restore, .signOut: [.storeUnavailable]
+        case .signIn, .settle: []
+        }
+    }
+
+    /// What a response promises holds when it is given.
+    mutating func checkPromise(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
+        let text = "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.traceText)"
+        switch (request.kind, response) {
+        case (.signOut, .done):
+            // A later sign-in replaces the tokens that the sign-out was to remove.
+            guard let session = request.session, processes[process].current == nil,
+                !server.families[Int(named: session.rawValue)].isDamaged
+            else { return }
+            if store.content.bundle?.session == session { fail(.calls, text, "and the tokens are stored") }
+        case (.signOut, .failed), (.restore, .failed):
+            if processes[process].notes.storeFailedAt < request.since { fail(.calls, text, "and the store works") }
+        case (.settle, .done): checkSettled(process, text)
+        default: break
+        }
+    }
+
+    /// G12. A program ends after it has settled: nothing is left that would be lost.
+    private mutating func checkSettled(_ process: Int, _ text: String) {
+        let machine = processes[process].machine
+        let session = processes[process].current?.bundle.session
+        let isCalling = calls.contains {
+            $0.process == process && !$0.isOrphan && !$0.isAbandoned && $0.base.session == session
+        }
+        if isCalling { fail(.calls, text, "during a call") }
+        if machine.unsavedContent != nil { fail(.calls, text, "with content that is not stored") }
+        for job in processes[process].jobs {
+            if case .read(.check, _) = job.kind { fail(.calls, text, "during a check") }
+            if case .read(.load, _) = job.kind, machine.published == .unknown { fail(.calls, text, "during a read") }
+        }
+        checkStatus(process)
+    }
+
+    /// G24. What the status says is so.
+    mutating func checkStatus(_ process: Int) {
+        let (machine, current) = (processes[process].machine, processes[process].current?.bundle)
+        let status = machine.status
+        if status.state != machine.published || status.generation != current?.generation {
+            fail(.status, "p\(process + 1) says \(status.state), g\(status.generation ?? -1)")
+        }
+        if status.isStored != (machine.unsavedContent == nil) {
+            fail(.status, "p\(process + 1) says that it is stored: \(status.isStored)")
+        }
+        if status.isRefreshable != (current?.refreshToken?.isEmpty == false) {
+            fail(.status, "p\(process + 1) says that it is refreshable: \(status.isRefreshable)")
+        }
+    }
+
+    // MARK: Revocations that must happen
+
+    /// G9. A session that its user has left is revoked, once the store knows it.
+    mutating func noteRevocable(_ process: Int, _ session: SessionID?) {
+        guard let session else { return }
+        processes[process].mustRevoke.insert(Int(named: session.rawValue))
+    }
+
+    mutating func checkRevocations(_ process: Int) {
+        for family in processes[process].mustRevoke.sorted() {
+            let left = server.families[family]
+            guard left.end != .moved, !left.isDamaged else { continue }
+            fail(.mustRevoke, "p\(process + 1) has not revoked \(left.user)\(family)")
+        }
+    }
+
+    // MARK: The order of sign-ins
+
+    /// G9. What a sign-in has stored is replaced by a later one only, in the order in which they were asked for.
+    mutating func checkOrder(_ process: Int, _ new: TokenBundle, over old: StoredSession) {
+        guard case .active(let later) = old, saidLifetime != nil, later.generation == 0 else { return }
+        let (first, second) = (Int(named: new.session.rawValue), Int(named: later.session.rawValue))
+        guard first < second, let asked = server.signedInAt(first), let askedLater = server.signedInAt(second),
+            asked < askedLater, !isClockSet(since: asked), !server.families[second].isDamaged
+        else { return }
+        fail(.order, "p\(process + 1) stores \(new.traceText) over \(later.traceText)")
+    }
+
+    // MARK: Queued refusals
+
+    /// G2. An attempt starts because a caller needs it: the refused token is still the one in use.
+    mutating func checkNeed(_ process: Int) {
+        guard let current = processes[process].current else { return }
+        let urgency = current.expiry.urgency(at: instant.uptime)
+        for request in processes[process].requests where request.isWaiting {
+            switch request.kind {
+            case .refresh: return
+            case .token where urgency != .none: return
+            case .replacement(let refused)
+            where urgency != .none || refused.value == current.bundle.accessToken: return
+            default: break
+            }
+        }
+        fail(.lateRefusal, "p\(process + 1) refreshes \(current.bundle.traceText), which no caller needs")
+    }
+}
