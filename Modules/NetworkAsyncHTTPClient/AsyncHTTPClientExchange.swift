@@ -139,9 +139,12 @@ final class AsyncHTTPClientExchange: Sendable {
             if isUnsent, self.client.mayHaveClosedConnection, HTTPTransportError.isClosedConnection(error) {
                 return self.execute(prepared, on: eventLoop)
             }
-            let (isSent, hasHead, entry) = self.state.withLock { ($0.isSent, $0.hasHead, $0.entry) }
-            // The whole response was there before the request was sent, and the connection has closed since.
-            if HTTPTransportError.isClosedConnection(error), entry?.end.withLock({ $0.isReached }) == true {
+            let (isSent, hasHead, entry, received) = self.state.withLock { state in
+                (state.isSent, state.hasHead, state.entry, state.metrics.bytesReceived)
+            }
+            // The whole response was there before the request was sent, and the connection has closed since. AsyncHTTPClient
+            // may have dropped a part of the body.
+            if HTTPTransportError.isClosedConnection(error), entry?.isWhole(after: received) == true {
                 return self.finish(nil, keepsPieces: true)
             }
             let progress = HTTPTransportError.Progress(isSent: isSent, hasHead: hasHead, proxy: self.client.proxy)

@@ -65,20 +65,22 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - limits: The limits of connections and of bodies.
-    ///   - pins: The public keys that hosts must have. A host without pins needs a valid certificate only.
+    ///   - trust: The authorities that are trusted, in place of those that `configure` sets, and the public keys that hosts
+    ///     must have. A host without pins needs a valid certificate only.
     ///   - clock: The clock of the time limits.
     ///   - configure: Changes the configuration of the HTTP client before it is used: TLS, a proxy, the versions of
     ///     HTTP. Redirects, timeouts, connections and decompression are set by the transport afterwards.
     public convenience init(
         limits: Limits = Limits(),
-        pins: PublicKeyPins = PublicKeyPins(),
+        trust: ServerTrust = .system,
         clock: any TimeSource = SystemTimeSource(),
         configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) {
         var configuration = HTTPClient.Configuration()
         configuration.tracing.tracer = nil
         configure(&configuration)
-        self.init(HTTPClientSet(configuration, limits: limits, pins: pins), limits: limits, clock: clock)
+        configuration.trust(trust.authorities)
+        self.init(HTTPClientSet(configuration, limits: limits, pins: trust.pins), limits: limits, clock: clock)
     }
 
     /// Creates a transport over an application's own client, whose connections, TLS options and timeouts then apply.

@@ -7,12 +7,18 @@ import NIOHTTP2
 /// process for one that is negative or empty, for one that begins with 1 and is not followed by the head that they expect
 /// then, and for 101.
 ///
-/// It handles all streams of a connection, so that no stream needs a handler more.
+/// It makes the streams that a GOAWAY names as not processed streams that were refused (RFC 9113 §6.8): NIO calls them
+/// cancelled. It handles all streams of a connection, so that no stream needs a handler more.
 final class HTTP2StatusHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
 
     private static let refused = HPACKHeaders([(":status", "000")])
+
+    /// Whether the server has responded to a request.
+    private(set) var hasResponded = false
+    /// The last stream that the server may process. `nil`: it has not said that it goes away.
+    private var lastStream: HTTP2StreamID?
 
     /// Adds the handler to a connection, before the streams are told apart.
     static func attach(to channel: any Channel) throws {
@@ -23,12 +29,23 @@ final class HTTP2StatusHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var frame = unwrapInboundIn(data)
+        if case .goAway(let last, _, _) = frame.payload { lastStream = last }
         guard case .headers(var content) = frame.payload, let status = content.headers.first(name: ":status"),
             !Self.isStatus(status)
-        else { return context.fireChannelRead(data) }
+        else {
+            if case .headers = frame.payload { hasResponded = true }
+            return context.fireChannelRead(data)
+        }
         content.headers = Self.refused
         frame.payload = .headers(content)
         context.fireChannelRead(wrapInboundOut(frame))
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard let closed = event as? StreamClosedEvent, closed.reason == .cancel, let lastStream,
+            closed.streamID > lastStream
+        else { return context.fireUserInboundEventTriggered(event) }
+        context.fireUserInboundEventTriggered(StreamClosedEvent(streamID: closed.streamID, reason: .refusedStream))
     }
 
     /// Three digits from 100 (RFC 9110 §15), and not 101, which HTTP/2 does not have (RFC 9113 §8.6).

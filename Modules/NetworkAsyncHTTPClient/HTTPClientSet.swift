@@ -5,6 +5,7 @@ import Foundation
 import NIOCore
 import NIOHTTPCompression
 import NIOPosix
+import NIOSSL
 import NetworkCore
 
 /// The HTTP clients of a transport: one for each use and each host with pins, made when it is first needed.
@@ -37,13 +38,13 @@ final class HTTPClientSet: Sendable {
             let log = ResponseLog()
             let pins = pins.keys(of: key.pinnedHost)
             configuration.http1_1ConnectionDebugInitializer = { channel in
-                pins.verify(channel) {
+                PublicKeyPins.verify(channel, against: pins) {
                     let handler = try log.attach(to: channel)
                     try SurplusByteHandler(handler).attach(to: channel)
                 }
             }
             configuration.http2ConnectionDebugInitializer = { channel in
-                pins.verify(channel) {
+                PublicKeyPins.verify(channel, against: pins) {
                     try HTTP2StatusHandler.attach(to: channel)
                     log.noteConnection()
                 }
@@ -125,6 +126,16 @@ final class PooledHTTPClient: Sendable {
 }
 
 extension HTTPClient.Configuration {
+    /// Trusts authorities in place of the system's, where there are any.
+    mutating func trust(_ authorities: [Data]) {
+        guard !authorities.isEmpty else { return }
+        var tls = tlsConfiguration ?? .makeClientConfiguration()
+        // One that NIOSSL cannot read is an authority of no server.
+        let roots = authorities.compactMap { try? NIOSSLCertificate(bytes: Array($0), format: .der) }
+        tls.trustRoots = .certificates(roots)
+        tlsConfiguration = tls
+    }
+
     /// The configuration with what the seam of transports requires.
     fileprivate func applying(_ limits: AsyncHTTPClientTransport.Limits) -> HTTPClient.Configuration {
         var copy = self

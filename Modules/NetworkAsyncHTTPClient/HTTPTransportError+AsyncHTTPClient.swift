@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
@@ -25,6 +26,11 @@ extension HTTPTransportError {
         case let error as HTTPTransportError: self = error
         case let error as HTTPClientError: self.init(error, after: progress)
         case let error as NIOConnectionError: self.init(error, proxy: progress.proxy)
+        case is KeptConnectionClosed:
+            self = .connectionLost(hasHead: false, mayBeProcessed: true, repetition: .ifIdempotent)
+        case let error as NIOHTTP2Errors.StreamClosed where error.errorCode == .refusedStream && !progress.hasHead:
+            let reason = "the server refused the request before it processed it"
+            self.init(.connectionFailed, reason: reason, repetition: .always)
         case is HTTPParserError where progress.hasHead && Self.isCut(error), is IOError, is ChannelError:
             self = .lost(after: progress)
         case is HTTPParserError:
@@ -33,6 +39,7 @@ extension HTTPTransportError {
             self.init(.responseTooLarge, reason: "the compressed body is too large when it is decoded")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             self.init(.invalidResponse, reason: "the compressed body is damaged or cut short")
+        case NIOSSLError.uncleanShutdown: self = .lost(after: progress)
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError, is NIOTLSUnwrappingError:
             self.init(.tlsFailed, reason: "no secure connection to the host could be made")
         default:
@@ -44,7 +51,9 @@ extension HTTPTransportError {
     /// request. After a cancellation of its own, an exchange has ended.
     static func isClosedConnection(_ error: any Error) -> Bool {
         switch error {
-        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed: true
+        case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, is KeptConnectionClosed,
+            NIOSSLError.uncleanShutdown:
+            true
         case let error as HTTPClientError: error == .remoteConnectionClosed || error == .cancelled
         case let error as IOError: error.errnoCode == EPIPE || error.errnoCode == ECONNRESET
         default: false

@@ -20,14 +20,19 @@ final class ResponseLog: Sendable {
         }
 
         let isConnectionReused: Bool
+        /// Whether the body has a coding, so that its length in the log is not that which is read.
+        let isEncoded: Bool
         /// The connection, or the stream of one.
         let channel: any Channel
-        let end = Locked<(isReached: Bool, trailers: NIOHTTP1.HTTPHeaders?)>((false, nil))
+        let end = Locked<(isReached: Bool, length: Int64?, trailers: NIOHTTP1.HTTPHeaders?)>((false, nil, nil))
         private let early = Locked(Early.no)
 
-        init(isConnectionReused: Bool, channel: any Channel) {
-            (self.isConnectionReused, self.channel) = (isConnectionReused, channel)
+        init(isConnectionReused: Bool, isEncoded: Bool, channel: any Channel) {
+            (self.isConnectionReused, self.isEncoded, self.channel) = (isConnectionReused, isEncoded, channel)
         }
+
+        /// Whether all of the response has been read, by the number of bytes of its body.
+        func isWhole(after bytes: Int64) -> Bool { end.withLock { $0.isReached && $0.length == bytes } }
 
         /// Calls a closure when the whole response has arrived before the request was sent, and the rest of the request is
         /// not wanted: at once, if that has happened.

@@ -23,9 +23,12 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private var trailersToSend: Int?
     private var current: (number: Int, entry: ResponseLog.Entry)?
     private var hasResponded = false
+    private var decodesAll = false
     private var isHead = false
     /// Whether the whole request was sent.
     private var isRequestSent = false
+    /// Whether a byte has arrived since the request was begun.
+    var hasReceived = false
     private var phase = Phase.ended
     /// Whether the server does not want the rest of a request.
     private var isRefusal = false
@@ -53,6 +56,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     var isResponseAwaited: Bool { phase == .head || phase == .body }
     /// How many bytes of the body are to come. `nil`: not known.
     private(set) var bytesToCome: Int?
+    /// How many bytes of the body have arrived.
+    private var bodyLength: Int64 = 0
     /// Whether the last byte of what arrived is still to come. The end of a response is held back then.
     var isReadIncomplete = false
 
@@ -75,7 +80,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         var data = data
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            (isHead, isRequestSent) = (head.method == .HEAD, false)
+            (isHead, isRequestSent, hasReceived) = (head.method == .HEAD, false, false)
             if phase != .refused { phase = .head }
             trailersToSend = log.requestTrailers.take(from: &head.headers)
             if trailersToSend != nil { data = wrapOutboundOut(.head(head)) }
@@ -91,20 +96,30 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard phase != .refused, phase != .over else { return }
+        hasReceived = true
         let part = unwrapInboundIn(data)
         switch part {
         case .head(var head) where phase == .head && head.isInformational:
             log.strip(&head.headers)
             context.fireChannelRead(wrapInboundOut(.head(head)))
         case .head(var head) where phase == .head && (100...999).contains(head.status.code):
+            let length = head.headers.first(name: "Content-Length")
+            // NIO's decoder accepts one that is too large for an `Int`.
+            guard length.map(NetworkCore.HTTPResponseHead.isLength) ?? true else {
+                return refuse(context, because: NetworkCore.HTTPResponseHead.noLength)
+            }
             phase = .body
-            bytesToCome = head.headers.first(name: "Content-Length").flatMap { Int($0) }
+            bytesToCome = length.flatMap { Int($0) }
             // A response without a body has nothing to decode; the decoder would call it cut short.
             if isHead || head.status == .noContent || head.status == .notModified || bytesToCome == 0 {
                 head.headers.remove(name: "Content-Encoding")
             }
+            let isEncoded = head.headers.contains(name: "Content-Encoding")
+            if isEncoded { attachCompressedBody(context) }
+            bodyLength = 0
             forget(in: context)
-            let entry = ResponseLog.Entry(isConnectionReused: hasResponded, channel: context.channel)
+            let entry = ResponseLog.Entry(
+                isConnectionReused: hasResponded, isEncoded: isEncoded, channel: context.channel)
             current = (log.begin(&head.headers, of: entry), entry)
             (hasResponded, isRefusal) = (true, head.status.code >= 300)
             context.fireChannelRead(wrapInboundOut(.head(head)))
@@ -112,6 +127,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         case .body where phase != .body, .end where phase != .body: refuse(context)
         case .body(var buffer):
             bytesToCome? &-= buffer.readableBytes
+            bodyLength += Int64(buffer.readableBytes)
             if isReadIncomplete {
                 endRead()
                 heldBody = buffer
@@ -124,13 +140,27 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             }
         case .end(let trailers):
             endRead()
-            current?.entry.end.withLock { $0 = (true, trailers) }
+            if let entry = current?.entry {
+                let length = entry.isEncoded ? nil : bodyLength
+                entry.end.withLock { $0 = (true, length, trailers) }
+            }
             (phase, bytesToCome) = (.ended, nil)
             // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the process
             // when the connection closes after the last byte was sent and before its event loop has heard of that.
             endFollowsRequest = !isReadIncomplete && !isRequestSent && !isStream && !isRefusal
             if isReadIncomplete || endFollowsRequest { heldEnd = part } else { context.fireChannelRead(data) }
             if !isRequestSent { endEarly(context) }
+        }
+    }
+
+    /// Decodes what the decompressor alone does not, on a connection whose server compresses.
+    private func attachCompressedBody(_ context: ChannelHandlerContext) {
+        guard !decodesAll else { return }
+        decodesAll = true
+        do {
+            try CompressedBodyHandler.attach(to: context.channel)
+        } catch {
+            context.fireErrorCaught(error)
         }
     }
 
@@ -143,9 +173,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         context.close(promise: nil)
     }
 
-    private func refuse(_ context: ChannelHandlerContext) {
+    private func refuse(_ context: ChannelHandlerContext, because reason: String = HTTPTransportError.noStatus) {
         (phase, heldBody, heldEnd, bytesToCome) = (.refused, nil, nil, nil)
-        context.fireErrorCaught(HTTPTransportError(.invalidResponse, reason: HTTPTransportError.noStatus))
+        context.fireErrorCaught(HTTPTransportError(.invalidResponse, reason: reason))
         context.close(promise: nil)
     }
 
@@ -156,6 +186,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard phase != .over, phase != .refused else { return }
         endRead()
+        if HTTPTransportError.isClosedConnection(error), noteClosedConnection(context) { return }
         // What follows a response that has ended is no error of that response.
         if heldEnd == nil { context.fireErrorCaught(error) }
     }
@@ -164,7 +195,25 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         guard phase != .over else { return }
         endRead()
         passOnEnd()
+        noteClosedConnection(context)
         context.fireChannelInactive()
+    }
+
+    /// Says that a kept connection has closed before a byte of the response to its request: most likely before the server
+    /// has seen the request (RFC 9110 §9.2.2).
+    ///
+    /// - Returns: Whether it has.
+    @discardableResult
+    private func noteClosedConnection(_ context: ChannelHandlerContext) -> Bool {
+        guard phase == .head, !hasReceived, isConnectionReused(context) else { return false }
+        phase = .ended
+        context.fireErrorCaught(KeptConnectionClosed())
+        return true
+    }
+
+    private func isConnectionReused(_ context: ChannelHandlerContext) -> Bool {
+        guard isStream, let connection = context.channel.parent else { return hasResponded }
+        return (try? connection.pipeline.syncOperations.handler(type: HTTP2StatusHandler.self).hasResponded) ?? false
     }
 
     private func passOnEnd() {
@@ -184,6 +233,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         context.eventLoop.scheduleTask(in: Self.timeToTake) { [log] in log.remove(number) }
     }
 }
+
+/// A connection that had been used before has closed before a byte of the response.
+struct KeptConnectionClosed: Error {}
 
 extension NIOHTTP1.HTTPResponseHead {
     /// Whether another head follows. After 101, no HTTP does.

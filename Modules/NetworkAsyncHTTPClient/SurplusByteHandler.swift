@@ -30,6 +30,7 @@ final class SurplusByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isClosing else { return }
         guard responses.isResponseAwaited else { return close(context) }
+        responses.hasReceived = true
         var bytes = unwrapInboundIn(data)
         let count = bytes.readableBytes
         let mayEnd = responses.bytesToCome.map { $0 < count } ?? true

@@ -87,6 +87,47 @@ import Testing
         try await until { released == nil }
     }
 
+    /// AsyncHTTPClient ends the process where such a connection closes after the last byte was sent, and before it has heard of
+    /// that: see `ResponseLogHandler`.
+    @Test(arguments: ["Connection: close\r\n", ""])
+    func `a response before the end of its upload, over a connection that closes, ends no process`(field: String)
+        async throws
+    {
+        let (responded, mayClose) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let peer = try TransportPeer { connection in
+            guard connection.readHead() != nil, connection.readChunk() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\n\(field)Content-Length: 2\r\n\r\nok")
+            responded.signal()
+            mayClose.wait()
+        }
+        defer { peer.stop() }
+        let transport = AsyncHTTPClientTransport()
+        for round in 0..<300 {
+            let pieces = AsyncStream<Data>.makeStream()
+            let request = HTTPTransportRequest(
+                head: HTTPRequestHead(method: .post, url: peer.url), body: HTTPBody(once: pieces.stream),
+                idleTimeout: .seconds(600))
+            let call = Task { try await transport.perform(request).body.collect(upTo: 10) }
+            pieces.continuation.yield(Data("first".utf8))
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    responded.wait()
+                    continuation.resume()
+                }
+            }
+            // The end of the body and that of the connection race, with a lead for one of them.
+            if round % 3 == 0 { mayClose.signal() }
+            if round % 3 == 2 { for _ in 0..<round { await Task.yield() } }
+            pieces.continuation.yield(Data("last".utf8))
+            pieces.continuation.finish()
+            if round % 3 != 0 { mayClose.signal() }
+            switch await call.result {
+            case .success(let body): #expect(body == Data("ok".utf8))
+            case .failure(let error): #expect((error as? HTTPTransportError)?.code == .connectionFailed)
+            }
+        }
+    }
+
     @Test func `a call goes through while streams hold all their connections`() async throws {
         let peer = try HoldingPeer()
         defer { peer.stop() }

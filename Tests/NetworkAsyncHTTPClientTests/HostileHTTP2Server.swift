@@ -14,6 +14,8 @@ struct HostileHTTP2Server {
     struct Script: Sendable {
         var opening: [Frame] = [.settings([])]
         var response: [Frame]
+        /// What follows the heads of later requests on the connection. `nil`: the same.
+        var later: [Frame]?
         var closes = false
     }
 
@@ -46,6 +48,9 @@ struct HostileHTTP2Server {
             Self(type: 4, stream: 0, payload: values.flatMap { [UInt8($0.0 >> 8), UInt8($0.0 & 0xFF)] + $0.1.bytes })
         }
 
+        /// Is no frame: the connection closes.
+        static let closeConnection = Self(type: 255)
+
         static func goAway(last: Int32 = 0, _ code: UInt32 = 0) -> Self {
             Self(type: 7, stream: 0, payload: UInt32(bitPattern: last).bytes + code.bytes)
         }
@@ -59,6 +64,10 @@ struct HostileHTTP2Server {
     }
 
     let url: URL
+    private let heads: Locked<Int>
+
+    /// The number of requests so far.
+    var requests: Int { heads.withLock { $0 } }
 
     /// Runs a server whose connections have one script after the other, and the last one again and again.
     static func run(
@@ -66,13 +75,13 @@ struct HostileHTTP2Server {
     ) async throws {
         let identity = try TestIdentity()
         let context = try NIOSSLContext(configuration: identity.serverConfiguration(protocols: ["h2"]))
-        let rest = Locked(scripts)
+        let (rest, heads) = (Locked(scripts), Locked(0))
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let script = rest.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
                     try channel.pipeline.syncOperations.addHandlers([
-                        NIOSSLServerHandler(context: context), Speaker(script),
+                        NIOSSLServerHandler(context: context), Speaker(script, heads),
                     ])
                 }
             }
@@ -84,7 +93,7 @@ struct HostileHTTP2Server {
             tls.trustRoots = .certificates([roots])
             configuration.tlsConfiguration = tls
         }
-        try await body(transport, HostileHTTP2Server(url: url))
+        try await body(transport, HostileHTTP2Server(url: url, heads: heads))
         try await channel.close()
     }
 
@@ -95,10 +104,12 @@ struct HostileHTTP2Server {
 
         private static let prefaceLength = 24
         private let script: Script
+        private let heads: Locked<Int>
         private var received = ByteBuffer()
         private var isOpen = false
+        private var hasResponded = false
 
-        init(_ script: Script) { self.script = script }
+        init(_ script: Script, _ heads: Locked<Int>) { (self.script, self.heads) = (script, heads) }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             var bytes = unwrapInboundIn(data)
@@ -111,12 +122,16 @@ struct HostileHTTP2Server {
                 let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
                 guard received.readSlice(length: 9 + length) != nil else { return }
                 let stream = head[5...].reduce(Int32(0)) { $0 << 8 | Int32($1) }
-                if head[3] == 1 { send(script.response, on: stream, context) }
-                if head[3] == 1, script.closes { context.close(promise: nil) }
+                guard head[3] == 1 else { continue }
+                heads.withLock { $0 += 1 }
+                send(hasResponded ? script.later ?? script.response : script.response, on: stream, context)
+                hasResponded = true
+                if script.closes { context.close(promise: nil) }
             }
         }
 
         private func send(_ frames: [Frame], on stream: Int32, _ context: ChannelHandlerContext) {
+            guard frames.first?.type != Frame.closeConnection.type else { return context.close(promise: nil) }
             guard !frames.isEmpty else { return }
             let bytes = frames.flatMap { $0.bytes(on: stream) }
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)

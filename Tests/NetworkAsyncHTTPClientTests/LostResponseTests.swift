@@ -60,6 +60,60 @@ import Testing
     }
 
     @Test(arguments: Subject.allCases)
+    func `a GET is sent once more, without a retry policy, when a kept connection closes under it`(
+        over subject: Subject
+    )
+        async throws
+    {
+        let peer = try LosingPeer(losing: 1)
+        defer { peer.stop() }
+        let client = peer.client(over: subject.transport, retries: false)
+        peer.reset()
+        _ = try await client.send(.request(.get, "lost"))
+        #expect(peer.peer.requests.count { $0.target == "/lost" } == 2)
+    }
+
+    @Test func `a GET is sent twice at most, and once where the caller wants no retry`() async throws {
+        for (retries, sent) in [(true, 2), (false, 1)] {
+            let peer = try LosingPeer(losing: 10)
+            defer { peer.stop() }
+            let client = peer.client(over: AsyncHTTPClientTransport(), retries: false)
+            peer.reset()
+            var call = Endpoint.request(.get, "lost")
+            call.retries = retries
+            let error = await #expect(throws: NetworkError.self) { try await client.send(call) }
+            #expect(error?.code == .connectionFailed)
+            #expect(peer.lost == sent)
+        }
+    }
+
+    @Test func `a GET is sent once when a byte of its response has arrived, or its connection is new`() async throws {
+        let lost = Locked(0)
+        let peer = try TransportPeer { connection in
+            while let request = connection.readRequest() {
+                if request.target == "/warm" {
+                    connection.respond()
+                } else {
+                    lost.withLock { $0 += 1 }
+                    if request.target == "/begun" { connection.send("H") }
+                    return
+                }
+            }
+        }
+        defer { peer.stop() }
+        for (path, isWarm) in [("begun", true), ("lost", false)] {
+            lost.withLock { $0 = 0 }
+            let url = peer.url.appendingPathComponent("warm")
+            let transport = AsyncHTTPClientTransport()
+            let client = NetworkClient(
+                baseURL: peer.url, transport: isWarm ? WarmTransport(next: transport, url: url) : transport)
+            let call = Endpoint.request(.get, EndpointPath(stringLiteral: path))
+            await #expect(throws: NetworkError.self) { try await client.send(call) }
+            #expect(lost.withLock { $0 } == 1)
+        }
+    }
+
+    @Test(arguments: Subject.allCases)
     func `a refresh whose response is lost is sent once, and is no refusal`(over subject: Subject) async throws {
         let peer = try LosingPeer(losing: 1)
         defer { peer.stop() }
@@ -101,10 +155,10 @@ private final class LosingPeer: Sendable {
 
     func stop() { peer.stop() }
 
-    func client(over transport: any HTTPTransport) -> NetworkClient {
+    func client(over transport: any HTTPTransport, retries: Bool = true) -> NetworkClient {
         NetworkClient(
             baseURL: peer.url, transport: WarmTransport(next: transport, url: peer.url.appendingPathComponent("warm")),
-            interceptors: [RetryPolicy(attempts: 3, baseDelay: .milliseconds(1))])
+            interceptors: retries ? [RetryPolicy(attempts: 3, baseDelay: .milliseconds(1))] : [])
     }
 }
 

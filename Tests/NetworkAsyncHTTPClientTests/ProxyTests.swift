@@ -68,8 +68,9 @@ import Testing
         let (behavior, code, words, attempts) = Self.refusals[number]
         let url = try #require(URL(string: "https://api.example.com/articles"))
         try await ConnectProxy.run(behavior) { proxy in
+            let timeout: Duration = code == .timedOut ? .seconds(1) : Self.longTimeout
             let client = NetworkClient(
-                baseURL: url, transport: Self.transport(over: proxy),
+                baseURL: url, transport: Self.transport(port: proxy.port, connectTimeout: timeout),
                 interceptors: [RetryPolicy(attempts: 2, baseDelay: .milliseconds(1))])
             let error = await #expect(throws: NetworkError.self) {
                 try await client.send(.request(.get, "articles"))
@@ -122,9 +123,14 @@ import Testing
         transport(port: proxy.port, trusting: root)
     }
 
-    private static func transport(port: Int, trusting root: NIOSSLCertificate? = nil) -> AsyncHTTPClientTransport {
+    /// Longer than a busy machine takes: only a proxy that makes no connection reaches a limit, which is shorter there.
+    private static let longTimeout: Duration = .seconds(600)
+
+    private static func transport(
+        port: Int, trusting root: NIOSSLCertificate? = nil, connectTimeout: Duration = longTimeout
+    ) -> AsyncHTTPClientTransport {
         var limits = AsyncHTTPClientTransport.Limits()
-        limits.connectTimeout = .seconds(5)
+        limits.connectTimeout = connectTimeout
         return AsyncHTTPClientTransport(limits: limits) { configuration in
             configuration.proxy = .server(
                 host: "127.0.0.1", port: port, authorization: .basic(username: "user", password: password))

@@ -82,13 +82,8 @@ struct TLSServer {
 
     /// A transport that trusts the server's certificate.
     func transport(pins: Set<String>? = nil) throws -> AsyncHTTPClientTransport {
-        let roots = try identity.certificate()
         let pins = try pins.map { try PublicKeyPins(["127.0.0.1": $0]) } ?? PublicKeyPins()
-        return AsyncHTTPClientTransport(pins: pins) { configuration in
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .certificates([roots])
-            configuration.tlsConfiguration = tls
-        }
+        return AsyncHTTPClientTransport(trust: try ServerTrust(authorities: [identity.encodedCertificate], pins: pins))
     }
 
     /// Sends each part of a request back as it arrives.
@@ -161,6 +156,8 @@ struct TestIdentity {
 
     /// The pin of the public key.
     var pin: String { Data(Crypto.SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString() }
+
+    var encodedCertificate: Data { Data(encoded) }
 
     func certificate() throws -> NIOSSLCertificate { try NIOSSLCertificate(bytes: encoded, format: .der) }
 

@@ -1,5 +1,6 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
+import AuthTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
@@ -9,7 +10,7 @@ import Testing
 @testable import OAuth2Flows
 
 @Suite struct CodeSignInTests {
-    private let session = RecordingSession()
+    private let session = StubSession(.signedOut(.never))
 
     /// Shows no page; responds with a query in which `STATE` stands for the page's state.
     private struct ScriptedUserAgent: OAuth2UserAgent {

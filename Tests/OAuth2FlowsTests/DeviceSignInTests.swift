@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct DeviceSignInTests {
     private let clock = JumpingClock()
-    private let session = RecordingSession()
+    private let session = StubSession(.signedOut(.never))
     private let server = OAuth2Server(
         issuer: "https://id.example.com", tokenEndpoint: .tokenEndpoint,
         deviceAuthorizationEndpoint: URL(string: "https://id.example.com/device"))
@@ -156,18 +156,4 @@ final class JumpingClock: TimeSource {
             state.uptime = deadline
         }
     }
-}
-
-/// A session that records its sign-ins.
-final class RecordingSession: AuthSession {
-    private let recorded = Locked<[TokenRefreshResult]>([])
-
-    var signIns: [TokenRefreshResult] { recorded.withLock { $0 } }
-    var state: SessionState { .signedOut(.never) }
-    var states: AsyncStream<SessionState> { AsyncStream { $0.finish() } }
-
-    func restore() async throws -> SessionState { state }
-    func signIn(_ tokens: TokenRefreshResult) async throws { recorded.withLock { $0.append(tokens) } }
-    func refresh() async throws -> SessionState { state }
-    func signOut(reason: SignOutReason) async throws {}
 }

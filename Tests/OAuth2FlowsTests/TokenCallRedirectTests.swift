@@ -71,7 +71,7 @@ import Testing
             }
         }
         let server = try RedirectingServer(redirect, to: Self.tokens)
-        let session = RecordingSession()
+        let session = StubSession(.signedOut(.never))
         let signIn = OAuth2CodeSignIn(
             server: description(server), client: .public(id: "a"), network: network(server))
         let error = await #expect(throws: OAuth2SignInError.self) {
@@ -88,7 +88,7 @@ import Testing
         async throws
     {
         let server = try RedirectingServer(redirect, to: Self.tokens)
-        let session = RecordingSession()
+        let session = StubSession(.signedOut(.never))
         let signIn = OAuth2DeviceSignIn(
             server: description(server), client: .public(id: "a"), network: network(server), clock: JumpingClock())
         let error = await #expect(throws: OAuth2SignInError.self) {
@@ -105,7 +105,7 @@ import Testing
         async throws
     {
         let server = try RedirectingServer(redirect, to: Self.tokens) { $0.target == "/token" }
-        let session = RecordingSession()
+        let session = StubSession(.signedOut(.never))
         let signIn = OAuth2DeviceSignIn(
             server: description(server), client: .public(id: "a"), network: network(server), clock: JumpingClock())
         let error = await #expect(throws: OAuth2SignInError.self) { try await signIn.start(session) { _ in } }

@@ -1,5 +1,3 @@
-import AuthInterface
-
 /// Where tokens are placed, which origins may receive them, and which responses refuse them.
 public struct AuthenticationPolicy: Sendable {
     /// The default codes that mean that the access token itself is invalid: `TOKEN_EXPIRED`,
@@ -50,65 +48,5 @@ public struct AuthenticationPolicy: Sendable {
         self.expiredStatuses = expiredStatuses
         self.refusals = refusals
         self.invalidTokenCodes = invalidTokenCodes
-    }
-}
-
-/// The header fields in which a token is sent.
-public struct TokenPlacement: Sendable, Hashable {
-    private enum Kind: Hashable {
-        case authorization(scheme: String)
-        case fields(accessToken: String, refreshToken: String?)
-    }
-
-    private let kind: Kind
-
-    /// `Authorization: Bearer …` (RFC 6750 §2.1).
-    public static let bearer = TokenPlacement(kind: .authorization(scheme: "Bearer"))
-
-    /// `Authorization` with a scheme that the server defines, such as `Token`.
-    ///
-    /// - Parameter name: The name of the scheme.
-    /// - Returns: The placement.
-    public static func scheme(_ name: String) -> TokenPlacement {
-        TokenPlacement(kind: .authorization(scheme: name))
-    }
-
-    /// Fields that the server defines.
-    ///
-    /// - Parameters:
-    ///   - accessToken: The name of the field for the access token.
-    ///   - refreshToken: The name of the field for the refresh token, for a server that needs both in every request.
-    /// - Returns: The placement.
-    public static func fields(
-        accessToken: String = "accessToken",
-        refreshToken: String? = nil
-    ) -> TokenPlacement {
-        TokenPlacement(kind: .fields(accessToken: accessToken, refreshToken: refreshToken))
-    }
-
-    /// Adds a token to a request.
-    ///
-    /// - Throws: ``NetworkError`` with code `invalidRequest` when no header field can carry it.
-    func place(_ token: SessionToken, in request: HTTPRequestHead) throws -> HTTPRequestHead {
-        do {
-            return try placed(token, in: request)
-        } catch {
-            throw NetworkError(error)
-        }
-    }
-
-    private func placed(
-        _ token: SessionToken,
-        in request: HTTPRequestHead
-    ) throws(HTTPFieldError) -> HTTPRequestHead {
-        var request = request
-        switch kind {
-        case .authorization(let scheme):
-            try request.set("Authorization", to: "\(scheme) \(token.value)")
-        case .fields(let accessToken, let refreshToken):
-            try request.set(accessToken, to: token.value)
-            if let refreshToken { try request.set(refreshToken, to: token.refreshToken) }
-        }
-        return request
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// ```swift
 /// let cache = ResponseCache()
-/// let client = NetworkClient(baseURL: url, transport: CachingTransport(URLSessionTransport(), cache: cache))
+/// let client = NetworkClient(baseURL: url, transport: CachingTransport(AsyncHTTPClientTransport(), cache: cache))
 /// ```
 ///
 /// It serves what is fresh, validates what is not (`ETag`, `Last-Modified`), and after an unsafe request forgets the

@@ -5,7 +5,7 @@ import Foundation
 /// Sends equal `GET` requests that are under way at the same time once.
 ///
 /// ```swift
-/// let client = NetworkClient(baseURL: url, transport: CoalescingTransport(URLSessionTransport()))
+/// let client = NetworkClient(baseURL: url, transport: CoalescingTransport(AsyncHTTPClientTransport()))
 /// ```
 ///
 /// Requests are equal if their URL, their fields, their idle timeout and their session are. The fields `traceparent`,

@@ -20,7 +20,9 @@ struct CallState: Sendable {
     let idleTimeout: Duration
     /// When the body of the response must be there, or its head where the body is read as it arrives, on the clock's
     /// uptime.
-    let deadline: Duration?
+    var deadline: Duration?
+    /// The client's deadline. For an upload, it limits each wait.
+    let timeLimit: Duration?
     /// Whether the deadline is that of the body.
     let endsWithBody: Bool
     /// Whether the deadline is the caller's or the endpoint's. An exchange that several calls share has that of one.
@@ -81,8 +83,26 @@ struct CallState: Sendable {
         return context
     }
 
+    /// The least that is sent of the body, where it is an upload. It has no total deadline but the caller's.
+    var minimumRate: MinimumRate? { keepsBody && !body.isEmpty ? options.minimumRate : nil }
+
+    /// Begins a wait: an upload has a deadline for each.
+    mutating func renewDeadline(at uptime: Duration) {
+        guard options.minimumRate != nil, !hasOwnDeadline else { return }
+        deadline = timeLimit.map { uptime + $0 }
+    }
+
     /// The time left until the deadline, from an instant of the clock's uptime.
     func timeLeft(at uptime: Duration) -> Duration? { deadline.map { $0 - uptime } }
+
+    /// Whether the request is sent once more, without asking a retry policy, after an exchange that has failed.
+    func isRepeated(after repetition: HTTPTransportError.Repetition) -> Bool {
+        switch repetition {
+        case .unknown: false
+        case .ifIdempotent: isIdempotent && isReplayable && retries
+        case .always: isReplayable
+        }
+    }
 
     /// What the call has to send.
     private var message: CallMessage {

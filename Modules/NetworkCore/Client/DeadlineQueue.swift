@@ -70,11 +70,13 @@ package final class DeadlineQueue: Sendable {
 
     /// Removes a closure that was not called.
     package func remove(_ id: UInt64) {
-        state.withLock { state in
-            _ = state.actions.removeValue(forKey: id)
-            guard state.heap.count > 64, state.heap.count > state.actions.count * 2 else { return }
+        // What the closure holds is released outside the lock: it may remove a closure of its own.
+        _ = state.withLock { state in
+            let action = state.actions.removeValue(forKey: id)
+            guard state.heap.count > 64, state.heap.count > state.actions.count * 2 else { return action }
             state.heap.removeAll { state.actions[$0.id] == nil }
             state.heap.sort { $0.deadline < $1.deadline }
+            return action
         }
     }
 
@@ -167,6 +169,7 @@ extension DeadlineQueue {
     ///
     /// - Parameters:
     ///   - deadline: When to stop waiting, on the uptime of the clock. `nil`: only when the caller is cancelled.
+    ///   - prolonged: Says at the deadline until when it is prolonged. `nil`: not at all.
     ///   - expired: The error to throw at the deadline.
     ///   - dropped: Is called with a value for which no one waits any more.
     ///   - work: The work.
@@ -174,6 +177,7 @@ extension DeadlineQueue {
     /// - Throws: What the work throws; the error of `expired`; `CancellationError` at once when the task is cancelled.
     func limit<Value: Sendable>(
         _ deadline: Duration?,
+        prolonged: @escaping @Sendable () -> Duration? = { nil },
         expired: @escaping @Sendable () -> any Error,
         dropped: @escaping @Sendable (Value) -> Void = { _ in },
         _ work: @escaping @Sendable () async throws -> Value
@@ -190,13 +194,17 @@ extension DeadlineQueue {
             }
         }
         if let result = limited.result { return try result.get() }
-        let timer = deadline.map { deadline in
-            add(at: deadline) {
+        let timer = Locked<UInt64?>(nil)
+        @Sendable func arm(_ deadline: Duration) {
+            let added = add(at: deadline) {
+                if let later = prolonged() { return arm(later) }
                 limited.end(.failure(expired()))
                 task.cancel()
             }
+            timer.withLock { $0 = added }
         }
-        defer { if let timer { remove(timer) } }
+        if let deadline { arm(deadline) }
+        defer { if let added = timer.withLock({ $0 }) { remove(added) } }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { limited.wait($0) }
         } onCancel: {

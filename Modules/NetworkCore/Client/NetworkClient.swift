@@ -6,9 +6,11 @@ public import struct Foundation.URL
 /// A client without authentication, from which an authenticated one is made.
 ///
 /// ```swift
-/// let base = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
+/// let base = NetworkClient(baseURL: url, transport: AsyncHTTPClientTransport(), interceptors: [RetryPolicy.standard])
 /// let network = base.authenticated(by: session)
 /// ```
+///
+/// `AsyncHTTPClientTransport` is the transport for Linux and servers, ``URLSessionTransport`` the one for Apple platforms.
 ///
 /// It is a small value: copies share the transport and the state of their interceptors.
 public struct NetworkClient: UnauthenticatedNetworkService {

@@ -83,14 +83,61 @@ extension RequestLoop {
         }
     }
 
+    /// Sends the request, and once more where the transport knows that it may be.
     private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
+        do {
+            return try await exchange(call)
+        } catch let error as HTTPTransportError where call.isRepeated(after: error.repetition) {
+            return try await exchange(call)
+        }
+    }
+
+    private func exchange(_ call: CallState) async throws -> HTTPTransportResponse {
         let timeToHead = call.timeLeft(at: clock.uptime)
         if let timeToHead, timeToHead <= .zero {
             throw NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .responseHead)
         }
         call.phases?.noteSent()
         notify(.sent, of: call)
-        let request = HTTPTransportRequest(
+        if let rate = call.minimumRate { return try await upload(call, atLeast: rate) }
+        let noted = Self.events(call.options.progress, call.phases)
+        let request = request(of: call, timeToHead: timeToHead, onEvent: noted)
+        return try await responding(to: call) {
+            guard !transport.endsInTime else { return try await transport.perform(request) }
+            // The transport knows more of the reason, so it may notice first.
+            let end = call.deadline.map { $0 + Self.graceOfTransport }
+            return try await limited(call, to: .responseHead, until: end) { try await transport.perform(request) }
+        }
+    }
+
+    /// Sends a body that has a minimum rate. The transport has no time limit then but that of silence.
+    private func upload(_ call: CallState, atLeast rate: MinimumRate) async throws -> HTTPTransportResponse {
+        let watch = UploadWatch(rate, timeLimit: call.timeLimit, clock: clock)
+        let noted = Self.events(call.options.progress, call.phases)
+        let request = request(of: call, timeToHead: nil) { event in
+            if event.kind == .sent, let sent = event.progress { watch.note(sent) }
+            noted?(event)
+        }
+        let end = call.hasOwnDeadline ? call.deadline : nil
+        let first = watch.nextLook(at: clock.uptime)
+        return try await responding(to: call) {
+            try await deadlines.limit(min(first ?? .zero, end ?? first ?? .zero)) { [clock] in
+                let now = clock.uptime
+                guard end.map({ now < $0 }) ?? true, let next = watch.nextLook(at: now) else { return nil }
+                return min(next, end ?? next)
+            } expired: { [clock] in
+                guard let end, clock.uptime >= end else { return watch.error }
+                return NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .requestBody)
+            } _: {
+                try await transport.perform(request)
+            }
+        }
+    }
+
+    private func request(
+        of call: CallState, timeToHead: Duration?, onEvent: (@Sendable (HTTPTransportEvent) -> Void)?
+    ) -> HTTPTransportRequest {
+        HTTPTransportRequest(
             head: call.head,
             body: call.keepsBody ? call.body : .none,
             idleTimeout: call.idleTimeout,
@@ -99,19 +146,16 @@ extension RequestLoop {
             isIdempotent: call.isIdempotent,
             purpose: call.purpose,
             context: call.exchangeContext,
-            onEvent: Self.events(call.options.progress, call.phases)
+            onEvent: onEvent
         )
+    }
+
+    private func responding(
+        to call: CallState, _ exchange: () async throws -> HTTPTransportResponse
+    ) async throws -> HTTPTransportResponse {
         let response: HTTPTransportResponse
         do {
-            if transport.endsInTime {
-                response = try await transport.perform(request)
-            } else {
-                // The transport knows more of the reason, so it may notice first.
-                let end = call.deadline.map { $0 + Self.graceOfTransport }
-                response = try await limited(call, to: .responseHead, until: end) {
-                    try await transport.perform(request)
-                }
-            }
+            response = try await exchange()
         } catch {
             // A transport of any make may report cancellation as an error of its own.
             try Task.checkCancellation()

@@ -15,7 +15,8 @@ extension RequestLoop {
                 throw HTTPBodyError.tooLong(limit)
             }
             // The transport keeps to the client's deadline itself.
-            if transport.endsInTime, deadline == nil || (call.endsWithBody && !call.hasOwnDeadline) {
+            let isLimited = call.endsWithBody && !call.hasOwnDeadline && call.minimumRate == nil
+            if transport.endsInTime, deadline == nil || isLimited {
                 return try await response.body.collect(upTo: limit)
             }
             return try await limited(call, to: .responseBody, until: deadline) {

@@ -89,9 +89,11 @@ struct RequestLoop: Sendable {
     ) async throws -> Success<Value> {
         while true {
             call.attempt += 1
+            call.renewDeadline(at: clock.uptime)
             let failure: NetworkError
             do {
                 let response = try await attempt(&call)
+                call.renewDeadline(at: clock.uptime)
                 guard call.acceptedStatuses.contains(response.head.status) else {
                     throw try await refusal(response, of: call, to: endpoint)
                 }
@@ -162,6 +164,7 @@ struct RequestLoop: Sendable {
                 redirects: endpoint.redirects ?? .standard(for: head.method, carriesToken: carriesToken),
                 idleTimeout: idleTimeout,
                 deadline: (ownDeadline ?? standard).map { startedAt + $0 },
+                timeLimit: standard,
                 endsWithBody: purpose == .call,
                 hasOwnDeadline: ownDeadline != nil,
                 options: options,

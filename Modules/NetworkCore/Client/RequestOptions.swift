@@ -8,6 +8,11 @@ public struct RequestOptions: Sendable {
     /// client's.
     public var deadline: Duration?
 
+    /// The least that is sent of the request's body, which is an upload then: it has no total deadline, unless ``deadline``
+    /// or the endpoint sets one. The client's deadline limits each of its waits: for a token, for a connection, and, when
+    /// the body was sent, for the response. `nil`: the call is no upload.
+    public var minimumRate: MinimumRate?
+
     /// Interceptors of this call, after those of the client.
     public var interceptors: [any RequestInterceptor]
 
@@ -22,18 +27,21 @@ public struct RequestOptions: Sendable {
     /// - Parameters:
     ///   - progress: Is called as the body is sent.
     ///   - deadline: The longest time of the call. `nil`: the endpoint's, or the client's.
+    ///   - minimumRate: The least that is sent of the request's body. `nil`: the call is no upload.
     ///   - interceptors: Interceptors of this call, after those of the client.
     ///   - tags: Words of the caller's own. They must hold no secret.
     ///   - continuity: The calls that stay with one session together. `nil`: this call alone.
     public init(
         progress: ProgressHandler? = nil,
         deadline: Duration? = nil,
+        minimumRate: MinimumRate? = nil,
         interceptors: [any RequestInterceptor] = [],
         tags: [String: String] = [:],
         continuity: SessionContinuity? = nil
     ) {
         self.progress = progress
         self.deadline = deadline
+        self.minimumRate = minimumRate
         self.interceptors = interceptors
         self.tags = tags
         self.continuity = continuity

@@ -58,7 +58,8 @@ public struct Endpoint<Response: Sendable>: Sendable {
     public var format: (any ResponseFormat)?
 
     /// Whether interceptors, such as ``RetryPolicy``, may have the call sent again. A token that the server has refused is
-    /// replaced all the same.
+    /// replaced all the same, and a request that the server has not processed is sent once more: see
+    /// ``HTTPTransportError/Repetition``.
     public var retries = true
 
     /// Which redirects are followed. `nil`: a call that may change something and carries no token, such as a sign-in,

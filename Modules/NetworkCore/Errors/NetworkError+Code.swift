@@ -47,7 +47,7 @@ extension NetworkError {
         /// The body of the response.
         public static let responseBody = Wait(rawValue: "the body of the response")
 
-        /// The sequence of the request's body.
+        /// The body of the request: its sequence, or its transfer.
         public static let requestBody = Wait(rawValue: "the body of the request")
 
         /// The pause before the next attempt.
@@ -107,6 +107,10 @@ extension NetworkError.Code {
 
     /// The response is larger than the configuration allows.
     public static let responseTooLarge = Self(rawValue: "responseTooLarge")
+
+    /// The body of the response arrived faster than it was read, over a transport that cannot make the server wait:
+    /// `URLSession` on Linux. A download goes on in smaller parts where the server sends parts.
+    public static let readTooSlowly = Self(rawValue: "readTooSlowly")
 
     /// An unsafe redirect was not followed.
     public static let redirectRefused = Self(rawValue: "redirectRefused")

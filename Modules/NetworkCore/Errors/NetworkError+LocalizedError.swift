@@ -72,7 +72,8 @@ extension NetworkError: LocalizedError {
         case .refreshUnavailable: "The sign-in could not be renewed."
         case .storeUnavailable: "The stored sign-in cannot be read."
         case .encodingFailed, .bodyNotReplayable: "The content could not be sent."
-        case .decodingFailed, .invalidResponse, .responseTooLarge: "The response of the server could not be read."
+        case .decodingFailed, .invalidResponse, .responseTooLarge, .readTooSlowly:
+            "The response of the server could not be read."
         case .unsuccessful, .unacceptableStatus: "The server did not accept the request."
         case .redirectRefused, .tooManyRedirects, .cleartextRefused: "The server's address is not safe to use."
         default: "The request could not be sent."

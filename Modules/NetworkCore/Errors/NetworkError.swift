@@ -199,7 +199,8 @@ extension NetworkError {
         if let cause = cause as? DecodingFailure { copy.cause = cause.redacted(by: redaction) }
         if let cause = cause as? HTTPTransportError {
             let reason = cause.reason.redacted(by: redaction)
-            copy.cause = HTTPTransportError(cause.code, reason: reason, waitedFor: cause.waitedFor)
+            copy.cause = HTTPTransportError(
+                cause.code, reason: reason, waitedFor: cause.waitedFor, repetition: cause.repetition)
         }
         return copy
     }

@@ -41,7 +41,7 @@ extension HTTPResponseHead {
     /// 304, whose field is the length that a `GET` would return, and for 204.
     func bodyLength(to request: HTTPRequestHead) -> Int? {
         guard request.method != .head, status != 204, status != 304 else { return 0 }
-        // Equal lengths may be repeated; see `validate()`.
+        // Equal lengths may be repeated; see `lengthProblem`.
         return headers.values(of: "Content-Length").first.flatMap { Int($0.prefix { $0 != "," }) }
     }
 
@@ -64,17 +64,33 @@ extension HTTPResponseHead {
         return min(max(.zero, .seconds(pause)), Self.maximumRetryAfter)
     }
 
+    /// What is wrong with `Content-Length`: it is no number of bytes, or there are two of them (RFC 9112 §6.3). Equal lengths
+    /// may be repeated.
+    package var lengthProblem: String? {
+        let fields = headers.values(of: "Content-Length")
+        guard let first = fields.first else { return nil }
+        if fields.count == 1, Self.isLength(first) { return nil }
+        let lengths = fields.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            .map { String($0).withoutSurroundingWhiteSpace }
+        guard Set(lengths).count == 1 else { return "it has two Content-Length values" }
+        return Self.isLength(lengths[0]) ? nil : Self.noLength
+    }
+
+    /// Why a response is none whose length cannot be read.
+    package static let noLength = "its Content-Length is no number of bytes"
+
+    /// Whether a text is a number of bytes.
+    package static func isLength(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } && Int(text) != nil
+    }
+
     /// Refuses a head whose fields contradict each other: two lengths (RFC 9112 §6.3) or two targets of a redirect. A
     /// platform that joins repeated fields leaves a comma and a space, which neither a length nor a URL contains. The
     /// `Location` of a response that is no redirect is information, and says nothing of where a request goes.
     ///
     /// - Throws: ``NetworkError`` with code `invalidResponse`.
     func validate() throws {
-        let lengths = headers.values(of: "Content-Length").flatMap { $0.split(separator: ",") }
-            .map { String($0).withoutSurroundingWhiteSpace }
-        guard Set(lengths).count <= 1 else {
-            throw NetworkError(.invalidResponse, reason: "it has two Content-Length values", response: self)
-        }
+        if let problem = lengthProblem { throw NetworkError(.invalidResponse, reason: problem, response: self) }
         guard RedirectPolicy.statuses.contains(status) else { return }
         let locations = headers.values(of: "Location")
         guard locations.count <= 1, locations.first?.contains(", ") != true else {

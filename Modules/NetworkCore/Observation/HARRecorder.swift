@@ -4,7 +4,7 @@ import Foundation
 /// Records exchanges as HAR 1.2, for the developer tools of a browser: a transport around another transport.
 ///
 /// ```swift
-/// let recorder = HARRecorder(URLSessionTransport())
+/// let recorder = HARRecorder(AsyncHTTPClientTransport())
 /// let client = NetworkClient(baseURL: url, transport: recorder)
 /// …
 /// try recorder.archive.encoded().write(to: file)

@@ -8,11 +8,19 @@ struct Download {
     /// ``HTTPRequestHead/identity``; `nil` where it is not known.
     typealias Open = @Sendable (_ range: ByteRange?) async throws -> (HTTPTransportResponse, request: String?)
 
-    /// The part that is requested: from a byte to the end, of the representation that a validator names.
+    /// The part that is requested: from a byte to the end, or of a length, of the representation that a validator names.
     struct ByteRange: Sendable {
         let first: Int64
+        var length: Int64?
         let validator: String
+
+        /// The value of `Range` (RFC 9110 §14.1.1).
+        var field: String { "bytes=\(first)-\(length.map { "\(first + $0 - 1)" } ?? "")" }
     }
+
+    /// The length of the first part that is requested after a response has arrived faster than it was read, and of the last:
+    /// each such failure halves it.
+    static let (longestPart, shortestPart): (Int64, Int64) = (16 * 1_024 * 1_024, 64 * 1_024)
 
     /// Whether the request may be sent again for the rest of the file: it is a `GET`.
     let isResumable: Bool
@@ -51,14 +59,20 @@ struct Download {
         do {
             var resumptions = file.canResume ? 1 : 0
             var failures = 0
+            var part: Int64?
             while true {
                 do {
-                    let head = try await receive(into: &file)
+                    let head = try await receive(into: &file, part: part)
                     try Task.checkCancellation()
                     // A part that ends before the file does has brought one byte at least, so these requests end.
                     guard file.isWhole else { continue }
                     let url = try commit(file, head)
                     return DownloadedFile(url: url, size: file.length, head: head, resumptions: resumptions)
+                } catch let failure as NetworkError where failure.code == .readTooSlowly && file.canResume {
+                    // A part that is smaller than what may wait to be read arrives whole, however slowly it is read.
+                    guard part.map({ $0 > Self.shortestPart && failure.status == 206 }) ?? true else { throw failure }
+                    part = part.map { $0 / 2 } ?? Self.longestPart
+                    resumptions += 1
                 } catch let failure as NetworkError where failure.isInterruption {
                     failures += 1
                     let asked = failure.retryAfter ?? .zero
@@ -77,12 +91,15 @@ struct Download {
     }
 
     /// Receives one response to its end.
-    private func receive(into file: inout PartialFile) async throws -> HTTPResponseHead {
-        let (response, end) = try await openResponse(for: &file)
+    private func receive(into file: inout PartialFile, part: Int64?) async throws -> HTTPResponseHead {
+        let (response, end) = try await openResponse(for: &file, part: part)
         let total = file.record.total
         if let total, total > options.maximumSize { throw refuseSize(of: &file, response.head) }
         progress?(TransferProgress(completed: file.length, total: total))
+        var meter = options.minimumRate.map { RateMeter($0) }
+        var lastUptime = options.clock.uptime
         for try await piece in response.body {
+            let isFastEnough = meter?.note(piece.count, after: options.clock.uptime - lastUptime)
             let length = file.length + Int64(piece.count)
             if let end, length > end {
                 throw NetworkError(
@@ -91,6 +108,8 @@ struct Download {
             guard length <= options.maximumSize else { throw refuseSize(of: &file, response.head) }
             try file.append(piece)
             progress?(TransferProgress(completed: length, total: total))
+            if isFastEnough == false, let rate = options.minimumRate { throw rate.error(waitingFor: .responseBody) }
+            lastUptime = options.clock.uptime
         }
         guard end.map({ $0 == file.length }) ?? true else {
             throw NetworkError(.connectionFailed, reason: "the file ended early", response: response.head)
@@ -101,14 +120,18 @@ struct Download {
     /// Requests the file, or the rest of it.
     ///
     /// - Returns: The response, and the length of the file after it; `nil` where it is not announced.
-    private func openResponse(for file: inout PartialFile) async throws -> (HTTPTransportResponse, end: Int64?) {
-        let range = file.rest
+    private func openResponse(
+        for file: inout PartialFile, part: Int64?
+    ) async throws -> (HTTPTransportResponse, end: Int64?) {
+        var range = file.rest
+        range?.length = part
         var (response, request) = try await open(range)
         if let range, response.head.status == 206 || response.head.status == 416 {
             if file.isOf(request: request, session: continuity.session?.rawValue) {
                 if response.head.status == 206 {
                     let part = try response.head.part(range, total: file.record.total)
-                    file.continue(total: part.total)
+                    let isShort = range.length.map { part.last - part.first + 1 < $0 } ?? true
+                    file.continue(total: part.total, isLast: isShort)
                     return (response, end: part.last + 1)
                 }
                 if response.head.saysWhole(range, total: file.record.total) {
@@ -155,7 +178,9 @@ extension HTTPResponseHead {
         guard let range = headers["Content-Range"].flatMap({ ContentRange($0) }) else {
             throw NetworkError(.invalidResponse, reason: "the part has no valid Content-Range", response: self)
         }
-        let isExpected = range.first == asked.first && (total == nil || range.total == nil || range.total == total)
+        let isExpected =
+            range.first == asked.first && (total == nil || range.total == nil || range.total == total)
+            && asked.length.map { range.last - range.first < $0 } ?? true
         guard isExpected, permits(asked.validator) else {
             throw NetworkError(.invalidResponse, reason: "the part is not the one that was requested", response: self)
         }

@@ -38,13 +38,17 @@ public struct DownloadOptions: Sendable {
     /// How often one call goes on after its connection is lost.
     public var maximumResumptions: Int
 
+    /// The least that has to arrive, in place of a total deadline. A slower connection counts as lost. `nil`: no limit but the
+    /// idle timeout.
+    public var minimumRate: MinimumRate?
+
     /// The pauses before the call goes on.
     public var backoff: Backoff
 
     /// The options of each request. Their progress handler is not used: a download has one of its own.
     public var request: RequestOptions
 
-    /// The clock of the pauses.
+    /// The clock of the pauses and of the rate.
     public var clock: any TimeSource
 
     /// Creates options.
@@ -53,13 +57,15 @@ public struct DownloadOptions: Sendable {
     ///   - resumption: What a later call does with what an earlier one has received.
     ///   - maximumSize: The largest file, in bytes.
     ///   - maximumResumptions: How often one call goes on after its connection is lost.
+    ///   - minimumRate: The least that has to arrive, in place of a total deadline. `nil`: no limit.
     ///   - backoff: The pauses before the call goes on.
     ///   - request: The options of each request.
-    ///   - clock: The clock of the pauses.
+    ///   - clock: The clock of the pauses and of the rate.
     public init(
         resumption: Resumption = .withinCall,
         maximumSize: Int64 = defaultMaximumSize,
         maximumResumptions: Int = defaultMaximumResumptions,
+        minimumRate: MinimumRate? = .standard,
         backoff: Backoff = Backoff(),
         request: RequestOptions = RequestOptions(),
         clock: any TimeSource = SystemTimeSource()
@@ -67,6 +73,7 @@ public struct DownloadOptions: Sendable {
         self.resumption = resumption
         self.maximumSize = maximumSize
         self.maximumResumptions = maximumResumptions
+        self.minimumRate = minimumRate
         self.backoff = backoff
         self.request = request
         self.clock = clock

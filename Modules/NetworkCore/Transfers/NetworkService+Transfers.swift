@@ -5,7 +5,9 @@ extension NetworkService {
     ///
     /// The target is replaced when the file is whole, and unchanged otherwise. One that is no regular file, such as a folder, a
     /// symbolic link, a device or a pipe, is refused before a request is sent, and again before it is replaced. A lost connection is resumed with `Range`
-    /// and `If-Range`, if the method is `GET` and the server has sent a strong validator; no other method is sent again.
+    /// and `If-Range`, if the method is `GET` and the server has sent a strong validator; no other method is sent again. So is
+    /// a response that arrives faster than it is written, over a transport that cannot make the server wait; its rest is
+    /// requested in smaller parts.
     /// Memory is constant. The file's mode is 0600.
     ///
     /// - Parameters:
@@ -105,7 +107,8 @@ extension NetworkService {
         Transfer { try await download(endpoint, to: target, options: options, progress: $0) }
     }
 
-    /// Sends a request, with the progress of its body as a sequence.
+    /// Sends a request, with the progress of its body as a sequence. The upload has a minimum rate, by default
+    /// ``MinimumRate/standard``, in place of a total deadline.
     ///
     /// - Parameters:
     ///   - endpoint: The call.
@@ -117,6 +120,7 @@ extension NetworkService {
     ) -> Transfer<Response> {
         Transfer { progress in
             var options = options
+            options.minimumRate = options.minimumRate ?? .standard
             let other = options.progress
             options.progress = {
                 other?($0)
@@ -142,7 +146,7 @@ extension NetworkService {
             endpoint.headers["Accept-Encoding"] = "identity"
             endpoint.acceptedStatuses = .any(of: [.status(200), .status(203), .status(206)])
             if let range {
-                endpoint.headers["Range"] = "bytes=\(range.first)-"
+                endpoint.headers["Range"] = range.field
                 endpoint.headers["If-Range"] = range.validator
                 endpoint.acceptedStatuses = .any(of: [.status(200), .status(203), .status(206), .status(416)])
             }

@@ -25,6 +25,9 @@ struct PartialFile {
     /// Whether the bytes are of an earlier call, and no response of this one has continued them.
     private var isOfEarlierCall = false
 
+    /// Whether nothing is known of bytes after the last response.
+    private var isLastPart = true
+
     /// Opens what an earlier call left, or creates an empty file.
     ///
     /// - Parameters:
@@ -68,7 +71,7 @@ struct PartialFile {
     }
 
     /// Whether the file has all bytes, as far as is known.
-    var isWhole: Bool { record.total.map { $0 == length } ?? true }
+    var isWhole: Bool { record.total.map { $0 == length } ?? isLastPart }
 
     /// Whether a response to a request may continue the file. Within one call the request is the same, also where an
     /// interceptor signs its URL anew.
@@ -78,10 +81,12 @@ struct PartialFile {
 
     /// Goes on with a response.
     ///
-    /// - Parameter total: The length of the whole file. `nil`: the response does not say it.
-    mutating func `continue`(total: Int64?) {
+    /// - Parameters:
+    ///   - total: The length of the whole file. `nil`: the response does not say it.
+    ///   - isLast: Whether it has all that is left, where the length is not known.
+    mutating func `continue`(total: Int64?, isLast: Bool = true) {
         record.total = total ?? record.total
-        isOfEarlierCall = false
+        (isOfEarlierCall, isLastPart) = (false, isLast)
     }
 
     /// Starts again with an empty file.
@@ -89,7 +94,7 @@ struct PartialFile {
         try file.cut(to: 0)
         length = 0
         record = Record(request: request, validator: validator, total: total, session: session)
-        isOfEarlierCall = false
+        (isOfEarlierCall, isLastPart) = (false, true)
         try? removeRecord()
     }
 

@@ -4,7 +4,7 @@ import ConcurrencyPrimitives
 ///
 /// *Transport or interceptor?* A transport moves bytes: it is the place for another HTTP library, a proxy, a stub, and,
 /// wrapped around another transport, for a cache, a signature or a recorder of traffic. An interceptor decides *what*
-/// is sent and *whether again*. A transport must not retry, must not follow redirects, and must keep neither cookies
+/// is sent and *whether again*. A transport must not retry (an error's ``HTTPTransportError/repetition`` says what it knows), must not follow redirects, and must keep neither cookies
 /// nor credentials, and a cache only per session: the client does the rest in one way for every transport and platform,
 /// and a transport that did it too would send tokens where the client would not.
 ///
@@ -61,16 +61,39 @@ public struct HTTPTransportError: Error, Sendable {
     /// What the exchange waited for when its time was up.
     public let waitedFor: NetworkError.Wait?
 
+    /// Whether the client sends the request again at once, and once only, whatever its retry policy.
+    public let repetition: Repetition
+
+    /// What a transport knows about a request that has no response.
+    public enum Repetition: Sendable, Hashable {
+        /// Nothing: the server may have processed it.
+        case unknown
+
+        /// A kept connection was closed before a byte of the response. Such a request is sent again if it is idempotent
+        /// (RFC 9110 §9.2.2).
+        case ifIdempotent
+
+        /// The server has said that it did not process the request, which is sent again whatever its method (RFC 9113 §8.7).
+        case always
+    }
+
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: What went wrong: `connectionFailed`, `timedOut`, `tlsFailed` or `transportFailed` in most cases.
     ///   - reason: What happened, for a developer, without a secret: no query of a URL, no header value.
     ///   - waitedFor: What the exchange waited for when its time was up.
-    public init(_ code: NetworkError.Code, reason: String, waitedFor: NetworkError.Wait? = nil) {
+    ///   - repetition: Whether the client sends the request again at once.
+    public init(
+        _ code: NetworkError.Code,
+        reason: String,
+        waitedFor: NetworkError.Wait? = nil,
+        repetition: Repetition = .unknown
+    ) {
         self.code = code
         self.reason = reason
         self.waitedFor = waitedFor
+        self.repetition = repetition
     }
 }
 
@@ -88,12 +111,15 @@ extension HTTPTransportError {
     /// - Parameters:
     ///   - hasHead: Whether the head of the response had arrived.
     ///   - mayBeProcessed: Whether a part of the request may have been sent.
+    ///   - repetition: Whether the client sends the request again at once.
     /// - Returns: The error.
-    package static func connectionLost(hasHead: Bool, mayBeProcessed: Bool) -> Self {
+    package static func connectionLost(
+        hasHead: Bool, mayBeProcessed: Bool, repetition: Repetition = .unknown
+    ) -> Self {
         if hasHead { return Self(.connectionFailed, reason: "the connection was lost before the end of the body") }
         let lost = "the connection was lost before the response"
         let reason = mayBeProcessed ? lost + "; the server may have processed the request" : lost
-        return Self(.connectionFailed, reason: reason)
+        return Self(.connectionFailed, reason: reason, repetition: repetition)
     }
 
     /// The idle timeout passed.

@@ -149,12 +149,28 @@ extension TransportRules {
     private static let decoded: [ContractRule<TransportSubject>] = [
         ContractRule("gzip and deflate are decoded, identity is left as it is") { subject in
             for (coding, bytes) in [
-                ("gzip", Data.gzipped), ("deflate", Data.deflated), ("identity", Data("hello hello hello".utf8)),
+                ("gzip", Data.gzipped), ("x-gzip", .gzipped), ("GZIP", .gzipped), ("deflate", .deflated),
+                ("identity", Data("hello hello hello".utf8)),
             ] {
                 let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(bytes.count)\r\n\r\n"
                 let response = try await subject.response(to: Data(head.utf8) + bytes)
                 try expect(response.body == Data("hello hello hello".utf8), otherwise: "\(coding) was not decoded")
             }
+        },
+        ContractRule("gzip of several members is decoded") { subject in
+            let text = "hello hello hello"
+            for (bytes, text) in [(Data.members, text), (Data.members + Data.gzipped, text + text)] {
+                let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bytes.count)\r\n\r\n"
+                let response = try await subject.response(to: Data(head.utf8) + bytes)
+                let isWhole = response.body == Data(text.utf8)
+                try expect(isWhole, otherwise: "\(response.body.count) bytes of \(text.utf8.count)")
+            }
+        },
+        ContractRule("deflate without the format of zlib is decoded") { subject in
+            let bytes = Data.bareDeflated
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bytes.count)\r\n\r\n"
+            let response = try await subject.response(to: Data(head.utf8) + bytes)
+            try expect(response.body == Data("hello hello hello".utf8), otherwise: "\(response.body.count) bytes")
         },
         ContractRule("a response without a body may name a coding") { subject in
             for (status, method) in [("204 None", HTTPMethod.get), ("304 Same", .get), ("200 OK", .head)] {
@@ -167,6 +183,19 @@ extension TransportRules {
             let bytes = Data.gzipped.dropLast(12)
             let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bytes.count)\r\n\r\n"
             try await subject.expectError { try await subject.response(to: Data(head.utf8) + bytes) }
+        },
+        ContractRule("a compressed body that is damaged is invalidResponse") { subject in
+            var wrongSum = Data.gzipped
+            wrongSum[wrongSum.count - 8] ^= 1
+            var wrongBlock = Data.gzipped
+            wrongBlock[10] = 7
+            let bodies = [("gzip", Data("not compressed".utf8)), ("gzip", wrongSum), ("gzip", wrongBlock)]
+            for (coding, bytes) in bodies {
+                let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(bytes.count)\r\n\r\n"
+                try await subject.expectError([.invalidResponse]) {
+                    try await subject.response(to: Data(head.utf8) + bytes)
+                }
+            }
         },
     ]
 }
@@ -194,4 +223,11 @@ extension Data {
     /// `hello hello hello`, as gzip and as zlib write it.
     fileprivate static let gzipped = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==") ?? Data()
     fileprivate static let deflated = Data(base64Encoded: "eJzLSM3JyVfIQJAAOi4GfQ==") ?? Data()
+    fileprivate static let bareDeflated = Data(base64Encoded: "y0jNyclXyECQAA==") ?? Data()
+
+    /// `hello `, nothing and `hello hello`, each as a member (RFC 1952 §2.2).
+    static let members =
+        Data(
+            base64Encoded: "H4sIAAAAAAACA8tIzcnJVwAA9vmB7QYAAAAfiwgAAAAAAAIDAwAAAAAAAAAAAB+L"
+                + "CAAAAAAAAgPLSM3JyVfIAJEAQKYtAQsAAAA=") ?? Data()
 }

@@ -98,20 +98,16 @@ extension TransportRules {
             try expect(peer.requests.isEmpty, otherwise: "it was sent")
         },
         ContractRule("a request that is cancelled before its response ends at once") { subject in
-            let arrived = Gate()
-            let closed = Gate()
-            let peer = try TransportPeer { connection in
-                _ = connection.readRequest()
+            try await expectCancelled(subject) { connection, arrived in
                 arrived.open()
                 connection.waitForClose()
-                closed.open()
             }
-            defer { peer.stop() }
-            let task = Task { try await subject.whole(subject.request(.get, peer.url)) }
-            await arrived.pass()
-            task.cancel()
-            try await subject.expectCancelled(task)
-            await closed.pass()
+        },
+        ContractRule("a request that is cancelled in a flood of 1xx responses ends at once") { subject in
+            try await expectCancelled(subject) { connection, arrived in
+                let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n", count: 100)
+                while connection.send(hints) { arrived.open() }
+            }
         },
         ContractRule("a request that is cancelled in its body ends at once") { subject in
             let arrived = Gate()
@@ -163,4 +159,24 @@ extension TransportRules {
             await closed.pass()
         },
     ]
+
+    /// Cancels a call once its server has opened the gate, and waits until the server has ended.
+    private static func expectCancelled(
+        _ subject: TransportSubject,
+        _ serve: @escaping @Sendable (_ connection: PeerConnection, _ arrived: Gate) -> Void
+    ) async throws {
+        let arrived = Gate()
+        let closed = Gate()
+        let peer = try TransportPeer { connection in
+            _ = connection.readRequest()
+            serve(connection, arrived)
+            closed.open()
+        }
+        defer { peer.stop() }
+        let task = Task { try await subject.whole(subject.request(.get, peer.url)) }
+        await arrived.pass()
+        task.cancel()
+        try await subject.expectCancelled(task)
+        await closed.pass()
+    }
 }

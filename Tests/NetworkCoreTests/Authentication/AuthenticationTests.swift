@@ -48,6 +48,23 @@ struct AuthenticationTests {
         #expect(carried() == [nil, nil])
     }
 
+    @Test func `an empty token is not sent`() async throws {
+        let session = SessionID(rawValue: "session-a")
+        let placements = [TokenPlacement.bearer, .scheme("Token"), .fields(refreshToken: "refreshToken")]
+        for placement in placements {
+            provider.set(.success(SessionToken(value: "", refreshToken: "refresh-0", session: session, generation: 0)))
+            let error = await #expect(throws: NetworkError.self) {
+                try await client(policy: AuthenticationPolicy(placement: placement)).send(.article(7))
+            }
+            #expect(error?.code == .invalidRequest && error?.reason?.contains("is empty") == true)
+        }
+        #expect(transport.requests.isEmpty)
+        transport.add(.any ~> article)
+        provider.set(.success(SessionToken(value: "access-0", refreshToken: "", session: session, generation: 0)))
+        try await _ = client(policy: AuthenticationPolicy(placement: placements[2])).send(.article(7))
+        #expect(carried("accessToken") == ["access-0"] && carried("refreshToken") == [nil])
+    }
+
     @Test func `requests without authentication carry no token`() async throws {
         transport.add(.any ~> article)
         transport.add(.any ~> article)

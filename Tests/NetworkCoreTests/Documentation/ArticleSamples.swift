@@ -3,6 +3,9 @@ import Foundation
 import NetworkCore
 import Testing
 
+/// What the samples name is the transport of another module, which is not built with this one.
+private typealias AsyncHTTPClientTransport = URLSessionTransport
+
 /// The samples of the module's articles, each as its article prints it, with what a reader has around it.
 private struct ArticleSamples {
     let network: any NetworkService
@@ -42,14 +45,14 @@ private struct ArticleSamples {
 
     func caching() throws {
         let cache = try ResponseCache(folder: caches.appendingPathComponent("responses"))
-        let transport = CachingTransport(CoalescingTransport(URLSessionTransport()), cache: cache)
+        let transport = CachingTransport(CoalescingTransport(AsyncHTTPClientTransport()), cache: cache)
         let network = NetworkClient(baseURL: url, transport: transport).authenticated(by: session)
         Task { await cache.deleteResponses(atEndOf: session) }
         show(network)
     }
 
     func observing() {
-        let recorder = HARRecorder(URLSessionTransport())
+        let recorder = HARRecorder(AsyncHTTPClientTransport())
         let client = NetworkClient(
             baseURL: url,
             transport: recorder,

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import NetworkCore
+@testable import NetworkTesting
 
 /// What a download requests after a response that is not the whole file, and what it keeps for a later call.
 @Suite("Resumed downloads", .timeLimit(.minutes(10)))
@@ -57,6 +58,32 @@ struct DownloadResumptionTests {
         }
         #expect(try neighbours == Self.kept)
     }
+
+    #if os(Linux)
+    @Test func `a response that arrives faster than it is written goes on in smaller parts`() async throws {
+        let content = Data((0..<32).flatMap { number in Data(repeating: UInt8(number), count: 1_024 * 1_024) })
+        let server = try TransportPeer { connection in
+            while let request = connection.readRequest() {
+                let bounds = request["Range"].map { $0.dropFirst(6).split(separator: "-").compactMap { Int($0) } }
+                let (first, last) = (bounds?.first ?? 0, bounds.map { min($0.last ?? 0, content.count - 1) })
+                let range = last.map { ["Content-Range: bytes \(first)-\($0)/\(content.count)"] } ?? []
+                let fields = ["ETag: \"v1\""] + range
+                let part = content[first...(last ?? content.count - 1)]
+                guard connection.respond(last == nil ? "200 OK" : "206 Part", fields: fields, body: part) else {
+                    return
+                }
+            }
+        }
+        defer { server.stop() }
+        let transport = LateReading(base: URLSessionTransport(unreadLimit: 1_024 * 1_024))
+        let file = try await NetworkClient(baseURL: server.url, transport: transport).download(
+            endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(file.size == Int64(content.count) && file.resumptions >= 1)
+        let ranges = server.requests.dropFirst().map { $0["Range"] ?? "none" }
+        #expect(!ranges.isEmpty && ranges.allSatisfy { $0.split(separator: "-").count == 2 }, "\(ranges)")
+    }
+    #endif
 
     @Test func `parts that end before the total are followed by requests for the rest`() async throws {
         let server = try LoopbackServer { [content] request in
@@ -341,3 +368,23 @@ struct DownloadResumptionTests {
         #expect(try Data(contentsOf: partial) == Data("new".utf8))
     }
 }
+
+#if os(Linux)
+/// A slow reader: nothing of the first response is read before its exchange has ended.
+private struct LateReading: HTTPTransport {
+    let base: URLSessionTransport
+    private let isFirst = Locked(true)
+
+    init(base: URLSessionTransport) { self.base = base }
+
+    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        let response = try await base.perform(request)
+        let waits = isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+        }
+        if waits { _ = try? await response.completion() }
+        return response
+    }
+}
+#endif

@@ -56,6 +56,37 @@ import Testing
         withExtendedLifetime(open) {}
     }
 
+    @Test func `POSTs that stall at one host do not delay a POST to another`() async throws {
+        let (stalling, other) = (try Self.server(), try Self.server())
+        defer {
+            stalling.stop()
+            other.stop()
+        }
+        // One transport for both hosts.
+        let transport = URLSessionTransport()
+        let ended = Locked(0)
+        let stalled = (0..<40).map { _ in
+            Task {
+                let request = HTTPTransportRequest(
+                    head: HTTPRequestHead(method: .post, url: stalling.url.appendingPathComponent("held")),
+                    body: HTTPBody(Data("x".utf8)), idleTimeout: .seconds(6_000))
+                _ = try? await transport.perform(request)
+                ended.withLock { $0 += 1 }
+            }
+        }
+        // All the cold connections that one origin may have, and eight that wait for one.
+        try await until { stalling.requests.count == URLSessionTransport.coldConnectionLimit }
+        let head = HTTPRequestHead(method: .post, url: other.url.appendingPathComponent("article"))
+        for _ in 0..<3 {
+            let request = HTTPTransportRequest(head: head, body: HTTPBody(Data("x".utf8)), idleTimeout: .seconds(6_000))
+            #expect(try await transport.perform(request).head.status == 200)
+        }
+        #expect(ended.withLock { $0 } == 0)
+        #expect(stalling.requests.count == URLSessionTransport.coldConnectionLimit)
+        for call in stalled { call.cancel() }
+        for call in stalled { await call.value }
+    }
+
     @Test func `a refresh goes through while calls and streams have all their connections`() async throws {
         let server = try Self.server()
         defer { server.stop() }

@@ -11,8 +11,30 @@ extension HTTPTransportError {
             self.init(.transportFailed, reason: "\(type(of: error))")
             return
         }
+        if let reason = Self.reason(ofInvalidResponse: error) {
+            self.init(.invalidResponse, reason: reason)
+            return
+        }
         let (code, reason) = hasHead ? Self.readingInBody(of: error.code) : Self.reading(of: error.code)
         self.init(code, reason: "\(reason) (URLError \(error.code.rawValue))")
+    }
+
+    /// What is wrong with a response that libcurl refuses. On Linux, only its text tells that from a lost connection.
+    private static func reason(ofInvalidResponse error: URLError) -> String? {
+        #if canImport(FoundationNetworking)
+        guard error.code == .unknown, let text = error.errorUserInfo[NSLocalizedDescriptionKey] as? String else {
+            return nil
+        }
+        let reasons = [
+            ("Error while processing content unencoding", "the compressed body is damaged"),
+            ("Failed writing received data", "the compressed body has surplus bytes, or several members"),
+            ("Invalid Content-Length", HTTPResponseHead.noLength),
+            ("Illegal or missing hexadecimal", "the size of a chunk is no number"),
+        ]
+        return reasons.first { text.hasPrefix($0.0) }?.1
+        #else
+        return nil
+        #endif
     }
 
     /// An error after the head: TLS is established, the URL was used, and the server has responded.

@@ -7,6 +7,9 @@ extension URLSessionExchange {
         guard (100...999).contains(head.status) else {
             return fail(HTTPTransportError(.invalidResponse, reason: HTTPTransportError.noStatus))
         }
+        if let problem = head.lengthProblem {
+            return fail(HTTPTransportError(.invalidResponse, reason: problem))
+        }
         let now = clock.uptime
         let waiter = state.withLock { state in
             state.lastActivity = now
@@ -47,8 +50,12 @@ extension URLSessionExchange {
         }
         waiter?.resume(returning: data)
         guard isTooMuch else { return }
-        let reason = "the body arrives faster than it is read: more than \(unreadLimit) bytes wait"
-        fail(HTTPTransportError(.responseTooLarge, reason: reason))
+        let reason =
+            "the body arrives faster than it is read: more than \(unreadLimit) bytes wait; read it faster, or use a "
+            + "transport that makes the server wait, as AsyncHTTPClientTransport does"
+        // What waits is still read: a download goes on after it.
+        guard let task = finish(HTTPTransportError(.readTooSlowly, reason: reason), keepsPieces: true) else { return }
+        BlockingCalls.perform { task.cancel() }
     }
 
     func noteSent(_ total: Int64) {

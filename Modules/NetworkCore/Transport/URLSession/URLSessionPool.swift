@@ -14,21 +14,26 @@ final class URLSessionPool: Sendable {
     private let coldConnections: Int
     private let connectionsPerHost: Int
     private let configure: @Sendable (URLSessionConfiguration) -> Void
-    private let router = URLSessionRouter()
+    private let trust: ServerTrust
+    private let router: URLSessionRouter
     private let warm = Locked(Warm())
 
     /// - Parameters:
     ///   - connectionsPerHost: The most warm connections to one host at a time.
     ///   - coldConnections: The most cold connections to one origin at a time.
+    ///   - trust: The servers to trust.
     ///   - configure: Changes the configuration of each session.
     init(
         connectionsPerHost: Int,
         coldConnections: Int,
+        trust: ServerTrust = .system,
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void
     ) {
         self.connectionsPerHost = connectionsPerHost
         self.configure = configure
         self.coldConnections = coldConnections
+        self.trust = trust
+        router = URLSessionRouter(trust)
     }
 
     deinit {
@@ -71,7 +76,7 @@ final class URLSessionPool: Sendable {
 
     /// Makes the task of an exchange over a new connection, which is used once.
     func coldTask(for exchange: URLSessionExchange) -> URLSessionTask {
-        let router = URLSessionRouter()
+        let router = URLSessionRouter(trust)
         let session = makeSession(delegate: router)
         defer { session.finishTasksAndInvalidate() }
         return Self.task(for: exchange, in: session, router: router)

@@ -4,6 +4,9 @@ import Foundation
 /// The delegate of a session: passes the events of a task to its exchange.
 final class URLSessionRouter: NSObject, Sendable {
     private let exchanges = Locked<[Int: URLSessionExchange]>([:])
+    private let trust: ServerTrust
+
+    init(_ trust: ServerTrust = .system) { self.trust = trust }
 
     func add(_ exchange: URLSessionExchange, for task: URLSessionTask) {
         exchanges.withLock { $0[task.taskIdentifier] = exchange }
@@ -38,7 +41,16 @@ extension URLSessionRouter: URLSessionDataDelegate {
         exchange(of: task)?.noteWhole()
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-        completionHandler(.performDefaultHandling, nil)
+        let space = challenge.protectionSpace
+        guard trust != .system, space.authenticationMethod == NSURLAuthenticationMethodServerTrust,
+            let server = space.serverTrust
+        else { return completionHandler(.performDefaultHandling, nil) }
+        guard trust.accepts(server, of: space.host) else {
+            let reason = "the certificate of the host is not of a trusted authority, or its public key is no pin"
+            exchange(of: task)?.fail(HTTPTransportError(.tlsFailed, reason: reason))
+            return completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+        completionHandler(.useCredential, URLCredential(trust: server))
         #endif
     }
 

@@ -40,10 +40,12 @@ import Foundation
 /// temporary file, because all sessions of a process share one thread there, which must not wait for a sequence.
 ///
 /// **Encodings.** URLSession decodes `gzip` before this transport sees a byte. On Linux it takes a compressed body whose
-/// last part is missing, and whose length is as announced, for a whole one: only what reads the content can notice.
+/// last part is missing, and whose length is as announced, for a whole one: only what reads the content can notice. And it
+/// refuses `gzip` of more than one member (RFC 1952 §2.2), with code `invalidResponse`.
 ///
 /// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is
-/// buffered, and fails when more than `unreadLimit` bytes wait.
+/// buffered, and fails with code `readTooSlowly` when more than `unreadLimit` bytes wait. What waits can still be read, and a
+/// download then requests the rest in parts.
 public final class URLSessionTransport: HTTPTransport {
     /// URLSession's own idle timeout, for the case that this transport's cannot end a request: 7 days.
     public static let sessionTimeout: Duration = .seconds(7 * 24 * 60 * 60)
@@ -95,13 +97,44 @@ public final class URLSessionTransport: HTTPTransport {
     ///   - clock: The clock of the time limits.
     ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
     ///     The transport then sets caches, cookies, credentials, connections and timeouts itself.
-    public init(
+    public convenience init(
         connectionsPerHost: Int = defaultConnectionsPerHost,
         streamsPerHost: Int = defaultStreamsPerHost,
         unreadLimit: Int = defaultUnreadLimit,
         wakeGrace: Duration = NetworkConfiguration.defaultWakeGrace,
         clock: any TimeSource = SystemTimeSource(),
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
+    ) {
+        self.init(
+            trusting: .system, connectionsPerHost: connectionsPerHost, streamsPerHost: streamsPerHost,
+            unreadLimit: unreadLimit, wakeGrace: wakeGrace, clock: clock, configure: configure)
+    }
+
+    /// Creates a transport that trusts an application's own authorities, or requires public keys of hosts.
+    ///
+    /// - Parameters:
+    ///   - trust: The servers to trust.
+    ///   - configure: Changes the configuration of each session before it is used.
+    /// - Throws: ``HTTPTransportError`` with code `tlsFailed` on Linux, unless `trust` is that of the system: `URLSession`
+    ///   there has no way to check a server.
+    public convenience init(
+        trust: ServerTrust, configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
+    ) throws {
+        #if canImport(FoundationNetworking)
+        guard trust == .system else {
+            let reason = "URLSession on Linux takes no authorities and no pins; use AsyncHTTPClientTransport"
+            throw HTTPTransportError(.tlsFailed, reason: reason)
+        }
+        #endif
+        self.init(
+            trusting: trust, connectionsPerHost: Self.defaultConnectionsPerHost,
+            streamsPerHost: Self.defaultStreamsPerHost, unreadLimit: Self.defaultUnreadLimit,
+            wakeGrace: NetworkConfiguration.defaultWakeGrace, clock: SystemTimeSource(), configure: configure)
+    }
+
+    private init(
+        trusting trust: ServerTrust, connectionsPerHost: Int, streamsPerHost: Int, unreadLimit: Int,
+        wakeGrace: Duration, clock: any TimeSource, configure: @escaping @Sendable (URLSessionConfiguration) -> Void
     ) {
         self.connectionsPerHost = max(1, connectionsPerHost)
         self.streamsPerHost = max(1, streamsPerHost)
@@ -111,16 +144,19 @@ public final class URLSessionTransport: HTTPTransport {
         calls = URLSessionPool(
             connectionsPerHost: self.connectionsPerHost,
             coldConnections: Self.coldConnectionLimit,
+            trust: trust,
             configure: configure
         )
         streams = URLSessionPool(
             connectionsPerHost: self.streamsPerHost,
             coldConnections: self.streamsPerHost,
+            trust: trust,
             configure: configure
         )
         refreshes = URLSessionPool(
             connectionsPerHost: Self.refreshesPerHost,
             coldConnections: Self.refreshesPerHost,
+            trust: trust,
             configure: configure
         )
     }

@@ -1,8 +1,4 @@
-#if AsyncHTTPClient
-import Foundation
-import NIOCore
-import NIOSSL
-import NetworkCore
+package import Foundation
 
 /// The public keys that hosts must have, beside a valid certificate (RFC 7469 §2.4).
 ///
@@ -58,34 +54,7 @@ public struct PublicKeyPins: Sendable, Hashable {
     }
 
     /// The pins of a host; `nil` where it has none.
-    func keys(of host: String?) -> Set<Data>? {
+    package func keys(of host: String?) -> Set<Data>? {
         host.flatMap { keys[$0] }
     }
 }
-
-extension Set<Data>? {
-    /// Compares the key of a new connection with the pins, then calls a closure. A connection with another key is closed.
-    ///
-    /// It is called on the connection's event loop, and its result must be there when it returns: AsyncHTTPClient ends the
-    /// process when a server sends more settings, or that it goes away, before the connection is known to the pool.
-    func verify(_ channel: any Channel, then use: () throws -> Void) -> EventLoopFuture<Void> {
-        channel.eventLoop.makeCompletedFuture {
-            do {
-                try verify(channel)
-                try use()
-            } catch {
-                channel.close(promise: nil)
-                throw error
-            }
-        }
-    }
-
-    private func verify(_ channel: any Channel) throws {
-        guard let pins = self else { return }
-        let certificate = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
-        guard let key = try certificate?.extractPublicKey().toSPKIBytes(), pins.contains(SHA256.digest(of: key)) else {
-            throw HTTPTransportError(.tlsFailed, reason: "the public key of the host is not one of its pins")
-        }
-    }
-}
-#endif

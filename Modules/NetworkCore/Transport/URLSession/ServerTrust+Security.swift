@@ -1,0 +1,28 @@
+#if canImport(Security)
+import Foundation
+import Security
+
+extension ServerTrust {
+    /// Whether a server is trusted.
+    ///
+    /// - Parameters:
+    ///   - trust: The server's certificates, with the policy of the system for the name of the host.
+    ///   - host: The name of the host.
+    /// - Returns: Whether the certificate is of a trusted authority, and its public key a pin where the host has pins.
+    func accepts(_ trust: SecTrust, of host: String) -> Bool {
+        if !authorities.isEmpty {
+            let anchors = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
+            guard anchors.count == authorities.count,
+                SecTrustSetAnchorCertificates(trust, anchors as CFArray) == errSecSuccess,
+                SecTrustSetAnchorCertificatesOnly(trust, true) == errSecSuccess
+            else { return false }
+        }
+        guard SecTrustEvaluateWithError(trust, nil) else { return false }
+        guard let keys = pins.keys(of: host) else { return true }
+        guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let certificate = chain.first,
+            let key = Certificate.subjectPublicKeyInfo(of: Array(SecCertificateCopyData(certificate) as Data))
+        else { return false }
+        return keys.contains(SHA256.digest(of: key))
+    }
+}
+#endif

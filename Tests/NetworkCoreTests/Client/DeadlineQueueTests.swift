@@ -1,0 +1,130 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import TestSupport
+import Testing
+
+@testable import NetworkCore
+
+@Suite struct DeadlineQueueTests {
+    @Test func `closures are called in the order of their deadlines, and none that was removed`() async throws {
+        let clock = ManualTimeSource(uptime: .zero)
+        let queue = DeadlineQueue(clock: clock)
+        let called = Recorder<Int>()
+        var ids: [Int: UInt64] = [:]
+        for number in (1...200).shuffled() { ids[number] = queue.add(at: .seconds(number)) { called.record(number) } }
+        for number in stride(from: 1, through: 200, by: 2) { queue.remove(ids[number] ?? 0) }
+        let ticking = DeadlineTests.tick(clock)
+        defer { ticking.cancel() }
+        try await until { called.values.count >= 100 }
+        #expect(called.values == stride(from: 2, through: 200, by: 2).map { $0 })
+        withExtendedLifetime(queue) {}
+    }
+
+    @Test func `one task sleeps, and an earlier deadline wakes it earlier`() async throws {
+        let clock = ManualTimeSource(uptime: .zero)
+        let queue = DeadlineQueue(clock: clock)
+        let called = Recorder<Int>()
+        _ = queue.add(at: .seconds(60)) { called.record(60) }
+        await clock.sleepers(atLeast: 1)
+        _ = queue.add(at: .seconds(1)) { called.record(1) }
+        // The sleeper of the first deadline is cancelled; the other takes its place.
+        clock.advance(by: .seconds(1))
+        try await until { !called.values.isEmpty }
+        #expect(called.values == [1])
+        withExtendedLifetime(queue) {}
+    }
+
+    /// Advances the clock when the queue sleeps.
+    private static func pass(_ duration: Duration, on clock: ManualTimeSource) async {
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: duration)
+        await clock.sleepers(atLeast: 1)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(26), .seconds(29)])
+    func `a deadline that passed while the process slept counts after the grace`(awake: Duration) async throws {
+        let clock = ManualTimeSource(uptime: .zero)
+        let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
+        let called = Recorder<Int>()
+        _ = queue.add(at: .seconds(30)) { called.record(30) }
+        let withdrawn = queue.add(at: .seconds(31)) { called.record(31) }
+        _ = queue.add(at: .seconds(1_000)) { called.record(1_000) }
+        while clock.uptime < awake { await Self.pass(.seconds(1), on: clock) }
+        await Self.pass(.seconds(200), on: clock)
+        for _ in 0..<4 {
+            #expect(called.values.isEmpty)
+            await Self.pass(.seconds(1), on: clock)
+        }
+        // What has arrived was read in the meantime.
+        queue.remove(withdrawn)
+        #expect(called.values.isEmpty)
+        await Self.pass(.seconds(1), on: clock)
+        try await until { !called.values.isEmpty }
+        #expect(called.values == [30])
+        withExtendedLifetime(queue) {}
+    }
+
+    @Test(arguments: [Duration.milliseconds(1_001), .seconds(3), .seconds(3_600)])
+    func `many sleeps do not hold a deadline back indefinitely`(each: Duration) async throws {
+        let clock = ManualTimeSource(uptime: .zero)
+        let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
+        let called = Recorder<Int>()
+        _ = queue.add(at: .seconds(1)) { called.record(1) }
+        _ = queue.add(at: .seconds(1_000_000)) { called.record(2) }
+        var sleeps = 0
+        while called.values.isEmpty, sleeps < 100 {
+            await Self.pass(.seconds(1) + each, on: clock)
+            sleeps += 1
+        }
+        #expect(sleeps <= DeadlineQueue.maximumSleeps + 1)
+        #expect(called.values == [1])
+        withExtendedLifetime(queue) {}
+    }
+
+    @Test func `a wait that begins long after its deadline, as after a sleep, has the grace too`() async throws {
+        let clock = ManualTimeSource(uptime: .seconds(500))
+        let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
+        struct Expired: Error {}
+        let gate = Gate()
+        let work = Task {
+            try await queue.limit(.seconds(60)) {
+                Expired()
+            } _: {
+                await gate.pass()
+                return 7
+            }
+        }
+        await clock.sleepers(atLeast: 1)
+        await gate.arrivals(atLeast: 1)
+        gate.open()
+        #expect(try await work.value == 7)
+    }
+
+    @Test func `what a removed closure holds may remove another one as it is released`() {
+        let queue = DeadlineQueue(clock: ManualTimeSource())
+        let released = Locked(0)
+        final class Holder: Sendable {
+            let queue: DeadlineQueue
+            let other: UInt64
+            let released: Locked<Int>
+
+            init(_ queue: DeadlineQueue, _ released: Locked<Int>) {
+                self.queue = queue
+                self.released = released
+                other = queue.add(at: .seconds(2)) {}
+            }
+
+            deinit {
+                queue.remove(other)
+                released.withLock { $0 += 1 }
+            }
+        }
+        func add() -> UInt64 {
+            let holder = Holder(queue, released)
+            return queue.add(at: .seconds(1)) { withExtendedLifetime(holder) {} }
+        }
+        queue.remove(add())
+        #expect(released.withLock { $0 } == 1)
+    }
+}
