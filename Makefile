@@ -87,6 +87,7 @@ check-web: articles ## Drive the screens in headless Chromium, and save pictures
 .PHONY: test-consumers
 test-consumers: ## Build the README's samples as apps of several kinds compile them
 	swift test --package-path Tests/Consumers --scratch-path .build-consumers
+	swift run --package-path Tests/Consumers --scratch-path .build-consumers WithoutTestFramework
 	swift build --package-path Tests/Consumers/CollidingNames --scratch-path .build-consumers
 
 .PHONY: test-examples
@@ -102,7 +103,7 @@ test-%: ## Run one module's tests, with its trait: make test-TokenRefresh
 .PHONY: tsan
 tsan: setup-test ## Run the modules' tests under the thread sanitizer
 	# The simulation and the exploration have one thread each, and would keep the other tests waiting.
-	swift test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|ExplorationTests|RepositoryTests'
+	.ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|ExplorationTests|RepositoryTests'
 
 .PHONY: simulate
 simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000

@@ -91,9 +91,15 @@ let modules: [Target] = [
         dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
         path: "Modules/AuthTesting"
     ),
+    // Test doubles without a test framework: it must never import one.
+    .target(
+        name: "NetworkDoubles",
+        dependencies: ["NetworkCore", "ConcurrencyPrimitives"],
+        path: "Modules/NetworkDoubles"
+    ),
     .target(
         name: "NetworkTesting",
-        dependencies: ["NetworkCore", "AuthTesting", "ConcurrencyPrimitives"],
+        dependencies: ["NetworkDoubles", "NetworkCore", "AuthTesting", "ConcurrencyPrimitives"],
         path: "Modules/NetworkTesting"
     ),
 ]
@@ -216,6 +222,11 @@ let tests: [Target] = [
         name: "AuthTestingTests",
         dependencies: ["AuthTesting", "AuthInterface", "ConcurrencyPrimitives"],
         path: "Tests/AuthTestingTests"
+    ),
+    .testTarget(
+        name: "NetworkDoublesTests",
+        dependencies: ["NetworkDoubles", "NetworkCore", "ConcurrencyPrimitives"],
+        path: "Tests/NetworkDoublesTests"
     ),
     .testTarget(
         name: "NetworkTestingTests",

@@ -2,21 +2,28 @@
 import PackageDescription
 
 // The samples of the README as three kinds of application compile them: with the default settings, with main-actor
-// isolation by default as a new Xcode project has it, and in Swift 5 mode. `make test-consumers` builds them.
+// isolation by default as a new Xcode project has it, and in Swift 5 mode. And the test doubles as teams without Swift
+// Testing use them: in tests of XCTest, and in a program that links no test framework. `make test-consumers` runs them.
 
 let latchkey: [Target.Dependency] = [
     .product(name: "AuthInterface", package: "Latchkey"),
     .product(name: "TokenRefresh", package: "Latchkey"),
     .product(name: "NetworkCore", package: "Latchkey"),
+    .product(name: "NetworkAsyncHTTPClient", package: "Latchkey"),
     .product(name: "DataAPI", package: "Latchkey"),
     .product(name: "OAuth2Flows", package: "Latchkey"),
     .product(name: "Storage", package: "Latchkey"),
 ]
 
+let doubles: [Target.Dependency] = [
+    .product(name: "NetworkDoubles", package: "Latchkey"),
+    .product(name: "AuthTesting", package: "Latchkey"),
+]
+
 let package = Package(
     name: "Consumers",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(name: "Latchkey", path: "../..")],
+    dependencies: [.package(name: "Latchkey", path: "../..", traits: ["AsyncHTTPClient"])],
     targets: [
         .executableTarget(name: "Plain", dependencies: latchkey),
         // SE-0466. Its main.swift is a symbolic link to the one of Plain.
@@ -24,6 +31,9 @@ let package = Package(
             name: "MainActorByDefault", dependencies: latchkey, swiftSettings: [.defaultIsolation(MainActor.self)]),
         .executableTarget(
             name: "Swift5Mode", dependencies: latchkey, swiftSettings: [.swiftLanguageMode(.v5)]),
+        // Fails if a test framework is linked. Previews use the doubles in this way.
+        .executableTarget(name: "WithoutTestFramework", dependencies: latchkey + doubles),
+        .testTarget(name: "XCTestTests", dependencies: latchkey + doubles),
         .testTarget(
             name: "PlainTests",
             dependencies: [

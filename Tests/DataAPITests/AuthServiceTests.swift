@@ -1,4 +1,5 @@
 import AuthInterface
+import AuthTesting
 import DataAPI
 import Foundation
 import NetworkCore
@@ -11,12 +12,12 @@ import Testing
     private let ada = User(id: 3, name: "Ada")
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")
 
-    private func service(_ session: SessionDouble) -> AuthService {
+    private func service(_ session: StubSession) -> AuthService {
         AuthService(unauthenticated: unauthenticated, network: network, session: session)
     }
 
     @Test func `a guest's tokens start the session`() async throws {
-        let session = SessionDouble(.signedOut(.never))
+        let session = StubSession(.signedOut(.never))
         let login = Endpoint.registerGuest(name: "Ada", photo: Data())
         unauthenticated.on(login, return: SignedIn(user: ada, tokens: IssuedTokens(tokens)))
         let (progress, continuation) = AsyncStream.makeStream(of: TransferProgress.self)
@@ -29,7 +30,7 @@ import Testing
     }
 
     @Test func `a failed login does not change the session`() async throws {
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "before")))
+        let session = StubSession(.signedIn(SessionID(rawValue: "before")))
         unauthenticated.on(.socialLogin(.apple, token: "fixture"), throw: NetworkError(.connectionFailed))
         await #expect(throws: NetworkError.self) {
             try await service(session).socialLogin(.apple, token: "fixture")
@@ -39,21 +40,21 @@ import Testing
     }
 
     @Test func `a logout ends the session`() async throws {
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        let session = StubSession()
         try await service(session).logout()
-        #expect(session.signOuts == 1)
+        #expect(session.calls == [.signOut])
     }
 
     @Test func `a stored session that the server accepts leads to the main screen, refreshed once`() async throws {
         network.on(.me, return: ada)
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        let session = StubSession()
         guard case .signedIn(let user?) = try await service(session).autoLogin() else {
             Issue.record("not signed in")
             return
         }
         #expect(user == ada)
         #expect(network.log == ["GET users/me"])
-        #expect(session.refreshes == 1)
+        #expect(session.calls == [.restore, .refresh])
     }
 
     @Test(arguments: [404, 403, 500])
@@ -61,7 +62,7 @@ import Testing
     {
         let response = HTTPResponseHead(status: status)
         for _ in 0..<2 { network.on(.me, throw: NetworkError(.unacceptableStatus, response: response)) }
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        let session = StubSession()
         guard case .signedIn(nil) = try await service(session).autoLogin() else {
             Issue.record("not signed in")
             return
@@ -74,24 +75,25 @@ import Testing
 
     @Test func `the refresh can be left out`() async throws {
         network.on(.me, return: ada)
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        let session = StubSession()
         _ = try await service(session).autoLogin(refreshing: false)
-        #expect(session.refreshes == 0)
+        #expect(session.calls == [.restore])
     }
 
     @Test func `without a stored session nothing is sent`() async throws {
-        let session = SessionDouble(.signedOut(.never))
+        let session = StubSession(.signedOut(.never))
         guard case .signedOut(.never) = try await service(session).autoLogin() else {
             Issue.record("not signed out")
             return
         }
         #expect(network.log.isEmpty)
         #expect(unauthenticated.log.isEmpty)
-        #expect(session.refreshes == 0)
+        #expect(session.calls == [.restore])
     }
 
     @Test func `a session that the refresh ends leads to the login screen, and no request is sent`() async throws {
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture"))) { $0.end(.expired()) }
+        let session = StubSession()
+        session.on(.refresh) { $0.state = .signedOut(.expired()) }
         guard case .signedOut(.expired) = try await service(session).autoLogin() else {
             Issue.record("not signed out")
             return
@@ -100,9 +102,9 @@ import Testing
     }
 
     @Test func `a session that ends during the request leads to the login screen`() async throws {
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        let session = StubSession()
         network.on(.me) {
-            session.end(.expired())
+            session.state = .signedOut(.expired())
             throw NetworkError(.sessionEnded)
         }
         guard case .signedOut(.expired) = try await service(session).autoLogin() else {
@@ -112,9 +114,7 @@ import Testing
     }
 
     @Test func `a session without a refresh token is checked with its access token`() async throws {
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture"))) { _ in
-            throw AuthenticationError(.noRefreshToken)
-        }
+        let session = StubSession(tokens: .fixture(isRotated: false))
         network.on(.me, return: ada)
         guard case .signedIn = try await service(session).autoLogin() else {
             Issue.record("not signed in")
@@ -123,20 +123,19 @@ import Testing
     }
 
     @Test func `an unreachable server does not lead to the login screen`() async throws {
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        let session = StubSession()
         network.on(.me, throw: NetworkError(.connectionFailed))
         guard case .undetermined(let error as NetworkError) = try await service(session).autoLogin() else {
             Issue.record("not undetermined")
             return
         }
         #expect(error.code == .connectionFailed)
-        #expect(session.signOuts == 0)
+        #expect(!session.calls.contains(.signOut))
     }
 
     @Test func `a refresh that is not possible now does not lead to the login screen`() async throws {
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture"))) { _ in
-            throw AuthenticationError(.refreshUnavailable)
-        }
+        let session = StubSession()
+        session.fail(.refresh, with: AuthenticationError(.refreshUnavailable))
         guard case .undetermined(let error as AuthenticationError) = try await service(session).autoLogin() else {
             Issue.record("not undetermined")
             return
@@ -146,7 +145,8 @@ import Testing
     }
 
     @Test func `an unavailable store does not lead to the login screen`() async throws {
-        let session = SessionDouble(.unknown, restoring: { throw AuthenticationError(.storeUnavailable) })
+        let session = StubSession(.unknown)
+        session.fail(.restore, with: AuthenticationError(.storeUnavailable))
         guard case .undetermined(let error as AuthenticationError) = try await service(session).autoLogin() else {
             Issue.record("not undetermined")
             return
@@ -156,14 +156,15 @@ import Testing
     }
 
     @Test func `a cancelled launch is no outcome`() async throws {
-        let session = SessionDouble(.unknown, restoring: { throw CancellationError() })
+        let session = StubSession(.unknown)
+        session.fail(.restore, with: CancellationError())
         await #expect(throws: CancellationError.self) { try await service(session).autoLogin() }
     }
 
     @Test func `an upgrade is sent in the guest's session, and its error does not quote the provider's token`()
         async throws
     {
-        let session = SessionDouble(.signedIn(SessionID(rawValue: "fixture")))
+        let session = StubSession()
         let upgrade = Endpoint.upgradeGuest(.kakao, token: "fixture-provider-token")
         #expect(upgrade.requiresAuthentication && upgrade.isIdempotent)
         network.on(upgrade, throw: NetworkError(.unacceptableStatus, reason: "no such token: fixture-provider-token"))
@@ -172,6 +173,6 @@ import Testing
         }
         #expect(error.map { !"\($0)".contains("fixture-provider-token") } == true)
         #expect(session.signIns.isEmpty)
-        #expect(session.signOuts == 0)
+        #expect(!session.calls.contains(.signOut))
     }
 }

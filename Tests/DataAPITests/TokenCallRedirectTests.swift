@@ -1,4 +1,5 @@
 import AuthInterface
+import AuthTesting
 import DataAPI
 import Foundation
 import HandlerTesting
@@ -31,7 +32,7 @@ import Testing
     @Test(arguments: RedirectingServer.Redirect.all)
     func `G15: a sign-in follows no redirect, and says so`(_ redirect: RedirectingServer.Redirect) async throws {
         let server = try RedirectingServer(redirect, to: Self.tokens)
-        let session = SessionDouble(.signedOut(.never))
+        let session = StubSession(.signedOut(.never))
         let network = client(server)
         let service = AuthService(unauthenticated: network, network: network, session: session)
         let calls: [@Sendable () async throws -> User] = [

@@ -64,7 +64,7 @@ struct StubTransportTests {
         withKnownIssue {
             _ = StubTransport(.any ~> response)
         } matching: { issue in
-            issue.isRecorded("no request used this stub: any method any path", line: #line - 4)
+            issue.isRecorded("no request used this stub: any method any path", line: #line - 2)
         }
     }
 

@@ -31,19 +31,36 @@ import Testing
         for row in rows { #expect(!row.tests.isEmpty || !row.commands.isEmpty, "\(row.number)") }
     }
 
-    @Test func `every test that the tables name exists`() throws {
+    /// The names of tests, suites, and laws of the simulation.
+    private static func names() throws -> Set<Substring> {
         let sources = try (SourceFile.all(in: "Tests") + SourceFile.all(in: "App/Tests")).map(\.source)
         #expect(sources.count > 50)
-        let names = sources.reduce(into: Set<Substring>()) { names, source in
-            // Tests, suites, and the laws of the simulation.
+        return sources.reduce(into: []) { names, source in
             names.formUnion(source.matches(of: /func `([^`]+)`/).map(\.1))
             names.formUnion(source.matches(of: /@Suite\(\s*"([^"]+)"/).map(\.1))
             names.formUnion(source.matches(of: /case \w+ = "([^"]+)"/).map(\.1))
         }
+    }
+
+    @Test func `every test that the tables name exists`() throws {
+        let names = try Self.names()
         for row in try Self.rows(of: "HowRefreshWorks") + Self.rows(of: "Scenarios") {
             for test in row.tests where !names.contains(Substring(test)) {
                 Issue.record("\(row.number): no test is called “\(test)”")
             }
+        }
+    }
+
+    @Test func `every dialect of a server has a test that exists`() throws {
+        let file = SourceFile.root.appendingPathComponent("Modules/DataAPI/DataAPI.docc/Dialects.md")
+        let rows = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            .filter { $0.hasPrefix("| ") && !$0.hasPrefix("| printed |") }
+        #expect(rows.count > 30)
+        let names = try Self.names()
+        for row in rows {
+            let tests = row.matches(of: /“([^”]+)”/).map(\.1)
+            #expect(!tests.isEmpty, "\(row)")
+            for test in tests { #expect(names.contains(test), "no test is called “\(test)”") }
         }
     }
 }

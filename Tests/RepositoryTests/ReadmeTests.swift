@@ -20,11 +20,20 @@ import Testing
         #expect(shown.count == compiled.count)
     }
 
-    @Test func `the first Swift of the README has at most twelve lines, and the picture stands by line 60`() throws {
+    @Test func `the first sample of the README is the program that the tests of the app run`() throws {
+        let sample = try #require(blocks(of: "swift", in: Self.text(of: "README.md")).first)
+        let server = #"let server = "http://127.0.0.1:8080/api/v1""#
+        #expect(sample.contains(server))
+        let program = sample.replacingOccurrences(of: server, with: "let server = CommandLine.arguments[1]")
+        let note = "// swift-format-ignore-file: NeverForceUnwrap\n\n"
+        #expect(try Self.text(of: "App/Tests/FirstSample/main.swift") == note + program + "\n")
+    }
+
+    @Test func `the first Swift of the README has at most thirteen lines, and the picture stands by line 60`() throws {
         let lines = try lines(of: Self.text(of: "README.md"))
         let first = try #require(lines.firstIndex(of: "```swift"))
         let end = try #require(lines[first...].firstIndex(of: "```"))
-        #expect(end - first - 1 <= 12)
+        #expect(end - first - 1 <= 13)
         let picture = try #require(lines.firstIndex { $0.contains("TokenRefresh   Storage") })
         #expect(first < picture && picture < 60)
         let drawing = lines[picture...].prefix { $0 != "```" }.joined() + lines[(picture - 3)..<picture].joined()

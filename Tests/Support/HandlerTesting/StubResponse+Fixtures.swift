@@ -1,7 +1,6 @@
 package import Foundation
 package import NetworkCore
 package import NetworkTesting
-package import Testing
 
 extension StubResponse {
     /// The `Date` of the responses of ``text(_:status:type:)``.
@@ -11,14 +10,12 @@ extension StubResponse {
     package static func text(
         _ body: String,
         status: Int = 200,
-        type: String = "application/json",
-        sourceLocation: SourceLocation = #_sourceLocation
+        type: String = "application/json"
     ) -> StubResponse {
         .status(
             status,
             headers: ["Content-Type": type, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
-            body: Data(body.utf8),
-            sourceLocation: sourceLocation
+            body: Data(body.utf8)
         )
     }
 
@@ -26,20 +23,16 @@ extension StubResponse {
     package static func body(
         _ body: String,
         status: Int,
-        type: String?,
-        sourceLocation: SourceLocation = #_sourceLocation
+        type: String?
     ) -> StubResponse {
         var headers: HTTPHeaders = [:]
         headers["Content-Type"] = type
-        return .status(status, headers: headers, body: Data(body.utf8), sourceLocation: sourceLocation)
+        return .status(status, headers: headers, body: Data(body.utf8))
     }
 
     /// A head, and an incomplete body.
-    package static func cutOff(
-        status: Int,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) -> StubResponse {
-        StubResponse(sourceLocation: sourceLocation) { request in
+    package static func cutOff(status: Int) -> StubResponse {
+        StubResponse { request in
             let body = HTTPBody { throw HTTPTransportError(.connectionFailed, reason: "the body was cut off") }
             return HTTPTransportResponse(head: HTTPResponseHead(status: status, url: request.url), body: body)
         }

@@ -2,16 +2,17 @@
 
 import DataAPI
 import Foundation
+import NetworkAsyncHTTPClient
 import NetworkCore
 import Storage
 import TokenRefresh
 
-let api = NetworkClient(baseURL: URL(string: "http://127.0.0.1:8080/api/v1")!, transport: URLSessionTransport())
-let store = FileTokenStore(application: "articles", account: "http://127.0.0.1:8080/api/v1")
+let server = "http://127.0.0.1:8080/api/v1"
+let api = NetworkClient(baseURL: URL(string: server)!, transport: AsyncHTTPClientTransport())
+let store = FileTokenStore(application: "articles", account: server)
 let session = TokenRefreshCoordinator(store: store, handler: RESTTokenRefreshHandler(network: api))  // or yours
 let network = api.authenticated(by: session)  // sends tokens to the origin of that URL, and to no other
-let articles = ArticleService(network: network)
-for try await article in articles.all() { print(article.title) }
+for try await article in ArticleService(network: network).all() { print(article.title) }
 
 import AuthInterface
 
@@ -91,7 +92,7 @@ struct AppVersion: RequestInterceptor {
 }
 
 let retrying = NetworkClient(
-    baseURL: api.configuration.baseURL, transport: URLSessionTransport(),
+    baseURL: api.configuration.baseURL, transport: AsyncHTTPClientTransport(),
     interceptors: [AppVersion(), RetryPolicy.standard])
 
 var form = MultipartForm()
@@ -100,6 +101,10 @@ form.append("image", file: URL(fileURLWithPath: "ada.jpg"), contentType: "image/
 let registered: SignedIn = try await api.send(.post("auth/guest/register", body: .multipart(form))) { progress in
     print("\(progress.completed) of \(progress.total ?? 0) bytes")
 }
+let file = URL(fileURLWithPath: "report.pdf")
+_ = try await network.download("reports/7", to: file)  // again after an interruption: continues where it ended
+for try await event in network.events("articles/events") { print(event.data) }  // over lost connections
+for try await comment in network.lines("comments/export", of: Comment.self) { print(comment.text) }  // JSON lines
 
 let fields = AuthenticationPolicy(
     placement: .fields(accessToken: "X-Access-Token", refreshToken: "X-Refresh-Token"),
@@ -107,7 +112,7 @@ let fields = AuthenticationPolicy(
 let partnerNetwork = api.authenticated(by: partner, policy: fields)
 
 do {
-    try await articles.delete(7)
+    try await ArticleService(network: network).delete(7)
 } catch let error as NetworkError {
     switch error.code {
     case .notSignedIn, .sessionEnded: print("sign in first")
@@ -117,9 +122,8 @@ do {
     }
 }
 
-let plain = NetworkClient(
-    configuration: NetworkConfiguration(baseURL: URL(string: "https://api.github.com")!, format: .json),
-    transport: URLSessionTransport())
+let github = URL(string: "https://api.github.com")!
+let plain = NetworkClient(baseURL: github, transport: AsyncHTTPClientTransport(), format: .json)
 
 nonisolated struct Repository: Decodable {
     let description: String?

@@ -1,24 +1,14 @@
 public import Foundation
 public import NetworkCore
-public import Testing
 
 /// The response of a stub.
 public struct StubResponse: Sendable {
     let respond: @Sendable (SentRequest) async throws -> HTTPTransportResponse
 
-    /// Where the response was described.
-    let sourceLocation: SourceLocation
-
     /// A response made from the request: one that waits at a gate, or echoes.
     ///
-    /// - Parameters:
-    ///   - sourceLocation: Where issues about the stub are recorded.
-    ///   - respond: Returns the response, or throws as a transport does.
-    public init(
-        sourceLocation: SourceLocation = #_sourceLocation,
-        _ respond: @escaping @Sendable (SentRequest) async throws -> HTTPTransportResponse
-    ) {
-        self.sourceLocation = sourceLocation
+    /// - Parameter respond: Returns the response, or throws as a transport does.
+    public init(_ respond: @escaping @Sendable (SentRequest) async throws -> HTTPTransportResponse) {
         self.respond = respond
     }
 
@@ -28,15 +18,13 @@ public struct StubResponse: Sendable {
     ///   - status: The status.
     ///   - headers: The header fields.
     ///   - body: The body.
-    ///   - sourceLocation: Where issues about the stub are recorded.
     /// - Returns: The response.
     public static func status(
         _ status: Int,
         headers: HTTPHeaders = [:],
-        body: Data = Data(),
-        sourceLocation: SourceLocation = #_sourceLocation
+        body: Data = Data()
     ) -> StubResponse {
-        StubResponse(sourceLocation: sourceLocation) { request in
+        StubResponse { request in
             let head = HTTPResponseHead(status: status, headers: headers, url: request.url)
             return HTTPTransportResponse(head: head, body: HTTPBody(body))
         }
@@ -48,15 +36,13 @@ public struct StubResponse: Sendable {
     ///   - value: The value. The standard coding encodes it for each request.
     ///   - status: The status.
     ///   - headers: The header fields.
-    ///   - sourceLocation: Where issues about the stub are recorded.
     /// - Returns: The response.
     public static func json(
         _ value: some Encodable & Sendable,
         status: Int = 200,
-        headers: HTTPHeaders = [:],
-        sourceLocation: SourceLocation = #_sourceLocation
+        headers: HTTPHeaders = [:]
     ) -> StubResponse {
-        StubResponse(sourceLocation: sourceLocation) { request in
+        StubResponse { request in
             var headers = headers
             headers["Content-Type"] = "application/json"
             let head = HTTPResponseHead(status: status, headers: headers, url: request.url)
@@ -70,14 +56,9 @@ public struct StubResponse: Sendable {
     /// - Parameters:
     ///   - data: The value.
     ///   - status: The status.
-    ///   - sourceLocation: Where issues about the stub are recorded.
     /// - Returns: The response.
-    public static func envelope(
-        _ data: some Encodable & Sendable,
-        status: Int = 200,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) -> StubResponse {
-        json(ResponseEnvelope(code: "OK", data: data), status: status, sourceLocation: sourceLocation)
+    public static func envelope(_ data: some Encodable & Sendable, status: Int = 200) -> StubResponse {
+        json(ResponseEnvelope(code: "OK", data: data), status: status)
     }
 
     /// An error in an envelope.
@@ -88,31 +69,24 @@ public struct StubResponse: Sendable {
     ///   - message: What happened, in the server's words.
     ///   - requestId: The server's identifier of the request.
     ///   - headers: The header fields.
-    ///   - sourceLocation: Where issues about the stub are recorded.
     /// - Returns: The response.
     public static func error(
         _ status: Int,
         code: String,
         message: String? = nil,
         requestId: String? = nil,
-        headers: HTTPHeaders = [:],
-        sourceLocation: SourceLocation = #_sourceLocation
+        headers: HTTPHeaders = [:]
     ) -> StubResponse {
         let meta = requestId.map { ResponseMetadata(requestId: $0) }
         let envelope = ResponseEnvelope<Bool>(success: false, code: code, message: message, meta: meta)
-        return json(envelope, status: status, headers: headers, sourceLocation: sourceLocation)
+        return json(envelope, status: status, headers: headers)
     }
 
     /// A failure of the transport, without a response.
     ///
-    /// - Parameters:
-    ///   - code: The code of the error.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    /// - Parameter code: The code of the error.
     /// - Returns: The response.
-    public static func failure(
-        _ code: NetworkError.Code,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) -> StubResponse {
-        StubResponse(sourceLocation: sourceLocation) { _ in throw HTTPTransportError(code, reason: "a stub failed") }
+    public static func failure(_ code: NetworkError.Code) -> StubResponse {
+        StubResponse { _ in throw HTTPTransportError(code, reason: "a stub failed") }
     }
 }

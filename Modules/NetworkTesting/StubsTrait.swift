@@ -1,53 +1,6 @@
 import ConcurrencyPrimitives
+@_exported public import NetworkDoubles
 public import Testing
-
-/// A request to expect, and its response.
-///
-/// ```swift
-/// .get("articles/7") ~> .status(401)
-/// ```
-public struct Stub: Sendable {
-    /// The request to expect.
-    public let request: StubRequest
-
-    /// The response.
-    public let response: StubResponse
-
-    /// Where the stub was created. Issues about the stub are recorded there.
-    public let sourceLocation: SourceLocation
-
-    private(set) var isRepeated = false
-
-    /// Creates a stub.
-    ///
-    /// - Parameters:
-    ///   - request: The request to expect.
-    ///   - response: The response.
-    public init(_ request: StubRequest, _ response: StubResponse) {
-        self.request = request
-        self.response = response
-        sourceLocation = request.sourceLocation ?? response.sourceLocation
-    }
-
-    /// The stub for any number of requests: it is never used up and never left over.
-    ///
-    /// - Returns: The changed stub.
-    public func repeated() -> Stub {
-        var copy = self
-        copy.isRepeated = true
-        return copy
-    }
-}
-
-/// Creates a stub from a request and its response.
-///
-/// - Parameters:
-///   - request: The request to expect.
-///   - response: The response.
-/// - Returns: The stub.
-public func ~> (request: StubRequest, response: StubResponse) -> Stub {
-    Stub(request, response)
-}
 
 /// Gives a test its own ``StubTransport``, and records an issue for each stub that is left and each unexpected request.
 ///
@@ -65,7 +18,8 @@ public func ~> (request: StubRequest, response: StubResponse) -> Stub {
 /// The transport belongs to the test's task, so tests run in parallel.
 public struct StubsTrait: TestTrait, TestScoping {
     let stubs: [Stub]
-    let sourceLocation: SourceLocation
+    let file: StaticString
+    let line: UInt
 
     /// Runs a test with its transport.
     ///
@@ -79,7 +33,7 @@ public struct StubsTrait: TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        let scope = StubScope(StubTransport(stubs, sourceLocation: sourceLocation))
+        let scope = StubScope(StubTransport(stubs, file: file, line: line, onIssue: StubIssue.recordInTest))
         defer { scope.recordLeftovers() }
         try await StubScope.$current.withValue(scope) {
             try await function()
@@ -91,6 +45,9 @@ public struct StubsTrait: TestTrait, TestScoping {
 protocol StubHolder: AnyObject, Sendable {
     func recordLeftovers()
 }
+
+extension StubTransport: StubHolder {}
+extension StubNetworkService: StubHolder {}
 
 /// The test doubles of one test.
 final class StubScope: Sendable {
@@ -124,9 +81,10 @@ extension Trait where Self == StubsTrait {
     ///
     /// - Parameters:
     ///   - stubs: The stubs, in order.
-    ///   - sourceLocation: Where unexpected requests are recorded.
+    ///   - file: The file of issues that no stub comes close to.
+    ///   - line: The line of such issues.
     /// - Returns: The trait.
-    public static func stubs(_ stubs: Stub..., sourceLocation: SourceLocation = #_sourceLocation) -> StubsTrait {
-        StubsTrait(stubs: stubs, sourceLocation: sourceLocation)
+    public static func stubs(_ stubs: Stub..., file: StaticString = #filePath, line: UInt = #line) -> StubsTrait {
+        StubsTrait(stubs: stubs, file: file, line: line)
     }
 }

@@ -1,53 +1,60 @@
 import ConcurrencyPrimitives
 public import NetworkCore
-public import Testing
 
 /// A transport that responds with stubs. Each stub serves one request, in order.
 ///
 /// ```swift
-/// let transport = StubTransport(.get("articles") ~> .status(401), .get("articles") ~> .envelope(articles))
+/// let transport = StubTransport(.get("articles") ~> .status(401), .get("articles") ~> .envelope(articles)) {
+///     XCTFail("\($0)", file: $0.file, line: $0.line)
+/// }
 /// ```
 ///
 /// A request uses the first stub that matches it and is not used up.
 ///
-/// Two things are recorded as issues of the test. A stub that is left is recorded where it was created: when the
-/// transport is deallocated, or when a test with the trait `.stubs(…)` ends, even if a task still holds the transport. An
-/// unexpected request is recorded at the stub that comes closest, which has the same path; without one, at the test.
-public final class StubTransport: HTTPTransport, StubHolder {
+/// Two things are issues. A stub that is left is one when the transport is deallocated, or when ``recordLeftovers()`` is
+/// called. An unexpected request is one at the stub that comes closest, which has the same path; without one, at the test.
+public final class StubTransport: HTTPTransport {
     private struct State {
         var stubs: [Stub]
         var requests: [SentRequest] = []
     }
 
-    /// The transport of the current test, if it has the trait `.stubs(…)`. Without the trait, a new transport without
-    /// stubs: tests have none in common.
-    public static var current: StubTransport { StubScope.current?.transport ?? StubTransport([], recordsAt: nil) }
-
     private let state: Locked<State>
-    private let sourceLocation: SourceLocation?
+    private let place: StubPlace
+    private let onIssue: StubIssue.Handler
 
     /// Creates a transport.
     ///
     /// - Parameters:
     ///   - stubs: The stubs, in order.
-    ///   - sourceLocation: Where unexpected requests are recorded that no stub comes close to, and that no test makes.
-    public convenience init(_ stubs: Stub..., sourceLocation: SourceLocation = #_sourceLocation) {
-        self.init(stubs, recordsAt: sourceLocation)
+    ///   - file: The file of issues that no stub comes close to.
+    ///   - line: The line of such issues.
+    ///   - onIssue: Fails the test.
+    public convenience init(
+        _ stubs: Stub...,
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        onIssue: @escaping StubIssue.Handler
+    ) {
+        self.init(stubs, file: file, line: line, onIssue: onIssue)
     }
 
     /// Creates a transport.
     ///
     /// - Parameters:
     ///   - stubs: The stubs, in order.
-    ///   - sourceLocation: Where unexpected requests are recorded that no stub comes close to, and that no test makes.
-    public convenience init(_ stubs: [Stub], sourceLocation: SourceLocation = #_sourceLocation) {
-        self.init(stubs, recordsAt: sourceLocation)
-    }
-
-    private init(_ stubs: [Stub], recordsAt sourceLocation: SourceLocation?) {
+    ///   - file: The file of issues that no stub comes close to.
+    ///   - line: The line of such issues.
+    ///   - onIssue: Fails the test.
+    public init(
+        _ stubs: [Stub],
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        onIssue: @escaping StubIssue.Handler
+    ) {
         state = Locked(State(stubs: stubs))
-        self.sourceLocation = sourceLocation
-        StubScope.current?.add(self)
+        place = StubPlace(file: file, line: line)
+        self.onIssue = onIssue
     }
 
     deinit { recordLeftovers() }
@@ -65,18 +72,18 @@ public final class StubTransport: HTTPTransport, StubHolder {
     /// The stubs that no request has used yet. A repeated stub is never one of them.
     public var leftovers: [Stub] { state.withLock { $0.stubs }.filter { !$0.isRepeated } }
 
-    /// Removes all stubs, so that those that are left are not recorded as issues.
+    /// Removes all stubs, so that those that are left are no issues.
     public func removeStubs() {
         state.withLock { $0.stubs = [] }
     }
 
-    /// Records an issue for each stub that is left, and removes it. A test calls it at its end if the transport may
-    /// outlive it and the test has no trait `.stubs(…)`.
+    /// Reports an issue for each stub that is left, and removes it. A test calls it at its end if the transport may
+    /// outlive it.
     public func recordLeftovers() {
         let leftovers = leftovers
         removeStubs()
         for stub in leftovers {
-            Issue.record("no request used this stub: \(stub.request)", sourceLocation: stub.sourceLocation)
+            onIssue(StubIssue("no request used this stub: \(stub.request)", at: stub.request.place ?? place))
         }
     }
 
@@ -109,9 +116,8 @@ public final class StubTransport: HTTPTransport, StubHolder {
         if let stub { return stub }
         let list = remaining.isEmpty ? "none" : remaining.map(\.request.description).joined(separator: ", ")
         let reason = "unexpected request \(request); remaining stubs: \(list)"
-        let closest = remaining.first { $0.request.matchesPath(of: request) }?.sourceLocation
-        let test = Test.current?.sourceLocation
-        Issue.record("\(reason)", sourceLocation: closest ?? test ?? sourceLocation ?? #_sourceLocation)
+        let closest = remaining.first { $0.request.matchesPath(of: request) }?.request.place
+        onIssue(StubIssue(reason, at: closest ?? place, belongsToTest: closest == nil))
         throw HTTPTransportError(.unstubbed, reason: reason)
     }
 }

@@ -1,6 +1,5 @@
 public import Foundation
 public import NetworkCore
-public import Testing
 
 /// A request that a stub expects, by its method and the end of its path.
 public struct StubRequest: Sendable, CustomStringConvertible {
@@ -11,75 +10,81 @@ public struct StubRequest: Sendable, CustomStringConvertible {
     public let path: String?
 
     /// Where the request was described. Equality ignores it.
-    let sourceLocation: SourceLocation?
+    let place: StubPlace?
 
     /// Creates a description of a request.
     ///
     /// - Parameters:
     ///   - method: The method. `nil`: any.
     ///   - path: The last segments of the path: `articles/7` matches `/api/v1/articles/7`. `nil`: any.
-    ///   - sourceLocation: Where issues about the stub are recorded.
-    public init(_ method: HTTPMethod?, _ path: String?, sourceLocation: SourceLocation = #_sourceLocation) {
-        self.init(method: method, path: path, sourceLocation: sourceLocation)
+    ///   - file: The file of the stub, for issues about it.
+    ///   - line: The line of the stub.
+    public init(_ method: HTTPMethod?, _ path: String?, file: StaticString = #filePath, line: UInt = #line) {
+        self.init(method: method, path: path, place: StubPlace(file: file, line: line))
     }
 
-    private init(method: HTTPMethod?, path: String?, sourceLocation: SourceLocation?) {
+    private init(method: HTTPMethod?, path: String?, place: StubPlace?) {
         self.method = method
         self.path = path
-        self.sourceLocation = sourceLocation
+        self.place = place
     }
 
-    /// Any request.
-    public static let any = StubRequest(method: nil, path: nil, sourceLocation: nil)
+    /// Any request. Issues about its stub are recorded where the double was created.
+    public static let any = StubRequest(method: nil, path: nil, place: nil)
 
     /// A `GET` request.
     ///
     /// - Parameters:
     ///   - path: The last segments of the path.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    ///   - file: The file of the stub, for issues about it.
+    ///   - line: The line of the stub.
     /// - Returns: The description.
-    public static func get(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
-        StubRequest(.get, path, sourceLocation: sourceLocation)
+    public static func get(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
+        StubRequest(.get, path, file: file, line: line)
     }
 
     /// A `POST` request.
     ///
     /// - Parameters:
     ///   - path: The last segments of the path.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    ///   - file: The file of the stub, for issues about it.
+    ///   - line: The line of the stub.
     /// - Returns: The description.
-    public static func post(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
-        StubRequest(.post, path, sourceLocation: sourceLocation)
+    public static func post(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
+        StubRequest(.post, path, file: file, line: line)
     }
 
     /// A `PUT` request.
     ///
     /// - Parameters:
     ///   - path: The last segments of the path.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    ///   - file: The file of the stub, for issues about it.
+    ///   - line: The line of the stub.
     /// - Returns: The description.
-    public static func put(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
-        StubRequest(.put, path, sourceLocation: sourceLocation)
+    public static func put(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
+        StubRequest(.put, path, file: file, line: line)
     }
 
     /// A `PATCH` request.
     ///
     /// - Parameters:
     ///   - path: The last segments of the path.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    ///   - file: The file of the stub, for issues about it.
+    ///   - line: The line of the stub.
     /// - Returns: The description.
-    public static func patch(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
-        StubRequest(.patch, path, sourceLocation: sourceLocation)
+    public static func patch(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
+        StubRequest(.patch, path, file: file, line: line)
     }
 
     /// A `DELETE` request.
     ///
     /// - Parameters:
     ///   - path: The last segments of the path.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    ///   - file: The file of the stub, for issues about it.
+    ///   - line: The line of the stub.
     /// - Returns: The description.
-    public static func delete(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) -> StubRequest {
-        StubRequest(.delete, path, sourceLocation: sourceLocation)
+    public static func delete(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
+        StubRequest(.delete, path, file: file, line: line)
     }
 
     func matches(_ request: SentRequest) -> Bool {

@@ -1,17 +1,16 @@
 import ConcurrencyPrimitives
 public import Foundation
 public import NetworkCore
-public import Testing
 
 /// A transport that serves the responses of a HAR file, recorded by a browser or by `HARRecorder`.
 ///
 /// ```swift
-/// let client = NetworkClient(baseURL: url, transport: try HARReplayer(contentsOf: file))
+/// let transport = try HARReplayer(contentsOf: file) { XCTFail("\($0)", file: $0.file, line: $0.line) }
 /// ```
 ///
 /// A request is served by the first entry of its method, path and query that has not been used; when all have been, by
 /// the last of them. Scheme and host are not compared, nor the values of query items that were redacted. A request
-/// without an entry is recorded as an issue of the test.
+/// without an entry is an issue.
 public final class HARReplayer: HTTPTransport {
     private struct Key: Hashable {
         let method: String
@@ -30,27 +29,43 @@ public final class HARReplayer: HTTPTransport {
     }
 
     private let state: Locked<State>
-    private let sourceLocation: SourceLocation
+    private let place: StubPlace
+    private let onIssue: StubIssue.Handler
 
     /// Creates a transport.
     ///
     /// - Parameters:
     ///   - archive: The exchanges. Those without a response are errors of the transport.
-    ///   - sourceLocation: Where unexpected requests are recorded.
-    public init(_ archive: HTTPArchive, sourceLocation: SourceLocation = #_sourceLocation) {
+    ///   - file: The file of issues.
+    ///   - line: The line of issues.
+    ///   - onIssue: Fails the test.
+    public init(
+        _ archive: HTTPArchive,
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        onIssue: @escaping StubIssue.Handler
+    ) {
         state = Locked(
             State(unused: Dictionary(grouping: archive.log.entries) { Key($0.request.method, $0.request.url) }))
-        self.sourceLocation = sourceLocation
+        place = StubPlace(file: file, line: line)
+        self.onIssue = onIssue
     }
 
     /// Creates a transport from a HAR file.
     ///
     /// - Parameters:
-    ///   - file: The file.
-    ///   - sourceLocation: Where unexpected requests are recorded.
+    ///   - url: The URL of the file.
+    ///   - file: The file of issues.
+    ///   - line: The line of issues.
+    ///   - onIssue: Fails the test.
     /// - Throws: The error of reading or decoding the file.
-    public convenience init(contentsOf file: URL, sourceLocation: SourceLocation = #_sourceLocation) throws {
-        self.init(try HTTPArchive(Data(contentsOf: file)), sourceLocation: sourceLocation)
+    public convenience init(
+        contentsOf url: URL,
+        file: StaticString = #filePath,
+        line: UInt = #line,
+        onIssue: @escaping StubIssue.Handler
+    ) throws {
+        self.init(try HTTPArchive(Data(contentsOf: url)), file: file, line: line, onIssue: onIssue)
     }
 
     /// The requests so far, in order, unexpected ones included.
@@ -73,7 +88,7 @@ public final class HARReplayer: HTTPTransport {
         let shown = URL(string: Redaction(of: request).url(request.head.url)) ?? request.head.url
         guard let entry = entry(for: sent, request.head.url) ?? entry(for: sent, shown) else {
             let reason = "the archive has no entry for \(sent)"
-            Issue.record("\(reason)", sourceLocation: sourceLocation)
+            onIssue(StubIssue(reason, at: place))
             throw HTTPTransportError(.unstubbed, reason: reason)
         }
         guard entry.response.status > 0 else {

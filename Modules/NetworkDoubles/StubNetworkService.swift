@@ -1,26 +1,24 @@
 import ConcurrencyPrimitives
 public import NetworkCore
-public import Testing
 
 /// A network service that returns the values of stubs, without requests and without decoding.
 ///
 /// ```swift
-/// let network = StubNetworkService()
+/// let network = StubNetworkService { XCTFail("\($0)", file: $0.file, line: $0.line) }
 /// network.on(.article(7), return: .fixture(title: "Hello"))
 /// let article = try await ArticleService(network: network).article(7)
 /// ```
 ///
 /// Each stub serves one call, in order. A stub matches an endpoint by its method, path, query and response type.
 ///
-/// Two things are recorded as issues of the test. A stub that is left is recorded where it was added: when the service
-/// is deallocated, or when a test with the trait `.stubs(…)` ends, even if a task still holds the service. An unexpected
-/// call is recorded at the stub that comes closest, which has the same path; without one, at the test. (A call does not
-/// say where it was made: `send` is a requirement of `NetworkService`.)
-public final class StubNetworkService: UnauthenticatedNetworkService, StubHolder {
+/// Two things are issues. A stub that is left is one when the service is deallocated, or when ``recordLeftovers()`` is
+/// called. An unexpected call is one at the stub that comes closest, which has the same path; without one, at the test. (A
+/// call does not say where it was made: `send` is a requirement of `NetworkService`.)
+public final class StubNetworkService: UnauthenticatedNetworkService {
     private struct Entry {
         let key: Key
         let name: String
-        let sourceLocation: SourceLocation
+        let place: StubPlace
         let respond: @Sendable () async throws -> any Sendable
     }
 
@@ -44,28 +42,31 @@ public final class StubNetworkService: UnauthenticatedNetworkService, StubHolder
     }
 
     private let state = Locked(State())
-    private let sourceLocation: SourceLocation
+    private let place: StubPlace
+    private let onIssue: StubIssue.Handler
 
     /// Creates a service without stubs.
     ///
-    /// - Parameter sourceLocation: Where unexpected calls are recorded that no stub comes close to, and that no test
-    ///   makes: a task that is detached belongs to none.
-    public init(sourceLocation: SourceLocation = #_sourceLocation) {
-        self.sourceLocation = sourceLocation
-        StubScope.current?.add(self)
+    /// - Parameters:
+    ///   - file: The file of issues that no stub comes close to.
+    ///   - line: The line of such issues.
+    ///   - onIssue: Fails the test.
+    public init(file: StaticString = #filePath, line: UInt = #line, onIssue: @escaping StubIssue.Handler) {
+        place = StubPlace(file: file, line: line)
+        self.onIssue = onIssue
     }
 
     deinit { recordLeftovers() }
 
-    /// Records an issue for each stub that is left, and removes it. A test calls it at its end if the service may outlive
-    /// it and the test has no trait `.stubs(…)`.
+    /// Reports an issue for each stub that is left, and removes it. A test calls it at its end if the service may outlive
+    /// it.
     public func recordLeftovers() {
         let leftovers = state.withLock { state in
             defer { state.entries = [] }
             return state.entries
         }
         for entry in leftovers {
-            Issue.record("no call used this stub: \(entry.name)", sourceLocation: entry.sourceLocation)
+            onIssue(StubIssue("no call used this stub: \(entry.name)", at: entry.place))
         }
     }
 
@@ -74,13 +75,15 @@ public final class StubNetworkService: UnauthenticatedNetworkService, StubHolder
     /// - Parameters:
     ///   - endpoint: The endpoint to expect.
     ///   - value: The value.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    ///   - file: The file of issues about the stub.
+    ///   - line: The line of such issues.
     public func on<Response>(
         _ endpoint: Endpoint<Response>,
         return value: Response,
-        sourceLocation: SourceLocation = #_sourceLocation
+        file: StaticString = #filePath,
+        line: UInt = #line
     ) {
-        on(endpoint, sourceLocation: sourceLocation) { value }
+        on(endpoint, file: file, line: line) { value }
     }
 
     /// Adds a stub that throws an error.
@@ -88,29 +91,34 @@ public final class StubNetworkService: UnauthenticatedNetworkService, StubHolder
     /// - Parameters:
     ///   - endpoint: The endpoint to expect.
     ///   - error: The error.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    ///   - file: The file of issues about the stub.
+    ///   - line: The line of such issues.
     public func on<Response>(
         _ endpoint: Endpoint<Response>,
         throw error: any Error,
-        sourceLocation: SourceLocation = #_sourceLocation
+        file: StaticString = #filePath,
+        line: UInt = #line
     ) {
-        on(endpoint, sourceLocation: sourceLocation) { throw error }
+        on(endpoint, file: file, line: line) { throw error }
     }
 
     /// Adds a stub that runs a closure, which may wait at a gate, for instance.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint to expect.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    ///   - file: The file of issues about the stub.
+    ///   - line: The line of such issues.
     ///   - respond: Returns the value.
     public func on<Response>(
         _ endpoint: Endpoint<Response>,
-        sourceLocation: SourceLocation = #_sourceLocation,
+        file: StaticString = #filePath,
+        line: UInt = #line,
         _ respond: @escaping @Sendable () async throws -> Response
     ) {
         let name = "\(endpoint) as \(Response.self)"
         let entry = Entry(
-            key: Key(endpoint, as: Response.self), name: name, sourceLocation: sourceLocation, respond: respond)
+            key: Key(endpoint, as: Response.self), name: name, place: StubPlace(file: file, line: line),
+            respond: respond)
         state.withLock { $0.entries.append(entry) }
     }
 
@@ -119,14 +127,17 @@ public final class StubNetworkService: UnauthenticatedNetworkService, StubHolder
     /// - Parameters:
     ///   - endpoint: The endpoint.
     ///   - response: The head and the body.
-    ///   - sourceLocation: Where issues about the stub are recorded.
+    ///   - file: The file of issues about the stub.
+    ///   - line: The line of such issues.
     public func on<Response>(
         _ endpoint: Endpoint<Response>,
         stream response: HTTPTransportResponse,
-        sourceLocation: SourceLocation = #_sourceLocation
+        file: StaticString = #filePath,
+        line: UInt = #line
     ) {
         let key = Key(endpoint, as: HTTPTransportResponse.self)
-        let entry = Entry(key: key, name: "\(endpoint) as a stream", sourceLocation: sourceLocation) { response }
+        let place = StubPlace(file: file, line: line)
+        let entry = Entry(key: key, name: "\(endpoint) as a stream", place: place) { response }
         state.withLock { $0.entries.append(entry) }
     }
 
@@ -144,7 +155,7 @@ public final class StubNetworkService: UnauthenticatedNetworkService, StubHolder
     /// How many stubs no call has used yet.
     public var leftoverCount: Int { state.withLock { $0.entries.count } }
 
-    /// Removes all stubs, so that those that are left are not recorded as issues.
+    /// Removes all stubs, so that those that are left are no issues.
     public func removeStubs() {
         state.withLock { $0.entries = [] }
     }
@@ -193,9 +204,8 @@ public final class StubNetworkService: UnauthenticatedNetworkService, StubHolder
         guard let entry else {
             let list = remaining.isEmpty ? "none" : remaining.map(\.name).joined(separator: ", ")
             let reason = "unexpected call \(endpoint) as \(type); remaining stubs: \(list)"
-            let closest = remaining.first { $0.key.path == endpoint.path }?.sourceLocation
-            Issue.record(
-                "\(reason)", sourceLocation: closest ?? Test.current?.sourceLocation ?? sourceLocation)
+            let closest = remaining.first { $0.key.path == endpoint.path }?.place
+            onIssue(StubIssue(reason, at: closest ?? place, belongsToTest: closest == nil))
             throw NetworkError(.unstubbed, reason: reason)
         }
         guard let value = try await entry.respond() as? Value else {

@@ -1,0 +1,243 @@
+public import AuthInterface
+import ConcurrencyPrimitives
+
+/// A session for tests and previews: it has the state that a test sets, fails as scripted, and records its calls. It has no
+/// store and calls no server.
+///
+/// ```swift
+/// let session = StubSession()                                       // signed in, with a token
+/// session.fail(.refresh, with: AuthenticationError(.refreshUnavailable))
+/// let model = AccountModel(session: session)
+/// session.state = .signedOut(.expired())                            // every reader of `states` receives it
+/// #expect(session.calls == [.refresh])
+/// ```
+///
+/// What no script changes is as an engine does it: a refresh makes the next token of the session, a token that was replaced
+/// already refreshes nothing (G2), and a token of an earlier session is never replaced (G23).
+public final class StubSession: AuthSession, TokenProvider {
+    private struct Contents {
+        var state: SessionState
+        var stored: SessionState
+        var tokens: TokenRefreshResult
+        var generation = 0
+        var calls: [Operation] = []
+        var signIns: [TokenRefreshResult] = []
+        var refusals: [TokenRefusal] = []
+        var scripts: [Operation: Script] = [:]
+        var readers: [Int: AsyncStream<SessionState>.Continuation] = [:]
+        var readerCount = 0
+
+        /// Every reader receives a state once, in the order of the changes.
+        mutating func change(to new: SessionState) {
+            guard new != state else { return }
+            state = new
+            for reader in readers.values { reader.yield(new) }
+        }
+
+        func token() throws -> SessionToken {
+            guard case .signedIn(let session) = state else { throw AuthenticationError(.notSignedIn) }
+            return SessionToken(
+                value: tokens.accessToken, refreshToken: tokens.refreshToken, session: session, generation: generation)
+        }
+
+        mutating func rotate() throws {
+            guard case .signedIn = state else { return }
+            guard tokens.refreshToken != nil else { throw AuthenticationError(.noRefreshToken) }
+            generation += 1
+            tokens = .fixture(ordinal: generation)
+        }
+    }
+
+    private struct Script {
+        let action: @Sendable (StubSession) async throws -> Void
+        var remaining: Int
+    }
+
+    private let contents: Locked<Contents>
+
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - stored: What a session whose state is `unknown` turns out to be when it is read.
+    ///   - tokens: The tokens of the session. Without a refresh token, a refresh fails with `noRefreshToken`.
+    public init(
+        _ state: SessionState = .signedIn(SessionID(rawValue: "stub")),
+        stored: SessionState = .signedOut(.never),
+        tokens: TokenRefreshResult = .fixture()
+    ) {
+        contents = Locked(Contents(state: state, stored: stored, tokens: tokens))
+    }
+
+    deinit {
+        for reader in contents.withLock({ Array($0.readers.values) }) { reader.finish() }
+    }
+
+    /// The state. A test sets it as an engine would change it: each reader of ``states`` receives the new one.
+    public var state: SessionState {
+        get { contents.withLock { $0.state } }
+        set { contents.withLock { $0.change(to: newValue) } }
+    }
+
+    /// The states from now on, the current one first. The stream ends with its reader or with the session.
+    public var states: AsyncStream<SessionState> {
+        let (stream, continuation) = AsyncStream.makeStream(of: SessionState.self)
+        let number = contents.withLock { contents in
+            contents.readerCount += 1
+            contents.readers[contents.readerCount] = continuation
+            continuation.yield(contents.state)
+            return contents.readerCount
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.contents.withLock { _ = $0.readers.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// The calls so far, in order, failed ones included.
+    public var calls: [Operation] { contents.withLock { $0.calls } }
+
+    /// What the session was signed in with, in order, failed calls included.
+    public var signIns: [TokenRefreshResult] { contents.withLock { $0.signIns } }
+
+    /// The refusals that asked for another token, in order, failed calls included.
+    public var refusals: [TokenRefusal] { contents.withLock { $0.refusals } }
+
+    /// Makes the next calls of an operation fail. A sign-out that fails ends the session nevertheless, as an engine's does.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - count: The number of calls; `nil` means all until ``recover(_:)``.
+    ///   - error: The error that they throw.
+    public func fail(_ operation: Operation, times count: Int? = nil, with error: any Error) {
+        on(operation, times: count) { _ in throw error }
+    }
+
+    /// Runs a closure in the next calls of an operation: it may change the state, wait at a ``Gate``, or throw.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - count: The number of calls; `nil` means all until ``recover(_:)``.
+    ///   - action: Is called with the session before the operation has its effect; of a sign-out, afterwards.
+    public func on(
+        _ operation: Operation,
+        times count: Int? = nil,
+        _ action: @escaping @Sendable (StubSession) async throws -> Void
+    ) {
+        contents.withLock { $0.scripts[operation] = Script(action: action, remaining: count ?? .max) }
+    }
+
+    /// Removes the script of an operation.
+    ///
+    /// - Parameter operation: The operation.
+    public func recover(_ operation: Operation) {
+        contents.withLock { $0.scripts[operation] = nil }
+    }
+
+    /// Reads what is stored, if the state is `unknown`.
+    ///
+    /// - Returns: The state afterwards.
+    /// - Throws: The scripted error.
+    @discardableResult
+    public func restore() async throws -> SessionState {
+        try await perform(.restore) { $0.state }
+    }
+
+    /// Starts a session with the tokens.
+    ///
+    /// - Parameter tokens: What the server issued.
+    /// - Throws: The scripted error; `AuthenticationError` with code `invalidTokens`. The earlier session stays then.
+    public func signIn(_ tokens: TokenRefreshResult) async throws {
+        contents.withLock { $0.signIns.append(tokens) }
+        try await perform(.signIn) { contents in
+            guard tokens.accessToken.fitsHeaderField else { throw AuthenticationError(.invalidTokens) }
+            contents.tokens = tokens
+            contents.generation = 0
+            contents.change(to: .signedIn(SessionID()))
+        }
+    }
+
+    /// Makes the next token of the session.
+    ///
+    /// - Returns: The state afterwards.
+    /// - Throws: The scripted error; `AuthenticationError` with code `noRefreshToken`.
+    @discardableResult
+    public func refresh() async throws -> SessionState {
+        try await perform(.refresh) { contents in
+            try contents.rotate()
+            return contents.state
+        }
+    }
+
+    /// Ends the session.
+    ///
+    /// - Parameter reason: Why the session ends.
+    /// - Throws: The scripted error. The session has ended even then.
+    public func signOut(reason: SignOutReason) async throws {
+        contents.withLock { contents in
+            if case .signedOut = contents.state { return }
+            contents.change(to: .signedOut(reason))
+        }
+        try await perform(.signOut) { _ in }
+    }
+
+    /// The token of the session.
+    ///
+    /// - Returns: The token.
+    /// - Throws: The scripted error; `AuthenticationError` with code `notSignedIn`.
+    public func token() async throws -> SessionToken {
+        try await perform(.token) { try $0.token() }
+    }
+
+    /// The current token, or the next one if the refused token is the current one.
+    ///
+    /// - Parameter refusal: The refusal.
+    /// - Returns: The token.
+    /// - Throws: The scripted error; `AuthenticationError` with code `sessionEnded` or `noRefreshToken`.
+    public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
+        contents.withLock { $0.refusals.append(refusal) }
+        return try await perform(.replacement) { contents in
+            guard contents.state == .signedIn(refusal.token.session) else { throw AuthenticationError(.sessionEnded) }
+            if contents.generation == refusal.token.generation { try contents.rotate() }
+            return try contents.token()
+        }
+    }
+
+    /// Records the call, runs its script, and then changes the session.
+    private func perform<Value: Sendable>(
+        _ operation: Operation,
+        _ change: (inout Contents) throws -> Value
+    ) async throws -> Value {
+        // A sign-in and a sign-out are completed.
+        if operation != .signIn, operation != .signOut { try Task.checkCancellation() }
+        let action = contents.withLock { contents -> (@Sendable (StubSession) async throws -> Void)? in
+            contents.calls.append(operation)
+            guard let script = contents.scripts[operation], script.remaining > 0 else { return nil }
+            contents.scripts[operation]?.remaining -= 1
+            return script.action
+        }
+        try await action?(self)
+        return try contents.withLock { contents in
+            if contents.state == .unknown { contents.change(to: contents.stored) }
+            return try change(&contents)
+        }
+    }
+}
+
+extension StubSession {
+    /// A call of a session.
+    public enum Operation: Sendable, Hashable {
+        /// `restore()`.
+        case restore
+        /// `signIn(_:)`.
+        case signIn
+        /// `refresh()`.
+        case refresh
+        /// `signOut(reason:)`.
+        case signOut
+        /// `token()`.
+        case token
+        /// `replacement(after:)`.
+        case replacement
+    }
+}

@@ -1,0 +1,81 @@
+public import Foundation
+public import NetworkCore
+public import NetworkDoubles
+import Testing
+
+extension StubIssue {
+    /// Records the issue of a double in the test that runs: at the stub, or at the test if no stub comes close.
+    @Sendable static func recordInTest(_ issue: StubIssue) {
+        let test = Test.current?.sourceLocation
+        let path = URL(fileURLWithPath: "\(issue.file)")
+        let module = test?.moduleName ?? path.deletingLastPathComponent().lastPathComponent
+        let place = SourceLocation(
+            fileID: "\(module)/\(path.lastPathComponent)", filePath: "\(issue.file)", line: Int(issue.line), column: 1)
+        Issue.record("\(issue)", sourceLocation: issue.belongsToTest ? test ?? place : place)
+    }
+}
+
+extension StubTransport {
+    /// The transport of the current test, if it has the trait `.stubs(…)`. Without the trait, a new transport without
+    /// stubs: tests have none in common.
+    public static var current: StubTransport { StubScope.current?.transport ?? StubTransport() }
+
+    /// Creates a transport whose issues fail the test. A stub that is left is an issue also when a test with the trait
+    /// `.stubs(…)` ends, even if a task still holds the transport.
+    ///
+    /// - Parameters:
+    ///   - stubs: The stubs, in order.
+    ///   - file: The file of issues that no stub comes close to, and that no test makes.
+    ///   - line: The line of such issues.
+    public convenience init(_ stubs: Stub..., file: StaticString = #filePath, line: UInt = #line) {
+        self.init(stubs, file: file, line: line)
+    }
+
+    /// Creates a transport whose issues fail the test.
+    ///
+    /// - Parameters:
+    ///   - stubs: The stubs, in order.
+    ///   - file: The file of issues that no stub comes close to, and that no test makes.
+    ///   - line: The line of such issues.
+    public convenience init(_ stubs: [Stub], file: StaticString = #filePath, line: UInt = #line) {
+        self.init(stubs, file: file, line: line, onIssue: StubIssue.recordInTest)
+        StubScope.current?.add(self)
+    }
+}
+
+extension StubNetworkService {
+    /// Creates a service without stubs whose issues fail the test. A stub that is left is an issue also when a test with
+    /// the trait `.stubs(…)` ends, even if a task still holds the service.
+    ///
+    /// - Parameters:
+    ///   - file: The file of issues that no stub comes close to, and that no test makes: a task that is detached belongs
+    ///     to none.
+    ///   - line: The line of such issues.
+    public convenience init(file: StaticString = #filePath, line: UInt = #line) {
+        self.init(file: file, line: line, onIssue: StubIssue.recordInTest)
+        StubScope.current?.add(self)
+    }
+}
+
+extension HARReplayer {
+    /// Creates a transport whose issues fail the test.
+    ///
+    /// - Parameters:
+    ///   - archive: The exchanges. Those without a response are errors of the transport.
+    ///   - file: The file of issues.
+    ///   - line: The line of issues.
+    public convenience init(_ archive: HTTPArchive, file: StaticString = #filePath, line: UInt = #line) {
+        self.init(archive, file: file, line: line, onIssue: StubIssue.recordInTest)
+    }
+
+    /// Creates a transport from a HAR file, whose issues fail the test.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the file.
+    ///   - file: The file of issues.
+    ///   - line: The line of issues.
+    /// - Throws: The error of reading or decoding the file.
+    public convenience init(contentsOf url: URL, file: StaticString = #filePath, line: UInt = #line) throws {
+        try self.init(contentsOf: url, file: file, line: line, onIssue: StubIssue.recordInTest)
+    }
+}

@@ -1,0 +1,62 @@
+import AuthInterface
+import DataAPI
+import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import Testing
+
+/// Payloads of servers, whole, as they print them: see the article *Dialects of servers*.
+@Suite struct PrintedPayloadTests {
+    private static let meta = """
+        "meta":{"timestamp":"2026-10-12T00:00:00.123Z","path":"/api/v1/articles","requestId":"5f0c-7","durationMs":12}
+        """
+
+    @Test func `an envelope as printed is its data, and its failure a typed error`() async throws {
+        let author = #"{"id":"0b9c6f4e-8f5c-4c0e-9a55-2f6e3f6f7a11","name":"Ada"}"#
+        let article = #"{"id":7,"title":"Hello","content":"World","author":\#(author)}"#
+        let transport = StubTransport(
+            .get("articles/7")
+                ~> .text(#"{"success":true,"code":"OK","message":"ok","data":\#(article),"errors":null,\#(Self.meta)}"#),
+            .post("articles")
+                ~> .text(
+                    #"""
+                    {"success":false,"code":"VALIDATION_FAILED","message":"Check the fields.","data":null,
+                    "errors":[{"field":"title","message":"Must have 1 to 200 characters."}],\#(Self.meta)}
+                    """#, status: 400))
+        let network = NetworkClient(transport)
+        let read = try await network.send(.article(7))
+        #expect(read.title == "Hello" && read.author?.id == "0b9c6f4e-8f5c-4c0e-9a55-2f6e3f6f7a11")
+        let error = await #expect(throws: NetworkError.self) {
+            try await network.send(.create(ArticleDraft(title: "", content: "World")))
+        }
+        #expect(error?.status == 400 && error?.requestID == "5f0c-7")
+        #expect(error?.envelope?.code == "VALIDATION_FAILED" && error?.envelope?.message == "Check the fields.")
+        #expect(error?.envelope?.errors.map(\.field) == ["title"])
+    }
+
+    @Test(arguments: [
+        (204, ""), (200, ""), (200, #"{"success":true,"code":"OK","data":null}"#), (200, #"{"success":true}"#),
+        (200, #"{"success":true,"data":{}}"#),
+    ])
+    func `a response without a value is one, however it is printed`(status: Int, body: String) async throws {
+        let transport = StubTransport(.init(.delete, "articles/7") ~> .text(body, status: status))
+        try await NetworkClient(transport).send(Endpoint<Void>.delete(7))
+        #expect(transport.leftovers.isEmpty)
+    }
+
+    @Test func `a guest's registration as printed has a UUID as text`() async throws {
+        let uuid = "0b9c6f4e-8f5c-4c0e-9a55-2f6e3f6f7a11"
+        let transport = StubTransport(
+            .post("auth/guest/register")
+                ~> .text(
+                    #"""
+                    {"success":true,"code":"CREATED","data":{"user":{"id":"\#(uuid)","name":"Ada",
+                    "profileUrl":"https://cdn.example.com/a.jpg","profileImageKey":"profiles/a.jpg"},
+                    "accessToken":"fixture-access","refreshToken":"fixture-refresh"},\#(Self.meta)}
+                    """#, status: 201))
+        let response = try await NetworkClient(transport).send(.registerGuest(name: "Ada", photo: Data([1])))
+        #expect(response.user.id.rawValue == uuid && response.user.profileImageKey?.rawValue == "profiles/a.jpg")
+        #expect(response.tokens.result.refreshToken == "fixture-refresh")
+    }
+}
