@@ -5,6 +5,9 @@ import DataAPI
 import Foundation
 
 /// Obtains the token of Sign in with Apple from the system's sheet. Other providers need their own library.
+///
+/// The entitlement `com.apple.developer.applesignin` needs a team of the paid Apple Developer Program: a personal team
+/// cannot sign the application with it. Remove it from `App/Xcode/Reader/Reader.entitlements` to run without this button.
 struct SystemIdentityTokens: IdentityTokenSource {
     func token(for provider: SocialProvider) async throws -> String {
         guard provider == .apple else { throw ScreenError("providerUnavailable") }
@@ -35,20 +38,20 @@ private final class AppleAuthorization: NSObject, ASAuthorizationControllerDeleg
         }
     }
 
-    func authorizationController(
+    // The framework calls both on the queue that it likes: before iOS 18 it declares none.
+    nonisolated func authorizationController(
         controller: ASAuthorizationController, didCompleteWithAuthorization authorization: ASAuthorization
     ) {
         let credential = authorization.credential as? ASAuthorizationAppleIDCredential
-        if let data = credential?.identityToken, let token = String(data: data, encoding: .utf8) {
-            end(.success(token))
-        } else {
-            end(.failure(ScreenError("unknown")))
-        }
+        let token = credential?.identityToken.flatMap { String(data: $0, encoding: .utf8) }
+        Task { @MainActor in self.end(token.map { .success($0) } ?? .failure(ScreenError("unknown"))) }
     }
 
-    func authorizationController(controller: ASAuthorizationController, didCompleteWithError error: any Error) {
+    nonisolated func authorizationController(
+        controller: ASAuthorizationController, didCompleteWithError error: any Error
+    ) {
         let isCancelled = (error as? ASAuthorizationError)?.code == .canceled
-        end(.failure(isCancelled ? CancellationError() : ScreenError("unknown")))
+        Task { @MainActor in self.end(.failure(isCancelled ? CancellationError() : ScreenError("unknown"))) }
     }
 
     private func end(_ result: Result<String, any Error>) {

@@ -132,6 +132,9 @@ public struct SessionReport: Sendable, Hashable {
     /// The last failure of the store. `nil`: the store works.
     public let storeFailure: TokenStoreError?
 
+    /// The process that keeps this one from refreshing. `nil`: none, or not known.
+    public let leaseHolder: LeaseHolder?
+
     init(_ status: SessionStatus) {
         state = status.state
         expiresAt = status.expiresAt
@@ -139,5 +142,6 @@ public struct SessionReport: Sendable, Hashable {
         lastEnding = status.lastEnding == .never ? nil : status.lastEnding
         refreshFailure = status.lastFailure
         storeFailure = status.storeFailure
+        leaseHolder = status.leaseHolder
     }
 }

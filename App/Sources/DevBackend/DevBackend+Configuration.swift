@@ -99,7 +99,8 @@ extension DevBackend {
         case file(String)
     }
 
-    /// The limits of a request, in bytes, characters, items or time.
+    /// The limits of a request, in bytes, characters, items or time. A character is a Unicode code point, as in `maxLength`
+    /// of JSON Schema: at most four bytes of UTF-8. (A `Character` of Swift has no largest size.)
     public struct Limits: Sendable, Hashable {
         /// Bytes in a profile image: 5 MiB.
         public var imageBytes = 5 * 1024 * 1024

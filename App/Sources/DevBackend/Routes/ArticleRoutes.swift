@@ -104,10 +104,10 @@ struct ArticleRoutes: Sendable {
 
     private func validate(title: String?, content: String?) throws {
         var errors: [APIError.FieldError] = []
-        if let title, !(1...limits.titleCharacters).contains(title.count) {
+        if let title, !(1...limits.titleCharacters).contains(title.unicodeScalars.count) {
             errors.append(.init(field: "title", message: "Must have 1 to \(limits.titleCharacters) characters."))
         }
-        if let content, !(1...limits.articleCharacters).contains(content.count) {
+        if let content, !(1...limits.articleCharacters).contains(content.unicodeScalars.count) {
             errors.append(.init(field: "content", message: "Must have 1 to \(limits.articleCharacters) characters."))
         }
         for (field, text) in [("title", title), ("content", content)] where text?.contains("\0") == true {

@@ -56,7 +56,7 @@ struct AuthRoutes: Sendable {
     private func signInSocially(_ request: Request, _ context: BackendContext) async throws -> Response {
         let (login, identity) = try await providerIdentity(request, context)
         let now = sessions.now()
-        let name = String(identity.name.prefix(limits.nameCharacters))
+        let name = String(String.UnicodeScalarView(identity.name.unicodeScalars.prefix(limits.nameCharacters)))
         let (user, grant) = try await sessions.database.writer.write { [families = sessions.families] database in
             var user =
                 try Stored.User.with(login.provider, identity.sub, in: database)

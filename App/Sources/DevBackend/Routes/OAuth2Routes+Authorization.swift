@@ -122,7 +122,7 @@ extension OAuth2Routes {
 
     private func name(in form: OAuth2Form) throws -> String {
         let name = form["name"]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
-        guard (1...limits.nameCharacters).contains(name.count) else {
+        guard (1...limits.nameCharacters).contains(name.unicodeScalars.count) else {
             throw OAuth2Error.invalidRequest("name must have 1 to \(limits.nameCharacters) characters.")
         }
         return name

@@ -28,6 +28,9 @@ extension HTTPField.Name {
     static let xRequestID = literal("X-Request-Id")
     static let idempotencyKey = literal("Idempotency-Key")
     static let lastEventID = literal("Last-Event-ID")
+    static let secFetchSite = literal("Sec-Fetch-Site")
+    /// A second `Host`. The first one is no header field: it is the authority of the request.
+    static let host = literal("Host")
 
     /// A name written in this code, so an invalid one is a programming error.
     private static func literal(_ text: String) -> HTTPField.Name {

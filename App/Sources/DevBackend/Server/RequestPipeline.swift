@@ -124,6 +124,7 @@ struct RequestPipeline: Sendable {
 
     private func handle(_ request: Request, _ exchange: Exchange) async -> Response {
         do {
+            _ = try request.host()
             let context = BackendContext(source: BackendContext.Source(logger: logger, exchange: exchange))
             return try await routes.respond(to: request, context: context)
         } catch let error as APIError {

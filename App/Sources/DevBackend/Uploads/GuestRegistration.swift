@@ -25,7 +25,7 @@ struct GuestRegistration: Sendable {
             .trimmingCharacters(in: .whitespacesAndNewlines)
         if form.names != 1 {
             errors.append(.init(field: "name", message: "Must be given once."))
-        } else if !(1...limits.nameCharacters).contains(name?.count ?? 0) {
+        } else if !(1...limits.nameCharacters).contains(name?.unicodeScalars.count ?? 0) {
             errors.append(.init(field: "name", message: "Must have 1 to \(limits.nameCharacters) characters."))
         } else if name?.contains("\0") == true {
             errors.append(.init(field: "name", message: "Must not have a null character."))

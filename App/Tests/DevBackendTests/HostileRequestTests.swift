@@ -1,0 +1,111 @@
+import DevBackend
+import Foundation
+import ProgramTesting
+import Testing
+
+/// Requests that no client of ours sends: lengths that mislead, broken framing, and those of pages in a browser.
+@Suite(.hangLimit) struct HostileRequestTests {
+    /// One `Character` of Swift, as large as wanted.
+    private static func character(codePoints: Int) -> String {
+        "e" + String(repeating: "\u{301}", count: codePoints - 1)
+    }
+
+    @Test func `a text of one Character is as long as its code points`() async throws {
+        try await DevBackend.withServer { backend in
+            let client = TestClient(backend)
+            let token = try await client.signIn().accessToken
+            for (title, content, fields) in [
+                (200, 20_000, [String]?.none), (201, 1, ["title"]), (1, 20_001, ["content"]),
+                (50_000, 50_000, ["title", "content"]),
+            ] {
+                let (title, content) = (Self.character(codePoints: title), Self.character(codePoints: content))
+                #expect(title.count == 1 && content.count == 1)
+                let json = try JSONEncoder().encode(["title": title, "content": content])
+                let response = try await client.post(
+                    "/articles", json: String(decoding: json, as: UTF8.self), token: token)
+                #expect(response.status == (fields == nil ? 201 : 400))
+                if let fields { #expect(response.fields == fields) }
+            }
+            let long = MultipartBody.registration(name: Self.character(codePoints: 51))
+            let name = try await client.register(long)
+            #expect(name.status == 400 && name.fields == ["name"])
+        }
+    }
+
+    @Test(arguments: [
+        "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nabc", "Content-Length: -1\r\n\r\n",
+        "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+        "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+    ])
+    func `broken framing is the client's error, and ends the connection`(rest: String) async throws {
+        try await DevBackend.withServer { backend in
+            let connection = try await RawConnection.open(to: backend)
+            try await connection.send("POST /api/v1/auth/refresh HTTP/1.1\r\nHost: localhost\r\n" + rest)
+            let response = await connection.receiveText()
+            #expect(response.hasPrefix("HTTP/1.1 400 "), "\(rest): \(response)")
+            #expect(response.lowercased().contains("connection: close"))
+        }
+    }
+
+    @Test(arguments: [
+        "", "Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nhost: other.example\r\n", "Host: \r\n",
+        "Host: a b\r\n", "Host: localhost/path\r\n", "Host: user@localhost\r\n", "Host: localhost:port\r\n",
+    ])
+    func `a request without a host, or with two, is refused`(fields: String) async throws {
+        try await DevBackend.withServer { backend in
+            let connection = try await RawConnection.open(to: backend)
+            try await connection.send("GET /api/v1/openapi.json HTTP/1.1\r\n\(fields)\r\n")
+            let response = await connection.receiveText()
+            #expect(response.hasPrefix("HTTP/1.1 400 ") && response.contains("HOST_REQUIRED"), "\(fields): \(response)")
+        }
+    }
+
+    @Test(arguments: ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:8080", "articles.localhost", "192.0.2.1"])
+    func `a host of any form is one`(host: String) async throws {
+        try await DevBackend.withServer { backend in
+            let connection = try await RawConnection.open(to: backend)
+            try await connection.send("GET /api/v1/openapi.json HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+            #expect(await connection.receiveText().hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    private static let program = ["Host": "127.0.0.1", "Content-Type": "application/json"]
+
+    /// What a page can send, and the status for it.
+    private static let pages: [(fields: [String: String], status: Int)] = [
+        (["Origin": "https://evil.example"], 403), (["Origin": "null"], 403),
+        (["Origin": "http://127.0.0.1:8080"], 403),
+        (["Sec-Fetch-Site": "cross-site"], 403), (["Sec-Fetch-Site": "same-origin"], 403),
+        (["Host": "evil.example"], 403), (["Host": "127.0.0.1.evil.example"], 403),
+        (["Host": "localhost.evil.example"], 403),
+        (["Content-Type": "text/plain"], 415), (["Content-Type": "application/x-www-form-urlencoded"], 415),
+        (["Content-Type": "text/plain; x=application/json"], 415), (["Content-Type": ""], 415),
+        ([:], 200), (["Host": "LocalHost:80"], 200), (["Host": "[::1]:80"], 200),
+        (["Content-Type": "application/json; charset=utf-8"], 200), (["Sec-Fetch-Site": "none"], 200),
+    ]
+
+    @Test func `no page of a browser can inject faults, expire tokens or read statistics`() async throws {
+        var configuration = DevBackend.Configuration()
+        configuration.allowsDevEndpoints = true
+        try await DevBackend.withServer(configuration) { backend in
+            let body = #"{"rules": [{"path": "/**", "action": {"kind": "respond", "status": 500}}]}"#
+            for (fields, status) in Self.pages {
+                let fields = Self.program.merging(fields) { $1 }.filter { !$0.value.isEmpty }
+                for (method, path) in [("POST", "faults"), ("POST", "expire"), ("GET", "stats")] {
+                    backend.faults = FaultPlan()
+                    let lines = fields.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
+                    let connection = try await RawConnection.open(to: backend)
+                    try await connection.send(
+                        "\(method) /api/v1/dev/\(path) HTTP/1.1\r\n\(lines)Connection: close\r\n"
+                            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                    let response = await connection.receiveText()
+                    let expected = status == 415 && method == "GET" ? 200 : status
+                    #expect(response.hasPrefix("HTTP/1.1 \(expected) "), "\(method) \(path) \(fields): \(response)")
+                    #expect((backend.faults == FaultPlan()) == (status != 200 || path != "faults"))
+                }
+            }
+        }
+    }
+}
