@@ -1,7 +1,10 @@
+import ArticlesUI
 import AuthInterface
 import AuthenticationServices
+import DataAPI
 import Foundation
 @testable import OAuth2Flows
+@testable import SignInWithApple
 @testable import Storage
 
 /// Runs the shipping code that system frameworks call back, with each callback on another queue than the main one. A
@@ -19,7 +22,15 @@ enum Callbacks {
             }
         }
         await check("a sign-in that is cancelled", .stay, isCancelled: true) { $0 == .failure("CancellationError") }
+        let credential = ASAuthorizationAppleIDCredential(identityToken: Data("fixture-token".utf8))
+        await check("a sign-in with Apple", .authorize(ASAuthorization(credential: credential)), "fixture-token")
+        let empty = ASAuthorizationAppleIDCredential(identityToken: nil)
+        await check("a sign-in with Apple without a token", .authorize(ASAuthorization(credential: empty)), "unknown")
+        await check("a sign-in with Apple that fails", .fail(ASAuthorizationError(.failed)), "unknown")
+        await check("one that the user closes", .fail(ASAuthorizationError(.canceled)), "CancellationError")
+        await check("one that is cancelled", .stay, isCancelled: true, "CancellationError")
         await checkExpiry()
+        await checkFolder()
         await checkChangeSignal()
     }
 
@@ -51,6 +62,38 @@ enum Callbacks {
             case .failure(let error): .failure("\(type(of: error))")
             }
         report(name, isRight(ending), "\(ending)")
+    }
+
+    private static func check(
+        _ name: String, _ outcome: ASAuthorizationController.Outcome, isCancelled: Bool = false, _ expected: String
+    ) async {
+        ASAuthorizationController.outcome = outcome
+        let starts = ASAuthorizationController.starts
+        let signIn = Task { try await SystemIdentityTokens().token(for: .apple) }
+        if isCancelled {
+            while ASAuthorizationController.starts == starts { await Task.yield() }
+            signIn.cancel()
+        }
+        let ending: String =
+            switch await signIn.result {
+            case .success(let token): token
+            case .failure(let error as CancellationError): "\(type(of: error))"
+            case .failure(let error): "\((error as? ScreenError)?.code ?? "\(type(of: error))")"
+            }
+        report(name, ending == expected, ending)
+    }
+
+    private static func checkFolder() async {
+        let (events, continuation) = AsyncStream<String>.makeStream()
+        let folder = FileManager.default.temporaryDirectory.path
+        let subscription = FolderWatcher.shared.subscribe(to: folder, "a check") { continuation.yield("\($0)") }
+        var received: [String] = []
+        for await event in events {
+            received.append(event)
+            if received.count == 2 { break }
+        }
+        if let subscription { FolderWatcher.shared.unsubscribe(subscription) }
+        report("a change in a folder, and its end", received == ["changed", "ended"], "\(received)")
     }
 
     private static func checkExpiry() async {

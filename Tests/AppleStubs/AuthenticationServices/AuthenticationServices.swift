@@ -12,13 +12,15 @@ public import Foundation
 
 public final class ASAuthorization {
     public enum Scope { case fullName, email }
-    public var credential: any ASAuthorizationCredential { fatalError("a stub") }
+    public let credential: any ASAuthorizationCredential
+    public init(credential: any ASAuthorizationCredential) { self.credential = credential }
 }
 
 public protocol ASAuthorizationCredential {}
 
 public final class ASAuthorizationAppleIDCredential: ASAuthorizationCredential {
-    public var identityToken: Data? { nil }
+    public let identityToken: Data?
+    public init(identityToken: Data?) { self.identityToken = identityToken }
 }
 
 @MainActor
@@ -37,10 +39,12 @@ public final class ASAuthorizationAppleIDProvider {
 
 public struct ASAuthorizationError: Error {
     public enum Code { case canceled, failed }
-    public var code: Code { .failed }
+    public let code: Code
+    public init(_ code: Code) { self.code = code }
 }
 
-/// Called on the main queue, as the framework declares.
+/// Declared for the main actor since the SDK of iOS 18, and without a queue before. An application is called by the
+/// system that it runs on: by one that knows nothing of the declaration, too.
 @MainActor
 public protocol ASAuthorizationControllerDelegate: AnyObject {
     func authorizationController(
@@ -50,9 +54,39 @@ public protocol ASAuthorizationControllerDelegate: AnyObject {
 
 @MainActor
 public final class ASAuthorizationController {
+    /// What the sheets of this stub do, on a queue that is not the main one.
+    public enum Outcome {
+        case authorize(ASAuthorization)
+        case fail(any Error)
+        /// They stay.
+        case stay
+    }
+
+    public static var outcome = Outcome.stay
+    public private(set) static var starts = 0
+
     public weak var delegate: (any ASAuthorizationControllerDelegate)?
     public init(authorizationRequests: [ASAuthorizationRequest]) {}
-    public func performRequests() {}
+
+    public func performRequests() {
+        Self.starts += 1
+        guard let delegate else { return }
+        switch Self.outcome {
+        case .authorize(let authorization):
+            call(delegate.authorizationController(controller:didCompleteWithAuthorization:), authorization)
+        case .fail(let error): call(delegate.authorizationController(controller:didCompleteWithError:), error)
+        case .stay: break
+        }
+    }
+
+    /// Calls a method of Objective-C, which knows no actors.
+    private func call<Value>(_ method: @escaping @MainActor (ASAuthorizationController, Value) -> Void, _ value: Value)
+    {
+        typealias Method = (ASAuthorizationController, Value) -> Void
+        nonisolated(unsafe) let method = unsafeBitCast(method, to: Method.self)
+        nonisolated(unsafe) let value = value
+        DispatchQueue.global().async { method(self, value) }
+    }
 }
 
 @MainActor

@@ -38,15 +38,49 @@ public let O_EVTONLY: Int32 = 0x8000
 
 public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol, AnyObject {
     var data: DispatchSource.FileSystemEvent { get }
+    func activate()
+}
+
+// The overlay's methods have default arguments, and are those of its own class.
+extension DispatchSourceFileSystemObject {
+    public func setEventHandler(
+        qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], handler: DispatchSourceHandler?
+    ) { (self as? FileSystemObjectSource)?.onEvent = handler }
+
+    public func setCancelHandler(
+        qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], handler: DispatchSourceHandler?
+    ) { (self as? FileSystemObjectSource)?.onCancel = handler }
 }
 
 extension DispatchSource {
-    /// The handlers come on the queue that is given.
+    /// The handlers come on the queue that is given, and without one on a queue of the system.
     public static func makeFileSystemObjectSource(
         fileDescriptor: Int32,
         eventMask: FileSystemEvent,
         queue: DispatchQueue? = nil
-    ) -> any DispatchSourceFileSystemObject { fatalError("a stub") }
+    ) -> any DispatchSourceFileSystemObject { FileSystemObjectSource(queue: queue ?? .global()) }
+}
+
+/// Reports a change and then the removal of the folder, and the end when it is cancelled.
+private final class FileSystemObjectSource: DispatchSourceFileSystemObject, @unchecked Sendable {
+    // The handlers are set before the start, and `data` is used on the queue only.
+    var onEvent: DispatchSourceHandler?
+    var onCancel: DispatchSourceHandler?
+    var data: DispatchSource.FileSystemEvent = []
+    private let queue: DispatchQueue
+
+    init(queue: DispatchQueue) { self.queue = queue }
+
+    func activate() {
+        for event in [DispatchSource.FileSystemEvent.write, .delete] {
+            queue.async {
+                self.data = event
+                self.onEvent?()
+            }
+        }
+    }
+
+    func cancel() { queue.async { self.onCancel?() } }
 }
 
 extension stat {

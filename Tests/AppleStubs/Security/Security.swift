@@ -1,8 +1,8 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-import Foundation
+public import Foundation
 
-// The part of the Security framework that Modules/Storage/Keychain calls, so that it can be typechecked without an
+// The part of the Security framework that our modules call, so that it can be typechecked without an
 // Apple SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub
 // and the framework do.
 //
@@ -47,3 +47,27 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     unimplemented
 }
+
+// What ServerTrust of NetworkCore calls.
+
+public typealias CFData = Data
+public typealias CFArray = [Any]
+public typealias CFError = NSError
+public final class SecCertificate {}
+public final class SecTrust {}
+
+public func SecCertificateCreateWithData(_ allocator: CFTypeRef?, _ data: CFData) -> SecCertificate? { nil }
+
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { Data() }
+
+public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
+    unimplemented
+}
+
+public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
+    unimplemented
+}
+
+public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool { false }
+
+public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { nil }
