@@ -176,7 +176,7 @@ class Check:
         tab = self.tab
         name = pathlib.Path(self.page).stem
         tab.open(self.url)
-        for width, scheme in ((1200, "light"), (1200, "dark"), (360, "light")):
+        for width, scheme in ((1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")):
             self.look(width, scheme, height=1400)
             tab.picture(os.path.join(folder, f"{name}-{width}-{scheme}.png"))
 
