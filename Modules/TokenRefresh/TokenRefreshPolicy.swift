@@ -59,7 +59,8 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     public var maximumPauseWait: Duration = .seconds(2)
 
     /// How long after a failed refresh the requests that were sent before it, and are refused only now, share its
-    /// failure in place of a new attempt (G6): as long as a request may be under way. At least as long as the pause.
+    /// failure in place of a new attempt (G6): as long as a request may be under way. At least as long as the pause. A
+    /// caller that sends such a request again asks `token()` first, which shows that it is sent after the failure.
     public var failureSharing: Duration = .seconds(60)
 
     /// How long a token that came from a refresh counts as *just refreshed*, but at most for a quarter of its lifetime.

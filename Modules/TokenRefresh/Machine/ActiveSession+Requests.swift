@@ -96,7 +96,9 @@ extension ActiveSession {
         if let failure, refused.handout.failures < failures,
             uptime < max(failure.until, failure.at + context.policy.failureSharing)
         {
-            fail(waiter, failure.error, retryAfter: max(failure.until - uptime, .zero), &context)
+            // Never zero: a caller that asks again with the same token, and not for a token, would spin.
+            let pause = max(failure.until - uptime, context.policy.backoff.floor)
+            fail(waiter, failure.error, retryAfter: pause, &context)
             return .continues
         }
         if let pause = pauseAfterLoop(refusal, &context) {

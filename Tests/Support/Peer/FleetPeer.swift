@@ -46,6 +46,8 @@ struct FleetPeer {
             } catch {
                 StandardIO.write("no token: \(error)")
                 if case .signedOut = session.state { break }
+                // What it sends next is sent after the failure, and does not share it (G6).
+                token = nil
                 let pause = (error as? AuthenticationError)?.retryAfter ?? .milliseconds(100)
                 try? await clock.sleep(until: clock.uptime + pause)
             }

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 import Testing
 
@@ -151,5 +152,18 @@ import Testing
         _ = script.pass(.seconds(20))
         #expect(script.refused(2, early) == ["2: refreshUnavailable"])
         #expect(script.refused(3, TokenRefusal(of: script.token(0))) == ["call g0"], "it was sent after it")
+    }
+
+    @Test func `G6: who asks again with a token that shares a failure is not told to do so at once`() throws {
+        var script = MachineScript.signedIn()
+        let early = TokenRefusal(of: script.token(0))
+        _ = script.refused(1, generation: 0)
+        _ = script.respond(TokenRefreshError(.unavailable, status: 503))
+        _ = script.pass(.seconds(20))
+        let actions = script.machine.handle(
+            .requested(.replacement(early), WaiterID(number: 2)),
+            at: Instant(uptime: script.uptime, date: script.date))
+        let errors = actions.compactMap { if case .respond(_, .failed(let error)) = $0 { error } else { nil } }
+        #expect(errors.map(\.retryAfter) == [TokenRefreshPolicy().backoff.floor])
     }
 }
