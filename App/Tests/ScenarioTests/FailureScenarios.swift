@@ -10,7 +10,7 @@ import TokenRefresh
 extension TokenRefreshPolicy {
     /// A request during the pause after a failure fails at once, so that it is counted with those that waited.
     static let failingFast: TokenRefreshPolicy = {
-        var policy = TokenRefreshPolicy()
+        var policy = TokenRefreshPolicy.patient
         policy.maximumPauseWait = .zero
         return policy
     }()

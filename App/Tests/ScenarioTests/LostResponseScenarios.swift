@@ -22,11 +22,13 @@ extension Scenarios {
         func `S10: a tolerated replay is made at once, and no request fails`(
             _ server: (name: String, grace: Duration, replay: ReplayTolerance, handler: TestApp.Handler)
         ) async throws {
+            let clock = ManualTimeSource()
             try await TestApp.run({
+                $0.server.now = { clock.date }
                 $0.server.rotationGrace = server.grace
                 $0.replay = server.replay
                 $0.handler = server.handler
-                $0.clock = ManualTimeSource()
+                $0.clock = clock
             }) { app in
                 let failures = try await loseTheResponse(app)
                 app.report(server.name, failures: failures.count)
@@ -41,6 +43,7 @@ extension Scenarios {
         @Test func `S10: with an undeclared grace window the next request recovers`() async throws {
             let clock = ManualTimeSource()
             try await TestApp.run({
+                $0.server.now = { clock.date }
                 $0.server.rotationGrace = .seconds(60)
                 $0.policy = .failingFast
                 $0.clock = clock

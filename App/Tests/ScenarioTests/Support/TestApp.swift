@@ -10,13 +10,24 @@ import ProgramTesting
 import Storage
 import TokenRefresh
 
+extension TokenRefreshPolicy {
+    /// The default, with limits that a busy machine does not reach.
+    static let patient: TokenRefreshPolicy = {
+        var policy = TokenRefreshPolicy()
+        policy.deadline = TestApp.waitLimit
+        policy.callLimit = TestApp.waitLimit * 2
+        policy.storeDeadline = TestApp.waitLimit
+        return policy
+    }()
+}
+
 /// An application that sends requests to a server over real sockets. The server's counts are what tests check.
 struct TestApp: Sendable {
     /// The parts of an application and its server.
     struct Setup: Sendable {
         var server = DevBackend.Configuration()
         var authentication = AuthenticationPolicy(refusals: .exceptCodes(["PROVIDER_TOKEN_INVALID"]))
-        var policy = TokenRefreshPolicy()
+        var policy = TokenRefreshPolicy.patient
         var clock: any TimeSource = SystemTimeSource()
         var handler = Handler.rest
         /// The replay tolerance that the handler declares. Only with `.sameKey` does the call have a key, because the
@@ -42,6 +53,9 @@ struct TestApp: Sendable {
 
     /// The refresh calls to choose between.
     enum Handler: Sendable, CaseIterable { case rest, oauth2 }
+
+    /// The limits of waits that a scenario is not about: a busy machine must not reach them.
+    static let waitLimit: Duration = .seconds(600)
 
     let backend: DevBackend
     let setup: Setup
@@ -95,8 +109,11 @@ struct TestApp: Sendable {
         self.store = store
         let sending = ScenarioTransport.current.make(connections: setup.connections)
         let transport = setup.cache.map { CachingTransport(sending, cache: $0) } ?? sending
+        var configuration = NetworkConfiguration(baseURL: backend.baseURL, format: setup.format)
+        configuration.timeout = Self.waitLimit
+        configuration.deadline = Self.waitLimit
         let unauthenticated = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: backend.baseURL, format: setup.format),
+            configuration: configuration,
             transport: transport,
             interceptors: [RetryPolicy.standard]
         )
