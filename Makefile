@@ -170,7 +170,8 @@ format: ## Format every source in place
 	swift format --in-place --parallel --recursive $(SOURCES)
 
 .PHONY: boundaries
-boundaries: ## Check who imports whom, the manifests, names, README, and that nothing ships with a package
+boundaries: ## Check who imports whom, the manifests, names, README, mutants, and that nothing ships with a package
+	@Tests/Mutants/run --check
 	@found="$$(swift package --scratch-path .build-module show-dependencies 2>&1)" || { echo "$$found" >&2; exit 1; }; \
 	grep -q 'No external dependencies found' <<<"$$found" \
 		|| { printf 'what ships depends on a package:\n%s\n' "$$found" >&2; exit 1; }

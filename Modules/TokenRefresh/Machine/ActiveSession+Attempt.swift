@@ -158,7 +158,7 @@ extension ActiveSession {
         refreshedAt = found.age(at: context.now.date).flatMap {
             $0 < context.policy.freshness ? context.now.uptime - $0 : nil
         }
-        key = CallKey(of: found.refreshIntent, at: context.now)
+        key = CallKey(of: found.refreshIntent, context)
         doubt = nil
     }
 
@@ -176,9 +176,12 @@ extension ActiveSession {
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
         guard let intent = stored?.refreshIntent else { return record(over: stored, id, &context) }
-        // The time of a call of this process is known exactly.
-        if key?.value != intent.idempotencyKey { key = CallKey(of: intent, at: context.now) }
-        if let shared = intent.failure, intent.owner != context.settings.owner {
+        // The time of a call of this process is known exactly, unless another one has called before it.
+        let isForeign = intent.owner != context.settings.owner
+        if key?.value != intent.idempotencyKey || (key?.firstCall == nil && isForeign) {
+            key = CallKey(of: intent, knownAs: key, context)
+        }
+        if let shared = intent.failure, isForeign {
             observe(shared, context)
             if let failure, let left = pauseLeft(context.now.uptime) {
                 return failAttempt(failure.error, exactly: left, &context)
@@ -253,7 +256,7 @@ extension ActiveSession {
     /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
     /// clock that can be set.
     mutating func serverClockKnown(_ context: MachineContext) {
-        guard !isExpiryMeasured, bundle.isDatedByServer || !isExpirySighted else { return }
+        guard !isExpiryMeasured, !bundle.isDatedByDevice, bundle.isDatedByServer || !isExpirySighted else { return }
         expiry = context.expiry(ofStored: bundle)
     }
 }

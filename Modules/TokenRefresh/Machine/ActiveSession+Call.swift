@@ -65,7 +65,7 @@ extension ActiveSession {
     }
 
     mutating func currentKey(_ context: inout MachineContext) -> CallKey {
-        let key = key ?? CallKey(new: context.newKey())
+        let key = key ?? CallKey(new: context.newKey(), at: context.now.uptime)
         self.key = key
         return key
     }

@@ -31,18 +31,17 @@ extension ActiveSession {
     mutating func observe(_ shared: RefreshIntent.Failure, _ context: MachineContext) {
         guard seenFailure != shared else { return }
         seenFailure = shared
-        let (now, limit) = (context.now, context.policy.maximumRetryAfter)
-        let passed = shared.date.isPlausible ? now.date.timeIntervalSince(shared.date) : 0
-        let left = min(shared.pause, limit) - .seconds(max(passed, 0))
-        doubt = Doubt(shared, at: now)
-        guard left > .zero, left > pauseLeft(now.uptime) ?? .zero else { return }
+        let uptime = context.now.uptime
+        let left = min(shared.pause, context.policy.maximumRetryAfter) - context.timePassed(since: shared.date)
+        doubt = Doubt(shared, context)
+        guard left > .zero, left > pauseLeft(uptime) ?? .zero else { return }
         let error = TokenRefreshError(
             shared.isAmbiguous ? .ambiguous : .unavailable,
             reason: "the last refresh, by another process or an earlier run, has failed",
             status: shared.status,
             serverCode: shared.serverCode
         )
-        failure = Failure(error: error, at: now.uptime, until: now.uptime + left, inARow: failure?.inARow ?? 1)
+        failure = Failure(error: error, at: uptime, until: uptime + left, inARow: failure?.inARow ?? 1)
         failures += 1
     }
 }

@@ -25,7 +25,9 @@ extension ActiveSession {
             return .continues
         case (.refreshing(let id, .recording(let recording)), .written) where recording.version == version:
             recorded(recording, id, &context)
-        case (.refreshing(let id, .recording(let recording)), .superseded) where recording.version == version:
+        case (.refreshing(let id, .recording(let recording)), .superseded(.active(let found)))
+        where recording.version == version && found.session == bundle.session:
+            // Whether the owner of another intent may be calling, only a read under the lease shows.
             context.forgetWrites()
             read(id, &context)
         case (.refreshing(_, .recording(let recording)), .failed(let error)) where recording.version == version:
@@ -94,7 +96,7 @@ extension ActiveSession {
         case .active, .empty:
             let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
             guard let new, let newExpiry else {
-                if isSame { noteStored(isCurrent: true) }
+                if found.bundle != nil { noteStored(isCurrent: isSame) }
                 return .continues
             }
             return commit(new, newExpiry, isStored: isSame, &context)

@@ -82,15 +82,18 @@ struct ActiveSession: Hashable, Sendable {
         var firstCall: Instant?
         /// Whether the uptime of the first call was measured here, and not calculated from a date.
         var isMeasured: Bool
+        /// When this process made the key: no call was made with it before. `nil`: another one made it.
+        private var madeAt: Duration?
 
-        /// The key of a call that was recorded earlier.
-        init?(of intent: RefreshIntent?, at now: Instant) {
+        /// The key of a call that was recorded earlier. `own`: what this process knows of the key.
+        init?(of intent: RefreshIntent?, knownAs own: CallKey? = nil, _ context: MachineContext) {
             guard let intent else { return nil }
             let first = intent.firstDate ?? intent.date
-            let age = first.isPlausible ? max(now.date.timeIntervalSince(first), 0) : 0
+            madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
             (value, isUsed, isMeasured) = (intent.idempotencyKey, true, false)
             if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
-            firstCall = Instant(uptime: now.uptime - .seconds(age), date: first)
+            let shown = context.now.uptime - context.timePassed(since: first)
+            firstCall = Instant(uptime: max(shown, madeAt ?? shown), date: first)
         }
 
         /// A call is made.
@@ -103,8 +106,8 @@ struct ActiveSession: Hashable, Sendable {
             return true
         }
 
-        init(new value: String) {
-            (self.value, isUsed, isMeasured) = (value, false, true)
+        init(new value: String, at uptime: Duration) {
+            (self.value, isUsed, isMeasured, madeAt) = (value, false, true, uptime)
         }
     }
 
@@ -225,7 +228,7 @@ struct ActiveSession: Hashable, Sendable {
         persistence = .current
         isExpiryMeasured = false
         phase = .resting
-        key = CallKey(of: bundle.refreshIntent, at: context.now)
+        key = CallKey(of: bundle.refreshIntent, context)
         isExpirySighted = expiry != context.expiry(ofStored: bundle)
         noteSighting(bundle, context)
         if let failure = bundle.refreshIntent?.failure { observe(failure, context) }

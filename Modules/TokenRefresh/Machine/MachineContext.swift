@@ -17,6 +17,8 @@ struct MachineContext: Sendable {
     private(set) var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
     /// Since this instant the wall clock has not been set: it has advanced with the monotonic clock.
     private(set) var steadySince: Instant?
+    /// Whether the wall clock was set since the machine began.
+    private var wasClockSet = false
     var store = PendingWrite()
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
@@ -133,6 +135,9 @@ struct MachineContext: Sendable {
 
     // MARK: The limits of a call
 
+    /// Whether a call is under way, of this session or of an earlier one, that was not abandoned.
+    var isCalling: Bool { !callLimits.isEmpty }
+
     /// Starts the timer of a limit of a call.
     mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
         let limit = CallLimit(at: end, now: now.uptime, grace: policy.wakeGrace)
@@ -201,8 +206,16 @@ struct MachineContext: Sendable {
         if let start = steadySince {
             let (measured, shown) = (instant.uptime - start.uptime, instant.date.timeIntervalSince(start.date))
             if abs(shown - measured / .seconds(1)) <= Self.clockTolerance { return }
+            wasClockSet = true
         }
         steadySince = instant
+    }
+
+    /// The time that has passed since a stored date at least: zero where the wall clock was set since, or shows a later
+    /// date. Before the start of this process it counts as steady.
+    func timePassed(since date: Date) -> Duration {
+        guard date.isPlausible, !wasClockSet || (steadySince.map { date >= $0.date } ?? false) else { return .zero }
+        return .seconds(max(now.date.timeIntervalSince(date), 0))
     }
 
     /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
@@ -228,11 +241,11 @@ struct MachineContext: Sendable {
         uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
     }
 
-    /// When a bundle from the store expires, by the server's clock as far as it is known. `sighting`: when the store
-    /// held the tokens before it. The server's own clock needs no such check.
+    /// When a bundle from the store expires, by the clock of its expiry: the server's, as far as that is known.
+    /// `sighting`: when the store held the tokens before it. The server's own clock needs no such check.
     func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
         let isCertain = serverClock.isKnown && bundle.isDatedByServer
-        let skew = serverClock.skew(at: now) ?? bundle.clockSkew
+        let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
         return Expiry(stored: bundle, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
     }
 }
@@ -245,6 +258,7 @@ extension MachineContext: Hashable {
             && first.lease == second.lease && first.leaseIdentity == second.leaseIdentity
             && first.lostLeases == second.lostLeases
             && first.attempts == second.attempts && first.steadySince == second.steadySince
+            && first.wasClockSet == second.wasClockSet
             && first.leaseRequest == second.leaseRequest && first.attemptRead == second.attemptRead
             && first.callLimits == second.callLimits
     }

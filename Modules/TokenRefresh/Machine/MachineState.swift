@@ -191,7 +191,6 @@ struct MachineState: Hashable, Sendable {
         guard !isCurrent else { return }
         // The call of a session that has ended is cancelled at its limit.
         context.emit(.cancelCall(id))
-        guard endedCalls[id] != nil else { return }
         context.limitCall(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter)
     }
 
@@ -263,7 +262,7 @@ struct MachineState: Hashable, Sendable {
     }
 
     var isIdle: Bool {
-        guard !context.store.isBehind, !check.isUnderWay else { return false }
+        guard !context.store.isBehind, !check.isUnderWay, !context.isCalling else { return false }
         switch state {
         case .unknown(let restoring): return !restoring.isReading && restoring.wish == nil
         case .signedOut: return true

@@ -21,6 +21,25 @@ import Testing
         #expect(Set(script.checked(.active(.stored("ada", 1)))) == ["2: ada g1", "3: signed in ada"], "no refresh")
     }
 
+    @Test func `G2: a refusal of tokens that a restored backup has replaced by older ones causes no refresh`() {
+        var script = MachineScript.signedIn(isShared: true)
+        let newer = TokenRefusal(of: script.token(1))
+        #expect(script.refused(1, newer) == ["1: ada g0"])
+    }
+
+    @Test func `G13: a session that the store turns out to hold already is left when another one is found there`() {
+        var script = MachineScript(isShared: true)
+        _ = script.signIn(1, as: "ada")
+        _ = script.storeFails()
+        #expect(script.pass(.seconds(2)) == ["save ada g0"])
+        let stored = TokenBundle(
+            accessToken: "access-ada-0", refreshToken: "", expiresAt: nil, session: SessionID(rawValue: "ada"),
+            generation: 0)
+        _ = script.wrote(.superseded(by: .active(stored)))
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
+    }
+
     @Test func `G25: tokens that have expired, without a refresh token, fail the callers of the attempt`() {
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.refresh(1) == ["lease"])

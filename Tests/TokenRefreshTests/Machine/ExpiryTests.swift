@@ -151,6 +151,25 @@ import Testing
         #expect(script.ask(2) == ["call g4"])
     }
 
+    @Test(arguments: [-2 * 86_400, 90, 2 * 86_400] as [TimeInterval])
+    func `G19: an expiry that was counted on the device's clock is not read with the server's`(ahead: TimeInterval) {
+        for isKnownBefore in [false, true] {
+            var script = MachineScript()
+            let stored = TokenBundle(
+                accessToken: "access-ada-4", refreshToken: "refresh-ada-4", expiresAt: script.date + 100,
+                session: SessionID(rawValue: "ada"), generation: 4, receivedAt: script.date - 3_500
+            )
+            _ = script.ask(1)
+            if isKnownBefore { _ = script.send(.serverDateNoted(script.date + ahead)) }
+            #expect(script.loaded(.success(.active(stored))).contains("1: ada g4"))
+            if !isKnownBefore { _ = script.send(.serverDateNoted(script.date + ahead)) }
+            _ = script.respond(.unavailable)
+            #expect(script.ask(2).first == "2: ada g4")
+            _ = script.pass(.seconds(101))
+            #expect(script.ask(3).contains("3: ada g4") == false, "it has expired")
+        }
+    }
+
     @Test func `G19: the stored expiry is an instant of the server's clock, whichever response gave the date`() throws {
         for isSet in [false, true] {
             var script = MachineScript()

@@ -113,6 +113,20 @@ import Testing
         #expect(script.lastContent?.bundle?.refreshIntent?.idempotencyKey == key)
     }
 
+    @Test func `G13: a sign-in, or an end, that the write of an intent finds is followed at once`() {
+        let end = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
+        let cases = [(StoredSession.active(.stored("bob", 0)), "signed in bob"), (.tombstone(end), "signedOut byUser")]
+        for (found, state) in cases {
+            var script = MachineScript.signedIn(isShared: true)
+            script.recordsIntents = false
+            _ = script.refused(1, generation: 0)
+            _ = script.leased()
+            #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+            let actions = script.wrote(.superseded(by: found))
+            #expect(actions.contains(state) && actions.contains("1: sessionEnded") && actions.contains("release"))
+        }
+    }
+
     @Test func `G13: a pending save is dropped when the store holds newer tokens of another process`() {
         var script = calling()
         #expect(script.send(.suspensionNear) == ["mark ada g0"])

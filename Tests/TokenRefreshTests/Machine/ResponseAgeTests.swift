@@ -108,6 +108,40 @@ import Testing
         #expect(script.wrote() == [])
     }
 
+    /// A machine whose intent could not be stored in time, and was: another process has called with its key since. It
+    /// calls now, 200 s later.
+    private func callingAfterAnother(isClockSet: Bool) throws -> MachineScript {
+        var script = MachineScript.signedIn(isShared: true)
+        script.recordsIntents = false
+        _ = script.refused(1, generation: 0)
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+        let own = try #require(script.lastContent?.bundle?.refreshIntent)
+        _ = script.storeFails()
+        let foreign = RefreshIntent(
+            idempotencyKey: own.idempotencyKey, owner: dead, date: script.date + 1, firstDate: own.date)
+        _ = script.pass(.seconds(200))
+        if isClockSet { script.date += 30 * 86_400 }
+        _ = script.refused(2, generation: 0)
+        _ = script.leased()
+        #expect(script.reread(.stored("ada", 0).with(refreshIntent: foreign)) == ["intent ada g0"])
+        #expect(script.wrote() == ["call g0"])
+        #expect(script.lastRequest?.idempotencyKey == own.idempotencyKey)
+        return script
+    }
+
+    @Test func `G19: a call with a key that another process has used since counts from that one's call`() throws {
+        var script = try callingAfterAnother(isClockSet: false)
+        _ = script.respond(lifetime: .seconds(190))
+        #expect(!script.wrote().contains("2: ada g1"))
+    }
+
+    @Test func `G19: but from no earlier instant than that at which the key was made here`() throws {
+        var script = try callingAfterAnother(isClockSet: true)
+        _ = script.respond(lifetime: .seconds(210))
+        #expect(script.wrote().contains("2: ada g1"))
+    }
+
     @Test func `G19: the token of a call after a lost response counts from the lost one`() {
         var script = MachineScript.signedIn()
         _ = script.refused(1, generation: 0)

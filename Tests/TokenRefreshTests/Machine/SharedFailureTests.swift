@@ -118,6 +118,19 @@ import Testing
         #expect(script.refresh(3) == ["call g0"])
     }
 
+    @Test(arguments: [-86_400, 86_400] as [TimeInterval])
+    func `G4, G19: a clock that is set ends no pause after an ambiguous refusal, and repeats none`(by: TimeInterval) {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.refused(1, generation: 0)
+        let stored = failed(.seconds(30), 1, at: script.date, isAmbiguous: true, status: 401)
+        script.date += by
+        _ = script.leased()
+        #expect(script.reread(stored) == ["1: refreshUnavailable", "release"])
+        #expect(script.refresh(2) == ["2: refreshUnavailable"])
+        _ = script.pass(.seconds(30))
+        #expect(script.refresh(3) == ["lease"])
+    }
+
     @Test func `G4: an ambiguous refusal of an earlier run is repeated by this one`() {
         var script = started { failed(.seconds(30), 40, at: $0, isAmbiguous: true, status: 401) }
         #expect(script.refresh(2) == ["call g0"])

@@ -16,6 +16,25 @@ import Testing
         #expect(script.settle(3) == ["3: done"])
     }
 
+    @Test func `G9: all work has ended when the call of a session that has ended is over, too`() {
+        var script = MachineScript.signedIn()
+        _ = script.refresh(1)
+        _ = script.signOut(2)
+        _ = script.wrote()
+        #expect(script.settle(3) == [])
+        #expect(script.respond() == ["revoke ada g1", "3: done"], "tokens that come now are revoked first")
+    }
+
+    @Test func `G8: it is waited for until it would be abandoned`() {
+        var script = MachineScript.signedIn()
+        _ = script.refresh(1)
+        _ = script.signOut(2)
+        _ = script.wrote()
+        #expect(script.settle(3) == [])
+        #expect(script.pass(.seconds(129)) == ["cancel call"])
+        #expect(script.pass(.seconds(1)) == ["3: done"])
+    }
+
     @Test func `all work has ended when the check of the store has ended`() {
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.send(.storeChanged) == ["check"])

@@ -248,6 +248,8 @@ struct Call {
     var isOrphan = false
     /// The process that made it has released, or lost, the lease.
     var isUnguarded = false
+    /// Its process slept.
+    var hasSlept = false
     /// How often its process slept for longer than a slice of the grace, and the end of the last sleep.
     var wakes = 0
     var wokeAt = 0

@@ -147,6 +147,12 @@ extension World {
         return plan.tolerance != .none
     }
 
+    /// Whether the process of a call slept, without the lease, until the other ones could take the call for ended. It still
+    /// gets the time to read its response (G8).
+    private func isSleptThrough(_ call: Call) -> Bool {
+        call.isUnguarded && call.hasSlept && now - call.since >= plan.policy.longestCall.milliseconds
+    }
+
     /// Whether a call was made without the lease, where the server tolerates a second one. It cannot know that the
     /// successor is being stored.
     func isTolerated(_ call: Call) -> Bool { call.isUnguarded && plan.tolerance != .none }
@@ -166,7 +172,7 @@ extension World {
         else {
             return
         }
-        for exchange in grant.exchanges where !isExplained(exchange) && !isTolerated(call) {
+        for exchange in grant.exchanges where !isExplained(exchange) && !isTolerated(call) && !isSleptThrough(call) {
             guard let newest = processes[exchange.process].newest, newest.session == call.base.session else { continue }
             let text = "p\(call.process + 1) uses r\(call.token) again,"
             if call.rivals.contains(exchange.call) || exchange.call > call.number {

@@ -58,9 +58,11 @@ extension World {
     /// G12. A program ends after it has settled: nothing is left that would be lost.
     private mutating func checkSettled(_ process: Int, _ text: String) {
         let machine = processes[process].machine
-        let session = processes[process].current?.bundle.session
+        // The call of a session that has ended is waited for until it has been cancelled.
+        let left = processes[process].notes.left
         let isCalling = calls.contains {
-            $0.process == process && !$0.isOrphan && !$0.isAbandoned && $0.base.session == session
+            $0.process == process && !$0.isOrphan && !$0.isAbandoned
+                && !($0.isCancelled && left.contains($0.base.session))
         }
         if isCalling { fail(.calls, text, "during a call") }
         if machine.unsavedContent != nil { fail(.calls, text, "with content that is not stored") }

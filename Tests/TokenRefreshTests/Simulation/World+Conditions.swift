@@ -83,11 +83,14 @@ extension World {
         return true
     }
 
-    /// What the store held is lost. Each process may write the session that it is in again.
+    /// What the store held is lost. Each process may write the session that it is in, or was in, again.
     mutating func noteLoss(of content: StoredSession) {
         noteDamage(content)
         for process in processes where process.isAlive {
             if let bundle = process.current?.bundle { noteDamage(.active(bundle)) }
+            for job in process.jobs {
+                if case .write(_, .bundle(let bundle, _)) = job.kind { noteDamage(.active(bundle)) }
+            }
         }
     }
 
@@ -190,11 +193,12 @@ extension World {
             processes[process].requests[index].since = now
             processes[process].requests[index].wasSuspended = true
         }
-        if now - processes[process].suspendedAt > Self.noticedSleep {
-            for index in 0..<calls.count where calls[index].process == process && !calls[index].isOrphan {
-                calls[index].wakes += 1
-                calls[index].wokeAt = now
-            }
+        let isNoticed = now - processes[process].suspendedAt > Self.noticedSleep
+        for index in 0..<calls.count where calls[index].process == process && !calls[index].isOrphan {
+            calls[index].hasSlept = true
+            guard isNoticed else { continue }
+            calls[index].wakes += 1
+            calls[index].wokeAt = now
         }
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
         if isTraced { note("p\(process + 1) goes on") }

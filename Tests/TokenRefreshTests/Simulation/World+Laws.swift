@@ -151,8 +151,9 @@ extension World {
         if notes.coolDowns[request.endpoint] ?? 0 > now, before.urgency != .expired {
             fail(.loop, "p\(process + 1) refreshes for e\(request.endpoint) and \(refused.traceText) again")
         }
+        // Who comes back to a session, as of a restored backup, knows nothing of what it has handed out before.
         if let failure = notes.failure, failure.session == refused.session, request.handedAt < failure.order,
-            now < failure.at + plan.policy.failureSharing.milliseconds
+            !notes.left.contains(refused.session), now < failure.at + plan.policy.failureSharing.milliseconds
         {
             fail(.sharing, "p\(process + 1) #\(request.waiter) starts an attempt")
         }

@@ -70,8 +70,6 @@ extension World {
     /// G19. A response may be late, slept through or a repetition: its token is as old as the server knows it to be.
     private mutating func checkLife(_ process: Int, _ token: SessionToken) {
         let grant = Int(named: token.value)
-        // An expiry that was calculated by the device's clock is compared with the server's once that is known.
-        guard plan.server.saysDate || abs(plan.server.skew) < 1 else { return }
         guard let received = processes[process].notes.received, received.grant == grant, received.since >= 0,
             let lifetime = received.lifetime, processes[process].current?.bundle.refreshToken?.isEmpty == false,
             !server.families[server.grants[grant].family].isDamaged
@@ -101,7 +99,7 @@ extension World {
         guard let bundle = processes[process].current?.bundle, bundle.mark == token.mark,
             !isHeldUp(process), bundle.refreshToken?.isEmpty == false,
             let received = processes[process].notes.received, received.grant == Int(named: token.value),
-            let lifetime = received.lifetime
+            let lifetime = received.lifetime, !server.families[Int(named: token.session.rawValue)].isDamaged
         else { return }
         let left = received.at + lifetime - now
         if left < min(plan.policy.leeway.milliseconds, lifetime / 10) {

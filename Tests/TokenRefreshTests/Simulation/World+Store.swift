@@ -52,11 +52,17 @@ extension World {
         case .read(_, let result, _):
             processes[process].check = (events, try? result.get())
             if case .failure = result { processes[process].notes.storeFailedAt = now }
-            // A failure of another process holds here, too (rule 7).
-            if (try? result.get())?.bundle?.refreshIntent?.failure != nil { processes[process].notes.isFailing = true }
-        case .wrote(_, .superseded(let found)): processes[process].check = (events, found)
+            noteFailure(in: try? result.get(), process)
+        case .wrote(_, .superseded(let found)):
+            processes[process].check = (events, found)
+            noteFailure(in: found, process)
         default: break
         }
+    }
+
+    /// A failure of another process holds for the one that finds it, too (rule 7).
+    private func noteFailure(in found: StoredSession?, _ process: Int) {
+        if found?.bundle?.refreshIntent?.failure != nil { processes[process].notes.isFailing = true }
     }
 
     /// The condition of the store as a process sees it.
@@ -126,7 +132,10 @@ extension World {
         let (outcome, new) = store.write(
             content, isShared: isShared, in: condition(for: process), at: instant.date)
         if isTraced { note("store: p\(process + 1) writes, \(outcome.traceText); it holds \(store.content.traceText)") }
-        if wasCorrupt, new != nil { noteLoss(of: old) }
+        if wasCorrupt, let new {
+            noteLoss(of: old)
+            noteDamage(new)
+        }
         if case .active(let bundle)? = new {
             if isShared, case .bundle(_, over: .begunBefore) = content { checkOrder(process, bundle, over: old) }
             if let lost = old.bundle, lost.session != bundle.session {
@@ -165,6 +174,9 @@ extension World {
         if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, wallOffset == 0 {
             let start = Int((failure.date.timeIntervalSince(Self.epoch) * 1_000).rounded()) + 1_000
             pauses[Int(named: token)] = start + failure.pause.milliseconds - 2
+        } else if let token = bundle.refreshToken, bundle.refreshIntent == nil {
+            // A success ends it, also one that brings no other refresh token.
+            pauses[Int(named: token)] = nil
         }
         server.noteStored(bundle.grant, by: process)
     }

@@ -158,7 +158,7 @@ extension World {
             let isRejection =
                 plan.policy.ambiguity == .always || (plan.policy.ambiguity == .repeated && isRepeated)
             processes[call.process].notes.ambiguous = session
-            ambiguousAt[session] = now
+            if !isRepeated { ambiguousAt[session] = now }
             if isRejection {
                 processes[call.process].notes.sawRejection = session
                 processes[call.process].notes.wasAmbiguous = true

@@ -158,7 +158,8 @@ struct World {
             if let intent = content.bundle?.refreshIntent {
                 let age = Int((instant.date.timeIntervalSince(intent.date) * 1_000).rounded())
                 processes[process].notes.intentAt = now - max(0, age)
-                noteCall(process, intent.idempotencyKey, since: now - max(0, age))
+                // The clock may have been set back while the write waited.
+                noteCall(process, intent.idempotencyKey, since: age < 0 ? clockSetAt ?? now : now - age)
             }
             if case .tombstone(_, _, .rejected(let bundle, _)) = content {
                 processes[process].notes.rejectedEnd = (version, bundle.session)
