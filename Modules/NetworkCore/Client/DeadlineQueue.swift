@@ -68,6 +68,10 @@ package final class DeadlineQueue: Sendable {
         }
     }
 
+    /// How many deadlines are kept, those of removed closures among them: at most twice as many as there are closures,
+    /// or 64.
+    var entries: Int { state.withLock { $0.heap.count } }
+
     /// Removes a closure that was not called.
     package func remove(_ id: UInt64) {
         // What the closure holds is released outside the lock: it may remove a closure of its own.

@@ -49,6 +49,51 @@ struct CachingRulesTests {
         }
     }
 
+    @Test(arguments: [401, 403]) func `a refusal removes all that is kept of its URL`(status: Int) async throws {
+        try await run { _, number in
+            number == 2
+                ? .scripted(status) : .scripted(200, ["Cache-Control": "max-age=60", "Vary": "Accept-Language"])
+        } _: { get, _ in
+            _ = try await get(headers: ["Accept-Language": "de"])
+            #expect(cache.count == 1)
+            _ = try await get(headers: ["Accept-Language": "en"])
+            #expect(cache.count == 0)
+        }
+    }
+
+    @Test(
+        arguments: ["Location", "Content-Location"],
+        [
+            ("https://a.example", "https://a.example/new", 2), ("https://a.example", "/new", 2),
+            ("https://b.example", "https://b.example/new", 1),
+        ])
+    func `an unsafe request invalidates what it has changed beside its URL, within its origin`(
+        name: String, changed: (origin: String, place: String, requests: Int)
+    ) async throws {
+        try await run { request, _ in
+            request.head.method == .get
+                ? .scripted(200, ["Cache-Control": "max-age=60"]) : .scripted(201, [name: changed.place])
+        } _: { get, sent in
+            let kept = CachingTransportTests.Exchange(
+                transport: get.transport, url: url(changed.origin), clock: clock)
+            _ = try await kept("new")
+            _ = try await get("x", method: .post)
+            _ = try await kept("new")
+            #expect(sent.values.filter { $0.head.method == .get }.count == changed.requests)
+        }
+    }
+
+    @Test func `a body that is shorter than its length is not kept, also where the transport has let it pass`()
+        async throws
+    {
+        try await run { _, _ in
+            .scripted(200, ["Cache-Control": "max-age=60", "Content-Length": "10"])
+        } _: { get, _ in
+            _ = try await get()
+            #expect(cache.count == 0)
+        }
+    }
+
     @Test func `a 304 without Date and Age makes the response new`() async throws {
         let old: HTTPHeaders = [
             "Cache-Control": "max-age=60", "ETag": "\"1\"", "Date": "Fri, 15 Jan 2027 08:00:00 GMT", "Age": "50",

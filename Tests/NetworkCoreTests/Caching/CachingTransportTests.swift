@@ -124,7 +124,7 @@ struct CachingTransportTests {
             clock.setDate(Date(timeIntervalSince1970: 0))
             _ = try await get()
             #expect(server.requests.count == 1, "while the process runs, its uptime counts")
-            clock.advance(by: .seconds(2))
+            clock.advance(by: .seconds(1))
             _ = try await get()
             #expect(server.requests.count == 2)
         }

@@ -21,6 +21,37 @@ import Testing
         withExtendedLifetime(queue) {}
     }
 
+    @Test func `the deadlines of removed closures are not kept`() {
+        let queue = DeadlineQueue(clock: ManualTimeSource(uptime: .zero))
+        for number in 1...10_000 { queue.remove(queue.add(at: .seconds(number)) {}) }
+        #expect(queue.entries <= 64)
+    }
+
+    @Test func `work that passes its limit is cancelled, and the value that it has later is dropped`() async throws {
+        struct Expired: Error {}
+        let clock = ManualTimeSource(uptime: .zero)
+        let queue = DeadlineQueue(clock: clock)
+        let (gate, dropped, cancelled) = (Gate(), Recorder<Int>(), Recorder<Bool>())
+        let work = Task {
+            try await queue.limit(.seconds(1)) {
+                Expired()
+            } dropped: {
+                dropped.record($0)
+            } _: {
+                await gate.pass()
+                cancelled.record(Task.isCancelled)
+                return 7
+            }
+        }
+        await gate.arrivals(atLeast: 1)
+        let ticking = DeadlineTests.tick(clock)
+        defer { ticking.cancel() }
+        await #expect(throws: Expired.self) { try await work.value }
+        gate.open()
+        try await until { !dropped.values.isEmpty }
+        #expect(dropped.values == [7] && cancelled.values == [true])
+    }
+
     @Test func `one task sleeps, and an earlier deadline wakes it earlier`() async throws {
         let clock = ManualTimeSource(uptime: .zero)
         let queue = DeadlineQueue(clock: clock)

@@ -184,6 +184,21 @@ struct RequestLoopTests {
         #expect(try await client.send(call).count == 1_000)
     }
 
+    @Test func `a response that says that it is too large is not read`() async throws {
+        let pulled = Recorder<Int>()
+        let large = StubResponse { _ in
+            let body = HTTPBody {
+                pulled.record(1)
+                return nil
+            }
+            return HTTPTransportResponse(
+                head: HTTPResponseHead(status: 200, headers: ["Content-Length": "1001"]), body: body)
+        }
+        let client = client(StubTransport(.any ~> large)) { $0.maximumResponseSize = 1_000 }
+        #expect(try await failure(of: Endpoint<Data>.get("x"), through: client).code == .responseTooLarge)
+        #expect(pulled.values.isEmpty)
+    }
+
     @Test func `a request that cannot be built is not sent`() async throws {
         let transport = StubTransport()
         let client = client(transport)

@@ -1,0 +1,48 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import NetworkCore
+import NetworkTesting
+import Testing
+
+/// G15: a call that asks for tokens, or ends them, carries none, and only the response of its endpoint counts.
+@Suite struct TokenCallTests {
+    private let endpoint = Endpoint<Void>.post("token", json: ["refresh_token": "old"])
+
+    private func client(_ transport: StubTransport) -> AuthenticatedNetworkClient {
+        NetworkClient(configuration: NetworkConfiguration(baseURL: baseURL), transport: transport)
+            .authenticated(by: ScriptedTokenProvider())
+    }
+
+    @Test func `a token call carries no token of the session`() async throws {
+        let transport = StubTransport(.any ~> .status(204), .any ~> .status(204), .any ~> .status(204))
+        let client = client(transport)
+        try await client.send(endpoint)
+        try await client.send(endpoint.asTokenCall())
+        try await client.send(endpoint.allowingLateResponse())
+        #expect(transport.requests.map { $0.headers["Authorization"] != nil } == [true, false, false])
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `a token call follows no redirect, within its origin neither`(status: Int) async throws {
+        for call in [endpoint.asTokenCall(), endpoint.allowingLateResponse()] {
+            let transport = StubTransport(.any ~> .status(status, headers: ["Location": "/other"]))
+            let error = try await #require(throws: NetworkError.self) { try await client(transport).send(call) }
+            #expect(error.code == .redirectRefused)
+            #expect(transport.requests.count == 1)
+        }
+    }
+
+    @Test func `a refresh is waited for as long as the engine waits for its call`() async throws {
+        let transport = StubTransport(.any ~> .status(204))
+        try await client(transport).send(endpoint.allowingLateResponse())
+        #expect(transport.requests.map(\.idleTimeout) == [.seconds(120)])
+    }
+
+    @Test func `a call with a token may leave its origin by a redirect, and its token stays`() async throws {
+        let elsewhere: HTTPHeaders = ["Location": "https://files.example.net/1"]
+        let transport = StubTransport(.any ~> .status(303, headers: elsewhere), .any ~> .status(204))
+        try await client(transport).send(endpoint)
+        #expect(transport.requests.map { $0.headers["Authorization"] != nil } == [true, false])
+    }
+}
