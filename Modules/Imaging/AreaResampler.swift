@@ -214,7 +214,7 @@ struct AreaCanvas {
 
     /// Adds pixels of one row: those of `pixels`, three bytes each, at the columns `start`, `start + step` and so on.
     ///
-    /// The row is reduced first, so that a pixel costs two additions, whatever the height is reduced to.
+    /// The row is reduced first, so that a pixel costs two additions, independent of the height.
     mutating func add(_ pixels: UnsafeBufferPointer<UInt8>, start: Int, step: Int, row: Int) {
         guard !sums.isEmpty else { return copy(pixels, start: start, step: step, row: row) }
         let (width, share) = (source.width, rows[row])

@@ -7,7 +7,7 @@ import Testing
 @testable import NetworkAsyncHTTPClient
 @testable import NetworkTesting
 
-/// RFC 9113 §8.7: a request that the server says it has not processed is sent again, whatever its method, and once.
+/// RFC 9113 §8.7: a request that the server says it has not processed is sent again with any method, and once.
 @Suite(.timeLimit(.minutes(20))) struct RefusedRequestTests {
     typealias Script = HostileHTTP2Server.Script
     typealias Frame = HostileHTTP2Server.Frame

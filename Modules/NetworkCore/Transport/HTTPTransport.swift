@@ -4,9 +4,10 @@ import ConcurrencyPrimitives
 ///
 /// *Transport or interceptor?* A transport moves bytes: it is the place for another HTTP library, a proxy, a stub, and,
 /// wrapped around another transport, for a cache, a signature or a recorder of traffic. An interceptor decides *what*
-/// is sent and *whether again*. A transport must not retry (an error's ``HTTPTransportError/repetition`` says what it knows), must not follow redirects, and must keep neither cookies
-/// nor credentials, and a cache only per session: the client does the rest in one way for every transport and platform,
-/// and a transport that did it too would send tokens where the client would not.
+/// is sent and *whether again*. A transport must not retry (an error's ``HTTPTransportError/repetition`` says what it
+/// knows), must not follow redirects, and must keep neither cookies nor credentials, and a cache only per session: the
+/// client does the rest in one way for every transport and platform, and a transport that did it too would send tokens
+/// where the client would not.
 ///
 /// ```swift
 /// struct SigningTransport: HTTPTransport {
@@ -61,7 +62,7 @@ public struct HTTPTransportError: Error, Sendable {
     /// What the exchange waited for when its time was up.
     public let waitedFor: NetworkError.Wait?
 
-    /// Whether the client sends the request again at once, and once only, whatever its retry policy.
+    /// Whether the client sends the request again at once, and once only, independent of its retry policy.
     public let repetition: Repetition
 
     /// What a transport knows about a request that has no response.
@@ -73,7 +74,7 @@ public struct HTTPTransportError: Error, Sendable {
         /// (RFC 9110 §9.2.2).
         case ifIdempotent
 
-        /// The server has said that it did not process the request, which is sent again whatever its method (RFC 9113 §8.7).
+        /// The server has said that it did not process the request, which is sent again with any method (RFC 9113 §8.7).
         case always
     }
 

@@ -1,7 +1,7 @@
 import AuthInterface
 
-/// When the store has held the tokens in use: tokens that replace them later were received later, whatever the clock of
-/// the process says that received them (G19).
+/// When the store has held the tokens in use: tokens that replace them later were received later, also where the clock
+/// of the process that received them says otherwise (G19).
 struct StoreSighting: Hashable, Sendable {
     /// How late a change may be reported.
     private static let reportDelay: Duration = .seconds(5)

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [-30 * 86_400, -7_200, -3, 0, 3, 7_200, 30 * 86_400] as [TimeInterval])
-    func `G19: adopted tokens are as fresh as the store shows, whatever the clock of their process`(
+    func `G19: adopted tokens are as fresh as the store shows, independent of the clock of their process`(
         ahead: TimeInterval
     ) throws {
         for isReported in [true, false] {

@@ -4,7 +4,7 @@ import MultipartForms
 
 /// `/dev`: fault injection and statistics for a test in another process.
 ///
-/// A page of a browser is refused, whatever it sends: its request has `Origin` or `Sec-Fetch-Site` (Fetch Standard), and
+/// A page of a browser is always refused: its request has `Origin` or `Sec-Fetch-Site` (Fetch Standard), and
 /// where a name was made to resolve to this machine, the `Host` of that name. A form cannot send JSON.
 struct DevRoutes: Sendable {
     let database: BackendDatabase
