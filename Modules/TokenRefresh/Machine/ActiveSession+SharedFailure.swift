@@ -32,7 +32,8 @@ extension ActiveSession {
         guard seenFailure != shared else { return }
         seenFailure = shared
         let uptime = context.now.uptime
-        let left = min(shared.pause, context.policy.maximumRetryAfter) - context.timePassed(since: shared.date)
+        let passed = context.timePassed(since: shared.date) ?? .zero
+        let left = min(shared.pause, context.policy.maximumRetryAfter) - passed
         doubt = Doubt(shared, context)
         guard left > .zero, left > pauseLeft(uptime) ?? .zero else { return }
         let error = TokenRefreshError(

@@ -92,8 +92,9 @@ struct ActiveSession: Hashable, Sendable {
             madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
             (value, isUsed, isMeasured) = (intent.idempotencyKey, true, false)
             if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
-            let shown = context.now.uptime - context.timePassed(since: first)
-            firstCall = Instant(uptime: max(shown, madeAt ?? shown), date: first)
+            let uptime = context.now.uptime
+            let shown = context.timePassed(since: first).map { uptime - $0 }
+            firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? uptime), date: first)
         }
 
         /// A call is made.

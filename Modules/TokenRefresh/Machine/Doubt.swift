@@ -28,7 +28,7 @@ struct Doubt: Hashable, Sendable {
     /// The refusals that another process, or an earlier run of this one, has received. `nil`: the failure was another.
     init?(_ failure: RefreshIntent.Failure, _ context: MachineContext) {
         guard failure.isAmbiguous else { return nil }
-        func uptime(of date: Date) -> Duration { context.now.uptime - context.timePassed(since: date) }
+        func uptime(of date: Date) -> Duration { context.now.uptime - (context.timePassed(since: date) ?? .zero) }
         (status, serverCode, count) = (failure.status, failure.serverCode, max(failure.count, 1))
         statusMeansExpired = failure.statusMeansExpired ?? (failure.status == 401)
         last = uptime(of: failure.date)

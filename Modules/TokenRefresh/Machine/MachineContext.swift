@@ -211,10 +211,11 @@ struct MachineContext: Sendable {
         steadySince = instant
     }
 
-    /// The time that has passed since a stored date at least: zero where the wall clock was set since, or shows a later
-    /// date. Before the start of this process it counts as steady.
-    func timePassed(since date: Date) -> Duration {
-        guard date.isPlausible, !wasClockSet || (steadySince.map { date >= $0.date } ?? false) else { return .zero }
+    /// The time that has passed since a stored date. `nil`: not known, as the wall clock was set since. Before the start
+    /// of this process it counts as steady.
+    func timePassed(since date: Date) -> Duration? {
+        let isSteady = steadySince.map { ($0.date...max($0.date, now.date)).contains(date) } ?? false
+        guard date.isPlausible, !wasClockSet || isSteady else { return nil }
         return .seconds(max(now.date.timeIntervalSince(date), 0))
     }
 

@@ -110,7 +110,9 @@ import Testing
 
     /// A machine whose intent could not be stored in time, and was: another process has called with its key since. It
     /// calls now, 200 s later.
-    private func callingAfterAnother(isClockSet: Bool) throws -> MachineScript {
+    private func callingAfterAnother(clockSetBy step: TimeInterval = 0, firstDate: TimeInterval = 0) throws
+        -> MachineScript
+    {
         var script = MachineScript.signedIn(isShared: true)
         script.recordsIntents = false
         _ = script.refused(1, generation: 0)
@@ -119,9 +121,9 @@ import Testing
         let own = try #require(script.lastContent?.bundle?.refreshIntent)
         _ = script.storeFails()
         let foreign = RefreshIntent(
-            idempotencyKey: own.idempotencyKey, owner: dead, date: script.date + 1, firstDate: own.date)
+            idempotencyKey: own.idempotencyKey, owner: dead, date: script.date + 1, firstDate: own.date + firstDate)
         _ = script.pass(.seconds(200))
-        if isClockSet { script.date += 30 * 86_400 }
+        script.date += step
         _ = script.refused(2, generation: 0)
         _ = script.leased()
         #expect(script.reread(.stored("ada", 0).with(refreshIntent: foreign)) == ["intent ada g0"])
@@ -131,13 +133,24 @@ import Testing
     }
 
     @Test func `G19: a call with a key that another process has used since counts from that one's call`() throws {
-        var script = try callingAfterAnother(isClockSet: false)
+        var script = try callingAfterAnother()
         _ = script.respond(lifetime: .seconds(190))
         #expect(!script.wrote().contains("2: ada g1"))
     }
 
-    @Test func `G19: but from no earlier instant than that at which the key was made here`() throws {
-        var script = try callingAfterAnother(isClockSet: true)
+    @Test(arguments: [-30 * 86_400, 30 * 86_400] as [TimeInterval])
+    func `G19: where the clock was set since, it counts from the instant at which the key was made here`(
+        by step: TimeInterval
+    ) throws {
+        for (lifetime, isOver) in [(Duration.seconds(190), true), (.seconds(210), false)] {
+            var script = try callingAfterAnother(clockSetBy: step)
+            _ = script.respond(lifetime: lifetime)
+            #expect(script.wrote().contains("2: ada g1") != isOver)
+        }
+    }
+
+    @Test func `G19: a clock that was set before this process began makes no call older than its key`() throws {
+        var script = try callingAfterAnother(firstDate: -30 * 86_400)
         _ = script.respond(lifetime: .seconds(210))
         #expect(script.wrote().contains("2: ada g1"))
     }

@@ -154,7 +154,7 @@ extension World {
             processes[call.process].notes.wasAmbiguous = false
         case .ambiguous where isCurrent && !call.isOverdue:
             // Another process, or an earlier run of this one, may have stored its refusal (rule 7).
-            let isRepeated = ambiguousAt[session].map { now >= $0 + 10_000 } ?? false
+            let isRepeated = ambiguousAt[session].map { now >= $0 + 10_000 || isClockSet(since: $0) } ?? false
             let isRejection =
                 plan.policy.ambiguity == .always || (plan.policy.ambiguity == .repeated && isRepeated)
             processes[call.process].notes.ambiguous = session

@@ -233,7 +233,7 @@ struct World {
         processes[process].mustRevoke.remove(family)
         // A later sign-in replaces what shows that the session was moved.
         if case .tombstone(let end) = store.content, end.session == bundle.session, end.reason == .moved,
-            !before.isStoreFailure
+            !before.isStoreFailure, !server.families[family].isDamaged
         {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which was moved")
         }
