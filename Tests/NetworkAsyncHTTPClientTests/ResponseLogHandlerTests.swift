@@ -1,0 +1,95 @@
+#if AsyncHTTPClient
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NetworkCore
+import Testing
+
+@testable import NetworkAsyncHTTPClient
+
+/// G26: what reaches AsyncHTTPClient of a connection. Each case is an order of events that no server can force.
+@Suite struct ResponseLogHandlerTests {
+    private struct LaterError: Error {}
+
+    private let channel = EmbeddedChannel(handler: ResponseLogHandler(ResponseLog(), isStream: false))
+
+    private func send(whole: Bool = true) throws {
+        let head = NIOHTTP1.HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")
+        try channel.writeOutbound(HTTPClientRequestPart.head(head))
+        if whole { try channel.writeOutbound(HTTPClientRequestPart.end(nil)) }
+    }
+
+    private func receiveHead(_ status: HTTPResponseStatus = .ok) throws {
+        let head = NIOHTTP1.HTTPResponseHead(version: .http1_1, status: status)
+        try channel.writeInbound(HTTPClientResponsePart.head(head))
+    }
+
+    private func receiveEnd() throws {
+        try channel.writeInbound(HTTPClientResponsePart.end(nil))
+    }
+
+    /// The parts that were passed on since the last question.
+    private func passedOn() throws -> [String] {
+        var parts: [String] = []
+        while let part = try channel.readInbound(as: HTTPClientResponsePart.self) {
+            switch part {
+            case .head: parts.append("head")
+            case .body: parts.append("body")
+            case .end: parts.append("end")
+            }
+        }
+        return parts
+    }
+
+    @Test func `a head that no request awaits is refused`() throws {
+        #expect(throws: HTTPTransportError.self) { try receiveHead() }
+        #expect(try passedOn() == [])
+    }
+
+    @Test func `so is a second head, before and after the end of the response`() throws {
+        for hasEnded in [false, true] {
+            let again = ResponseLogHandlerTests()
+            try again.send()
+            try again.receiveHead()
+            if hasEnded { try again.receiveEnd() }
+            #expect(try again.passedOn() == (hasEnded ? ["head", "end"] : ["head"]))
+            #expect(throws: HTTPTransportError.self) { try again.receiveHead() }
+            #expect(try again.passedOn() == [])
+        }
+    }
+
+    @Test func `the end of a response that comes before its request was sent is passed on after that`() throws {
+        try send(whole: false)
+        try receiveHead()
+        try receiveEnd()
+        #expect(try passedOn() == ["head"])
+        try channel.writeOutbound(HTTPClientRequestPart.end(nil))
+        channel.embeddedEventLoop.run()
+        #expect(try passedOn() == ["end"])
+    }
+
+    @Test func `where the server does not want the rest of the request, the end is passed on at once`() throws {
+        try send(whole: false)
+        try receiveHead(.payloadTooLarge)
+        try receiveEnd()
+        #expect(try passedOn() == ["head", "end"])
+    }
+
+    @Test func `an error, or the end of the connection, after such an end is none of that response`() throws {
+        try send(whole: false)
+        try receiveHead()
+        try receiveEnd()
+        channel.pipeline.fireErrorCaught(LaterError())
+        #expect(throws: Never.self) { try channel.throwIfErrorCaught() }
+        channel.pipeline.fireChannelInactive()
+        #expect(try passedOn() == ["head", "end"])
+    }
+
+    @Test func `an error before the end of a response is its error`() throws {
+        try send()
+        try receiveHead()
+        channel.pipeline.fireErrorCaught(LaterError())
+        #expect(throws: LaterError.self) { try channel.throwIfErrorCaught() }
+    }
+}
+#endif
