@@ -120,6 +120,10 @@ mutants: setup-test ## Change one line at a time; a test must fail each time: ma
 	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--count $(LIMIT)) \
 		$(if $(filter-out file,$(origin SEED)),--seed $(SEED))
 
+.PHONY: check-mutants
+check-mutants: ## Check that the line of each mutant is still there
+	Tests/Mutants/run --check
+
 .PHONY: fuzz
 fuzz: ## Run libFuzzer on the parsers: make fuzz FUZZ_SECONDS=60 PARSERS="events link"
 	Tests/Fuzz/run $(or $(FUZZ_SECONDS),60) $(PARSERS)
@@ -170,15 +174,14 @@ format: ## Format every source in place
 	swift format --in-place --parallel --recursive $(SOURCES)
 
 .PHONY: boundaries
-boundaries: ## Check who imports whom, the manifests, names, README, mutants, and that nothing ships with a package
-	@Tests/Mutants/run --check
+boundaries: ## Check who imports whom, the manifests, names, README, and that nothing ships with a package
 	@found="$$(swift package --scratch-path .build-module show-dependencies 2>&1)" || { echo "$$found" >&2; exit 1; }; \
 	grep -q 'No external dependencies found' <<<"$$found" \
 		|| { printf 'what ships depends on a package:\n%s\n' "$$found" >&2; exit 1; }
 	LATCHKEY_MODULE=Repository swift test --scratch-path .build-module
 
 .PHONY: ci
-ci: lint boundaries typecheck-apple test ## Run everything that has to pass before a change lands
+ci: lint boundaries check-mutants typecheck-apple test ## Run everything that has to pass before a change lands
 
 .PHONY: clean
 clean: ## Remove what was built
