@@ -219,7 +219,8 @@ struct ActiveSession: Hashable, Sendable {
         isExpiryMeasured = true
         begunAt = bundle.begunAt
         phase = .resting
-        phase = .activating(version: context.write(.bundle(bundle, over: .anything(replacing: scope.sessions))))
+        let over = StoreContent.Predecessor.begunBefore(begunAt, replacing: scope.sessions)
+        phase = .activating(version: context.write(.bundle(bundle, over: over)))
     }
 
     /// A session that the store holds.
@@ -310,10 +311,11 @@ struct ActiveSession: Hashable, Sendable {
         status.leaseHolder = leaseHolder
     }
 
-    /// The first read shows what an earlier sign-in replaces in the store.
-    mutating func noteReplaced(_ found: StoredSession?) {
+    /// The first read shows what an earlier sign-in replaces in the store: not a sign-in that was asked for later.
+    mutating func noteReplaced(_ found: StoredSession?, at now: Instant) {
         guard isActivating, case .active(let other)? = found, other.session != bundle.session,
-            case .nothing(let replaced, let isUncertain) = persistence
+            case .nothing(let replaced, let isUncertain) = persistence,
+            !other.hasBegun(after: begunAt, foundAt: now.date)
         else { return }
         let scope = EndScope.sessions(other.session, replacing: replaced.sessions).followed(by: bundle.session)
         persistence = .nothing(replacing: scope, isUncertain: isUncertain)

@@ -109,7 +109,7 @@ struct MachineContext: Sendable {
         emit(.write(version: write.version, dated(write.content)))
     }
 
-    /// A sign-in that is tried again is compared with others by date, as long as the clock of its date was not set.
+    /// A sign-in is compared with others by date, as long as the clock of its date was not set.
     private func dated(_ content: StoreContent) -> StoreContent {
         guard case .bundle(let bundle, over: .begunBefore(let date?, let left)) = content else { return content }
         let isSteady = steadySince.map { date >= $0.date - Self.clockTolerance } ?? false

@@ -95,7 +95,7 @@ extension MachineState {
         let found = result.map { $0.current(at: context.now.date).readable }
         guard case .unknown(var restoring) = state else {
             // The read shows what a sign-in that did not wait for it replaces.
-            return withSession { session, _ in session.noteReplaced(try? found.get()) }
+            return withSession { $0.noteReplaced(try? found.get(), at: $1.now) }
         }
         restoring.isReading = false
         restoring.isTimed = false

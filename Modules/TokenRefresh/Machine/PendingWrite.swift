@@ -82,10 +82,6 @@ struct PendingWrite: Hashable, Sendable {
         if case .failed = outcome {
             failures += 1
             missed = max(missed, version)
-            // A sign-in of another process may be stored before the next try.
-            if case .bundle(let bundle, over: .anything(let left))? = content {
-                content = .bundle(bundle, over: .begunBefore(bundle.begunAt, replacing: left))
-            }
             return write.content
         }
         settled = max(settled, version)

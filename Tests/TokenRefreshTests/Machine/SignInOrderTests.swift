@@ -37,10 +37,31 @@ import Testing
         #expect(new?.bundle?.session.rawValue == "ada")
     }
 
-    @Test func `The first write of a sign-in replaces any session: a clock that was set back does no harm`() {
+    @Test func `A sign-in that another process asked for later stays, however late the first write comes`() {
         var script = MachineScript(isShared: true)
         _ = script.signIn(1, as: "ada")
-        let new = script.lastContent?.replacement(for: .success(bob(script, after: 86_400)))
+        let late = script.date + 10
+        for (seconds, isLater) in [(-1.0, false), (1, true)] {
+            let new = script.lastContent?.replacement(for: .success(bob(script, after: seconds)), at: late)
+            #expect((new == nil) == isLater)
+        }
+    }
+
+    @Test func `A later sign-in that the first read shows is not one that this sign-in replaces`() {
+        var script = MachineScript(isShared: true)
+        #expect(Set(script.signIn(1, as: "ada")) == ["load", "save ada g0"])
+        let later = bob(script, after: 1)
+        _ = script.pass(.seconds(2))
+        _ = script.loaded(.success(later))
+        _ = script.storeFails()
+        #expect(script.pass(.seconds(2)) == ["save ada g0"])
+        #expect(script.lastContent?.replacement(for: .success(later), at: script.date) == nil)
+    }
+
+    @Test func `The date of a clock that was set back since does no harm`() {
+        var script = MachineScript(isShared: true)
+        _ = script.signIn(1, as: "ada")
+        let new = script.lastContent?.replacement(for: .success(bob(script, after: 86_400)), at: script.date + 10)
         #expect(new?.bundle?.session.rawValue == "ada")
     }
 

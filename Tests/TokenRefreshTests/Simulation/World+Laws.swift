@@ -103,11 +103,16 @@ extension World {
             processes[process].notes.isAttempting = true
         case .callAbandoned(let session, _): abandon(process, session, by: before.event)
         case .refusedAfterRefresh(_, _, let pause):
-            guard let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
-            else { break }
+            guard let request = asking(process, before) else { break }
             processes[process].notes.coolDowns[request.endpoint] = now + pause.milliseconds
         default: break
         }
+    }
+
+    /// The request of the caller whose event the machine handles.
+    private func asking(_ process: Int, _ before: MachineSnapshot) -> DeviceProcess.Request? {
+        guard case .requested(_, let id) = before.event else { return nil }
+        return processes[process].requests.first { $0.isWaiting && $0.waiter == id.number }
     }
 
     /// Notes that a caller has requested a refresh.
@@ -146,7 +151,7 @@ extension World {
         guard let refused = before.refusal?.token else { return }
         if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.traceText)") }
         guard processes[process].current?.bundle.accessToken == refused.value,
-            let request = processes[process].requests.last(where: { $0.isWaiting && $0.order == events - 1 })
+            let request = asking(process, before)
         else { return }
         if notes.coolDowns[request.endpoint] ?? 0 > now, before.urgency != .expired {
             fail(.loop, "p\(process + 1) refreshes for e\(request.endpoint) and \(refused.traceText) again")

@@ -25,7 +25,8 @@ extension World {
             processes[process].requests[index].handedAt = events
             if case .replacement(let refused) = request.kind {
                 processes[process].requests[index].replacedAt = now
-                if refused.value == token.value {
+                // A server may repeat its response to the key of an intent that is in a restored backup.
+                if refused.value == token.value, !server.families[Int(named: token.session.rawValue)].isDamaged {
                     fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token.traceText) again")
                 }
             }
@@ -70,7 +71,9 @@ extension World {
     /// G19. A response may be late, slept through or a repetition: its token is as old as the server knows it to be.
     private mutating func checkLife(_ process: Int, _ token: SessionToken) {
         let grant = Int(named: token.value)
-        guard let received = processes[process].notes.received, received.grant == grant, received.since >= 0,
+        // A response that cannot be used ends the key of its call. An earlier call with it may respond later.
+        guard plan.server.unusableTokens == 0,
+            let received = processes[process].notes.received, received.grant == grant, received.since >= 0,
             let lifetime = received.lifetime, processes[process].current?.bundle.refreshToken?.isEmpty == false,
             !server.families[server.grants[grant].family].isDamaged
         else { return }
