@@ -39,7 +39,7 @@ struct CallLimit: Hashable, Sendable {
         guard grace > .zero else { return true }
         if uptime > due + max(slice, Self.tolerance) {
             sleeps += 1
-            left = sleeps == 1 ? Self.slices : max(left - 1, 1)
+            left = sleeps == 1 ? Self.slices : left - 1
             slice = grace / Self.slices
             due = uptime + slice
             return sleeps >= Self.maximumSleeps

@@ -151,6 +151,16 @@ import Testing
         #expect(script.ask(2) == ["call g4"])
     }
 
+    @Test func `G19: the date in a response is that of the server's clock, for its own tokens, too`() throws {
+        var script = MachineScript()
+        let serverNow = script.date + 2 * 86_400
+        let tokens = TokenRefreshResult(accessToken: "access-ada-0", expiresIn: .seconds(60), serverDate: serverNow)
+        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
+        let stored = try #require(script.lastContent?.bundle)
+        #expect(stored.expiresAt == serverNow + 60)
+        #expect(stored.clockSkew == 2 * 86_400)
+    }
+
     @Test(arguments: [-2 * 86_400, 90, 2 * 86_400] as [TimeInterval])
     func `G19: an expiry that was counted on the device's clock is not read with the server's`(ahead: TimeInterval) {
         for isKnownBefore in [false, true] {

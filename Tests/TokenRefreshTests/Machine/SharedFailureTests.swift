@@ -131,6 +131,17 @@ import Testing
         #expect(script.refresh(3) == ["lease"])
     }
 
+    @Test func `G6, G19: after a clock was set, it says how long ago a later failure was`() {
+        var script = MachineScript.signedIn(isShared: true)
+        script.date -= 86_400
+        _ = script.ask(1)
+        _ = script.pass(.seconds(10))
+        _ = script.send(.storeChanged)
+        #expect(script.checked(.active(failed(.seconds(20), 5, at: script.date))) == [])
+        _ = script.pass(.seconds(15))
+        #expect(script.refresh(2) == ["lease"])
+    }
+
     @Test func `G4: an ambiguous refusal of an earlier run is repeated by this one`() {
         var script = started { failed(.seconds(30), 40, at: $0, isAmbiguous: true, status: 401) }
         #expect(script.refresh(2) == ["call g0"])

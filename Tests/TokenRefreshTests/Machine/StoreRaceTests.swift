@@ -59,6 +59,29 @@ import Testing
         }
     }
 
+    @Test func `G9: a sign-in after a sign-out that could not be stored takes over what that was to remove`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.signOut(1)
+        _ = script.storeFails()
+        _ = script.signIn(2, as: "bob")
+        _ = script.storeFails()
+        _ = script.signOut(3)
+        #expect(script.lastContent?.replacement(for: .success(.active(.stored("ada", 0)))) != nil)
+    }
+
+    @Test func `G9: once a slow sign-in is stored, the tokens that wait behind it replace no other session`() {
+        var script = MachineScript(isShared: true)
+        script.recordsIntents = false
+        _ = script.signIn(1, as: "bob")
+        let first = script.lastWrite
+        _ = script.pass(.seconds(10))
+        #expect(script.refused(2, generation: 0, of: "bob") == ["lease"])
+        _ = script.leased()
+        #expect(script.reread(.success(.empty)) == [], "the intent waits for the write")
+        #expect(script.send(.wrote(version: first, .written(replaced: nil))) == ["intent bob g0"])
+        #expect(script.lastContent?.replacement(for: .success(.active(.stored("cleo", 0)))) == nil)
+    }
+
     @Test func `G9: a sign-in before the first read reads what it replaces, and its end removes that, too`() {
         var script = MachineScript(isShared: true)
         #expect(Set(script.signIn(1, as: "bob")) == ["load", "save bob g0"])

@@ -101,7 +101,11 @@ import Testing
         )
         _ = script.send(.storeChanged)
         _ = script.checked(.active(adopted))
-        #expect(script.refused(1, generation: 2) == ["lease"])
+        #expect(script.refused(1, TokenRefusal(of: script.token(2), endpoint: "e1")) == ["lease"])
+        _ = script.leaseFailed()
+        _ = script.pass(.seconds(2))
+        let again = TokenRefusal(of: script.token(2), endpoint: "e1")
+        #expect(script.refused(2, again) == ["lease"], "nor was the first refusal one of a fresh token")
     }
 
     @Test func `G19: the first server date corrects the expiry of an adopted token`() {
