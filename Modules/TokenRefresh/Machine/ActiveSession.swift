@@ -250,9 +250,7 @@ struct ActiveSession: Hashable, Sendable {
         return false
     }
 
-    var isIdle: Bool {
-        if case .resting = phase { call == nil } else { false }
-    }
+    var isIdle: Bool { if case .resting = phase { true } else { false } }
 
     /// Whether the store is known to have held a bundle of this session.
     var isStored: Bool { if case .nothing = persistence { false } else { true } }

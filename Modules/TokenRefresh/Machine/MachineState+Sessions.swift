@@ -151,10 +151,9 @@ extension MachineState {
             return context.emit(.revoke(bundle, besideAnother: false))
         }
         let current = session.newestBundle
-        guard current.session != bundle.session,
-            current.refreshToken != bundle.refreshToken || current.refreshToken == nil,
-            current.accessToken != bundle.accessToken
-        else { return }
+        // An older version has stored an empty refresh token where there is none.
+        let isInUse = current.refreshToken.map { !$0.isEmpty && $0 == bundle.refreshToken } ?? false
+        guard current.session != bundle.session, !isInUse, current.accessToken != bundle.accessToken else { return }
         context.emit(.revoke(bundle, besideAnother: true))
     }
 

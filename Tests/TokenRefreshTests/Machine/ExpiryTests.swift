@@ -206,6 +206,20 @@ import Testing
         #expect(script.ask(3) == ["3: ada g5"])
     }
 
+    @Test func `G19: the expiry of tokens that were received here does not follow the server's clock`() {
+        var script = MachineScript()
+        _ = script.send(.serverDateNoted(script.date + 0.5))
+        _ = script.signIn(1, as: "bob")
+        _ = script.wrote()
+        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
+        #expect(script.ask(2) == ["2: bob g0"])
+        _ = script.refresh(3)
+        _ = script.respond()
+        _ = script.wrote()
+        _ = script.send(.serverDateNoted(script.date + 4 * 86_400))
+        #expect(script.ask(4) == ["4: bob g1"])
+    }
+
     @Test func `G19: setting the wall clock after a server date expires no adopted token`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.send(.serverDateNoted(script.date))

@@ -68,4 +68,18 @@ import Testing
             #expect(actions.contains("revoke only ada g0") == isRevoked, "\(accessToken), \(refreshToken)")
         }
     }
+
+    @Test func `G9: an empty refresh token, as an older version has stored it, is not one that two sessions share`() {
+        func stored(_ user: String) -> StoredSession {
+            .active(
+                TokenBundle(
+                    accessToken: "access-\(user)-0", refreshToken: "", expiresAt: nil,
+                    session: SessionID(rawValue: user), generation: 0))
+        }
+        var script = MachineScript(isShared: true)
+        _ = script.ask(1)
+        _ = script.loaded(.success(stored("ada")))
+        _ = script.signIn(2, as: "bob")
+        #expect(script.wrote(.superseded(by: stored("cleo"))).contains("revoke only ada g0"))
+    }
 }

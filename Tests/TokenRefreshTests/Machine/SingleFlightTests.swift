@@ -6,6 +6,19 @@ import Testing
 
 /// G1, G2, G6 to G8: one refresh for all requests, and its possible ends.
 @Suite struct SingleFlightTests {
+    @Test func `G8: the limit of an earlier session's call is not that of the call under way`() {
+        var script = MachineScript.signedIn()
+        _ = script.refresh(1)
+        _ = script.pass(.seconds(5))
+        _ = script.signIn(2, as: "bob")
+        _ = script.wrote()
+        #expect(script.refresh(3) == ["call g0"])
+        #expect(script.pass(.seconds(115)).last == "cancel call")
+        #expect(script.pass(.seconds(5)) == ["cancel call"])
+        #expect(script.pass(.milliseconds(9_999)) == [])
+        #expect(script.pass(.milliseconds(1)) == ["mark bob g0"])
+    }
+
     @Test func `G1: any number of requests refused together cause one call, and all continue with its result`() {
         var script = MachineScript.signedIn()
         #expect(script.refused(1, generation: 0) == ["call g0"])
