@@ -179,7 +179,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     }
 
     /// Waits until no work is under way: no refresh, no write to the store, no revocation. A program calls it before it
-    /// exits, so that a refresh in the background is not lost (G12).
+    /// exits, so that a refresh in the background is not lost (G12). The call of a session that has ended counts too: the
+    /// tokens that it may bring are revoked (G9).
     ///
     /// - Parameter limit: The longest wait. Default: 30 s.
     /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first; and at
