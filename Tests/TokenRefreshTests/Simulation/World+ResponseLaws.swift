@@ -90,6 +90,12 @@ extension World {
     private func isHeldUp(_ process: Int) -> Bool {
         let notes = processes[process].notes
         if let failure = notes.failure, now < failure.until { return true }
+        // The pause of another process holds here, too (rule 7).
+        if let token = processes[process].current?.bundle.refreshToken, !token.isEmpty,
+            let end = pauses[Int(named: token)], now <= end + 2
+        {
+            return true
+        }
         guard !notes.isAttempting else { return false }
         // A mark that could not be written is written again, and keeps the abandoned call until then.
         let isMarking =
