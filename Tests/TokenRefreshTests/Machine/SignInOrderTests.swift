@@ -48,14 +48,20 @@ import Testing
     }
 
     @Test func `A later sign-in that the first read shows is not one that this sign-in replaces`() {
-        var script = MachineScript(isShared: true)
-        #expect(Set(script.signIn(1, as: "ada")) == ["load", "save ada g0"])
-        let later = bob(script, after: 1)
-        _ = script.pass(.seconds(2))
-        _ = script.loaded(.success(later))
-        _ = script.storeFails()
-        #expect(script.pass(.seconds(2)) == ["save ada g0"])
-        #expect(script.lastContent?.replacement(for: .success(later), at: script.date) == nil)
+        for (seconds, isLater) in [(-1.0, false), (1, true)] {
+            var script = MachineScript(isShared: true)
+            script.recordsIntents = false
+            #expect(Set(script.signIn(1, as: "ada", refreshToken: "refresh-ada-0")) == ["load", "save ada g0"])
+            let other = bob(script, after: seconds)
+            _ = script.pass(.seconds(2))
+            _ = script.loaded(.success(other))
+            _ = script.storeFails()
+            #expect(script.refused(2, generation: 0) == ["lease"])
+            _ = script.leased()
+            _ = script.reread(.success(other))
+            #expect(script.lastContent?.bundle?.refreshIntent != nil)
+            #expect((script.lastContent?.replacement(for: .success(other), at: script.date) == nil) == isLater)
+        }
     }
 
     @Test func `The date of a clock that was set back since does no harm`() {
