@@ -256,7 +256,7 @@ extension ActiveSession {
     /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
     /// clock that can be set.
     mutating func serverClockKnown(_ context: MachineContext) {
-        guard !isExpiryMeasured, !bundle.isDatedByDevice, bundle.isDatedByServer || !isExpirySighted else { return }
+        guard !bundle.isDatedByDevice, bundle.isDatedByServer || !isExpirySighted else { return }
         expiry = context.expiry(ofStored: bundle)
     }
 }

@@ -220,6 +220,13 @@ import Testing
         #expect(script.ask(4) == ["4: bob g1"])
     }
 
+    @Test func `G19: nor does it follow a device's clock that was set, once the server's is known`() {
+        var script = MachineScript.signedIn()
+        script.date += 2 * 86_400
+        _ = script.send(.serverDateNoted(script.date))
+        #expect(script.ask(1) == ["1: ada g0"])
+    }
+
     @Test func `G19: setting the wall clock after a server date expires no adopted token`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.send(.serverDateNoted(script.date))
