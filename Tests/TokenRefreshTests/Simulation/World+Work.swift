@@ -28,7 +28,7 @@ extension World {
             calls[index].isDeaf = draws.chance(30)
             if isTraced { note("call of p\(call.process + 1) for \(call.base.traceText) hangs") }
         case .sent where isServerDown || (isTroubled && draws.chance(40)): return refuse(index, &draws)
-        case .sent where !isDraining && draws.chance(plan.server.ambiguousResponses):
+        case .sent where !isDraining && canReceive(call) && draws.chance(plan.server.ambiguousResponses):
             return deliver(.failure(.init(.ambiguous, status: 401)), to: index)
         case .sent: serve(index)
         case .responded where isTroubled && !call.isHung && draws.chance(20):
@@ -45,14 +45,17 @@ extension World {
     /// Whether nothing happens to a call now.
     private func isStuck(_ call: Call, _ draws: inout RandomDraws) -> Bool {
         if call.isOrphan { return false }
-        if case .responded = call.phase, processes[call.process].isSuspended { return true }
+        if case .responded = call.phase, !canReceive(call) { return true }
         if call.isDeaf, !call.isAbandoned { return true }
         return call.isHung && !isDraining && (!call.isOverdue || draws.chance(70))
     }
 
+    /// Whether a call can end: a suspended process notices nothing, and nobody waits for the call of a killed one.
+    private func canReceive(_ call: Call) -> Bool { call.isOrphan || !processes[call.process].isSuspended }
+
     /// The server is not reached, or too busy.
     private mutating func refuse(_ index: Int, _ draws: inout RandomDraws) -> Bool {
-        guard !processes[calls[index].process].isSuspended || calls[index].isOrphan else { return false }
+        guard canReceive(calls[index]) else { return false }
         let pause = draws.of([0, 0, 3, 30, 1_000])
         guard pause > 0 || draws.chance(50) else { return deliver(.failure(.unavailable), to: index) }
         let wait: Duration? = pause > 0 ? .seconds(pause) : nil
@@ -62,7 +65,7 @@ extension World {
     /// A call ends without its response.
     private mutating func end(_ index: Int) -> Bool {
         let call = calls[index]
-        guard !processes[call.process].isSuspended || call.isOrphan else { return false }
+        guard canReceive(call) else { return false }
         if isTraced { note("call \(call.attempt.number) of p\(call.process + 1) ends without a response") }
         if !call.isOrphan { server.noteFate(.lost, of: call) }
         // What has not reached the server yet may still do so.
