@@ -26,6 +26,7 @@ MINUTES ?= 10
 KILL_EVERY ?= 20
 SEED ?= 1
 STEPS ?= 50000000
+WALKS ?= 400
 
 .PHONY: help
 help: ## List the chores
@@ -106,9 +107,9 @@ tsan: setup-test ## Run the modules' tests under the thread sanitizer
 	.ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|ExplorationTests|RepositoryTests'
 
 .PHONY: simulate
-simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000
-	SEED=$(SEED) STEPS=$(STEPS) LATCHKEY_MODULE=TokenRefresh swift test -c release -Xswiftc -enable-testing --scratch-path .build-release \
-		--filter Simulation
+simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000 WALKS=1000
+	SEED=$(SEED) STEPS=$(STEPS) WALKS=$(WALKS) LATCHKEY_MODULE=TokenRefresh swift test -c release -Xswiftc -enable-testing \
+		--scratch-path .build-release --filter 'SimulationTests|ShellWalkTests'
 
 .PHONY: explore
 explore: ## Walk all interleavings of two processes: make explore BOUNDS="refresh=3 crash=1 faults=1" STATES=5000000

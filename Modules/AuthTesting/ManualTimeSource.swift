@@ -32,7 +32,7 @@ public final class ManualTimeSource: TimeSource {
     /// The time of the wall clock.
     public var date: Date { state.withLock { $0.date } }
 
-    /// Advances both clocks, and wakes the tasks whose deadline is reached.
+    /// Advances both clocks, and wakes the tasks whose deadline is reached, in the order of the deadlines.
     ///
     /// - Parameter duration: The time that passes.
     public func advance(by duration: Duration) {
@@ -41,7 +41,7 @@ public final class ManualTimeSource: TimeSource {
             state.date += duration / .seconds(1)
             let due = state.sleepers.filter { $0.value.deadline <= state.uptime }
             for id in due.keys { state.sleepers[id] = nil }
-            return due.values.sorted { $0.deadline < $1.deadline }.map(\.continuation)
+            return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }.map(\.value.continuation)
         }
         for continuation in woken { continuation.resume() }
     }

@@ -113,8 +113,8 @@ extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
         try await faults.perform(operation) { try await base.update(change) }
     }
 
-    /// The changes of the base store.
-    public var changes: AsyncStream<Void> { base.changes }
+    /// The changes of the base store, as ``StoreOperation/watch``. A scripted failure ends the stream.
+    public var changes: AsyncStream<Void> { faults.watch(base.changes) }
 
     /// Takes the lease of the base store.
     ///
@@ -159,12 +159,37 @@ private final class StoreFaults: Sendable {
     }
 
     private let scripts = Locked<[StoreOperation: Script]>([:])
+    private let watches = Locked<[Int: AsyncStream<Void>.Continuation]>([:])
 
     func fail(_ operation: StoreOperation, times count: Int, with error: any Error) {
         scripts.withLock { scripts in
             scripts[operation, default: Script()].failures = count
             scripts[operation, default: Script()].error = error
         }
+        guard operation == .watch else { return }
+        for continuation in watches.withLock({ $0.sorted { $0.key < $1.key } }).map(\.value) { continuation.finish() }
+    }
+
+    func watch(_ changes: AsyncStream<Void>) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number = scripts.withLock { scripts in
+            scripts[.watch, default: Script()].calls += 1
+            return scripts[.watch]?.calls ?? 0
+        }
+        guard nextFailure(of: .watch) == nil else {
+            continuation.finish()
+            return stream
+        }
+        let forwarding = Task {
+            for await change in changes { continuation.yield(change) }
+            continuation.finish()
+        }
+        continuation.onTermination = { [weak self] _ in
+            forwarding.cancel()
+            self?.watches.withLock { _ = $0.removeValue(forKey: number) }
+        }
+        watches.withLock { $0[number] = continuation }
+        return stream
     }
 
     func hold(_ operation: StoreOperation, at gate: Gate, _ moment: StoreOperation.Moment) {

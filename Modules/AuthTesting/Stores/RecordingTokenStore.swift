@@ -198,6 +198,9 @@ public enum StoreOperation: Sendable, Hashable, CaseIterable {
     case lease
     /// `TokenStoreLease.release()`. It cannot fail.
     case release
+    /// `SharedTokenStore.changes`. It does not wait. A failure ends a stream when it is opened, and those that are open
+    /// as soon as it is scripted.
+    case watch
 
     /// When a call waits at a gate.
     public enum Moment: Sendable, Hashable {

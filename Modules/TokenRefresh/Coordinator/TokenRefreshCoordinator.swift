@@ -41,7 +41,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///   - clock: The clocks.
     ///   - activity: Keeps the system from suspending the process while it holds the lease of a shared store.
     ///   - observer: Notified of what the engine does, in no guaranteed order and on any thread. It must not block.
-    public init(
+    public convenience init(
         store: any TokenStore,
         handler: any TokenRefreshHandler,
         revocation: (any TokenRevocationHandler)? = nil,
@@ -49,6 +49,21 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         clock: any TimeSource = SystemTimeSource(),
         activity: any ExpiringActivity = SystemExpiringActivity(),
         observer: (@Sendable (SessionEvent) -> Void)? = nil
+    ) {
+        self.init(
+            store: store, handler: handler, revocation: revocation, policy: policy, clock: clock, activity: activity,
+            random: .system, observer: observer)
+    }
+
+    init(
+        store: any TokenStore,
+        handler: any TokenRefreshHandler,
+        revocation: (any TokenRevocationHandler)?,
+        policy: TokenRefreshPolicy,
+        clock: any TimeSource,
+        activity: any ExpiringActivity,
+        random: RandomSource,
+        observer: (@Sendable (SessionEvent) -> Void)?
     ) {
         self.handler = handler
         self.revocation = revocation ?? (handler as? any TokenRevocationHandler)
@@ -63,7 +78,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
             owner: .newEngine(),
             tolerance: handler.replayTolerance
         )
-        core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: .system)))
+        core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: random)))
     }
 
     deinit {

@@ -230,9 +230,8 @@ extension ActiveSession {
 
     // MARK: Without the lease
 
-    /// A check of the store has ended, without the lease.
+    /// A check of the store has ended, without the lease, and no write is under way.
     mutating func checked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
-        guard !isActivating, !context.store.isBehind else { return .continues }
         switch found {
         case .tombstone(let tombstone) where isStored:
             return .ends(tombstone.reason, revoking: nil, inStore: true)

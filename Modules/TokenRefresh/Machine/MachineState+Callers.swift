@@ -105,6 +105,7 @@ extension MachineState {
         case .success(.some(let content)):
             storeFailure = nil
             restored(content, restoring.wish)
+            startOwedCheck()
         case .success(nil): unreadable(.unusableBundle, restoring.wish)
         case .failure(let error): unreadable(error, restoring.wish)
         }

@@ -30,6 +30,7 @@ extension MachineState {
         } else {
             context.beginWriting()
         }
+        startOwedCheck()
     }
 
     mutating func revokeRemoved(_ removed: TokenBundle, of scope: EndScope) {
@@ -84,11 +85,18 @@ extension MachineState {
     // MARK: What other processes do
 
     mutating func storeChanged() {
-        if case .unknown = state { return load() }
+        if case .unknown(let restoring) = state {
+            check.isOwed = restoring.isReading
+            return load()
+        }
         guard context.settings.isShared else { return }
         let uptime = context.now.uptime
         withSession { session, _ in session.sighting?.noteChange(at: uptime) }
         if !check.isUnderWay { startCheck() } else { check.mustRepeat = true }
+    }
+
+    mutating func startOwedCheck() {
+        if check.isOwed, !context.store.isBehind { storeChanged() }
     }
 
     /// Lets a caller wait for a check that starts now, at most for the store's deadline.
@@ -105,7 +113,7 @@ extension MachineState {
     }
 
     mutating func startCheck() {
-        (check.isUnderWay, check.isStale, check.mustRepeat) = (true, false, false)
+        (check.isUnderWay, check.isStale, check.mustRepeat, check.isOwed) = (true, false, false, false)
         context.storeMayHaveChanged = false
         for waiter in check.laterWaiters.takeAll() { check.waiters.add(waiter) }
         context.emit(.read(.check))
@@ -119,19 +127,36 @@ extension MachineState {
             follow((try? result.get()).flatMap(\.readable))
             for waiter in check.waiters.takeAll() { serveAfterCheck(waiter) }
         }
-        if isStale || check.mustRepeat || !check.laterWaiters.isEmpty {
-            startCheck()
-        } else if check.isTimed {
+        if isStale || check.mustRepeat || !check.laterWaiters.isEmpty { return startCheck() }
+        if check.isTimed {
             check.isTimed = false
             context.emit(.stopTimer(.checkDeadline))
         }
+        repeatCheck(after: result)
     }
 
+    /// A change that could not be read is read after a pause: it is not reported again.
+    private mutating func repeatCheck(after result: Result<StoredSession, TokenStoreError>) {
+        guard case .failure(let error) = result, !error.isLasting else {
+            check.failures = 0
+            return
+        }
+        check.failures += 1
+        let pause = context.storePause(afterFailures: check.failures)
+        context.emit(.startTimer(.reload, at: context.now.uptime + pause))
+    }
+
+    /// Follows what another process has stored. The end of a write shows what it has found, and a check after it what
+    /// was stored since.
     mutating func follow(_ found: StoredSession?) {
+        guard !context.store.isBehind else {
+            check.isOwed = true
+            return
+        }
         switch (state, found) {
         case (.signedIn, _):
             withSession { $0.checked(found, &$1) }
-        case (.signedOut, .active(let bundle)) where !context.store.isBehind:
+        case (.signedOut, .active(let bundle)):
             state = .signedIn(ActiveSession(stored: bundle, context))
             announce(.signedIn(bundle.session))
         case (.signedOut, _), (.unknown, _): break

@@ -34,6 +34,11 @@ struct MachineState: Hashable, Sendable {
         var isStale = false
         /// The check under way started too early for later callers, or for a report of a change.
         var mustRepeat = false
+        /// A change was reported during the first read, or a check has ended during a write of this process, and counts
+        /// for nothing: a check follows.
+        var isOwed = false
+        /// How many checks in a row could not read the store.
+        var failures = 0
         /// The waiters of the check under way, and of the one after it.
         var waiters = Waiters()
         var laterWaiters = Waiters()
@@ -179,7 +184,7 @@ struct MachineState: Hashable, Sendable {
             withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .continues }
         case .writeDeadline(let version): writeTookTooLong(version)
         case .storeRetry: context.beginWriting()
-        case .reload: load()
+        case .reload: storeChanged()
         case .loadDeadline: loadTookTooLong()
         case .checkDeadline: checkTookTooLong()
         }

@@ -68,7 +68,23 @@ import Testing
         try await store.update { [bundle] _ in .active(bundle.with(refreshIntent: intent)) }
         await lease.release()
         let counts = Dictionary(uniqueKeysWithValues: StoreOperation.allCases.map { ($0, store.calls($0)) })
-        #expect(counts == [.load: 1, .save: 1, .record: 1, .delete: 0, .lease: 1, .release: 1])
+        #expect(counts == [.load: 1, .save: 1, .record: 1, .delete: 0, .lease: 1, .release: 1, .watch: 0])
+    }
+
+    @Test func `a failure of watching ends the open stream of changes and the next ones, until it recovers`() async {
+        let base = RecordingTokenStore()
+        let store = FaultyTokenStore(base)
+        var open = store.changes.makeAsyncIterator()
+        await base.save(bundle)
+        #expect(await open.next() != nil)
+        store.fail(.watch, times: 1)
+        #expect(await open.next() == nil)
+        var closed = store.changes.makeAsyncIterator()
+        #expect(await closed.next() == nil)
+        var next = store.changes.makeAsyncIterator()
+        await base.delete()
+        #expect(await next.next() != nil)
+        #expect(store.calls(.watch) == 3)
     }
 
     @Test func `the recording store records its operations in order, with the release of a dropped lease`() async throws

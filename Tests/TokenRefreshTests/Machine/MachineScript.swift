@@ -179,6 +179,10 @@ struct MachineScript {
         send(.read(.check, .success(content), ownerMayCall: false))
     }
 
+    mutating func checkFails(_ code: TokenStoreError.Code = .unavailable) -> [String] {
+        send(.read(.check, .failure(TokenStoreError(code, reason: "scripted")), ownerMayCall: false))
+    }
+
     mutating func wrote(_ outcome: WriteOutcome = .written(replaced: nil)) -> [String] {
         send(.wrote(version: lastWrite, outcome))
     }

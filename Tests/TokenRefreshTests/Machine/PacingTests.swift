@@ -57,6 +57,20 @@ import Testing
         }
     }
 
+    @Test func `G14: a change that cannot be read is read again after pauses that grow until a read succeeds`() {
+        var script = MachineScript.signedIn(isShared: true, policy: policy)
+        for seconds in [1, 2, 2] {
+            _ = script.send(.storeChanged)
+            _ = script.checkFails()
+            #expect(pause(of: .reload, script) == .seconds(seconds))
+        }
+        #expect(script.pass(.seconds(2)) == ["check"])
+        _ = script.checked(.active(.stored("ada", 0)))
+        _ = script.send(.storeChanged)
+        _ = script.checkFails()
+        #expect(pause(of: .reload, script) == .seconds(1))
+    }
+
     @Test func `G6: pauses between failed refreshes grow, and start again after a success`() {
         var script = MachineScript.signedIn(policy: policy)
         var waiter = 1

@@ -105,6 +105,42 @@ import Testing
         #expect(tombstone.session == ada && tombstone.reason == .byUser)
     }
 
+    @Test(arguments: [false, true])
+    func `G13: what a check finds during a write of this process is followed after it`(isSignOut: Bool) {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = isSignOut ? script.signOut(1) : script.signIn(1, as: "bob")
+        #expect(script.send(.storeChanged) == ["check"])
+        #expect(script.checked(.active(.stored("cleo", 0))) == [], "the write is still under way")
+        #expect(script.wrote().contains("check"))
+        #expect(script.checked(.active(.stored("cleo", 0))) == ["signed in cleo"])
+    }
+
+    @Test func `G13: a change that is reported during the first read is read after it`() {
+        var script = MachineScript(isShared: true)
+        #expect(script.ask(1) == ["load"])
+        #expect(script.send(.storeChanged) == [], "the read is under way")
+        #expect(script.loaded(.success(.empty)).contains("check"))
+        #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
+    }
+
+    @Test func `G5: a change that cannot be read is read again after a pause`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.send(.storeChanged)
+        for pauses in 1...3 {
+            #expect(script.checkFails() == [])
+            #expect(script.pass(.seconds(60)).contains("check"), "\(pauses)")
+        }
+        #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
+        #expect(script.pass(.seconds(60)) == [], "and not once more")
+    }
+
+    @Test func `G5: a change to content that is corrupt is not read again until the next one`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.send(.storeChanged)
+        #expect(script.checkFails(.corrupt) == [])
+        #expect(script.pass(.seconds(60)) == [])
+    }
+
     @Test func `G13: a check that started before another process's sign-in was found does not bring the old user back`()
     {
         var script = MachineScript.signedIn(isShared: true)

@@ -31,7 +31,7 @@ import Testing
 
         /// Lets all expire that have not ended.
         func expire() {
-            for onExpiry in state.withLock({ Array($0.begun.values) }) { onExpiry() }
+            for (_, onExpiry) in state.withLock({ $0.begun.sorted { $0.key < $1.key } }) { onExpiry() }
         }
     }
 

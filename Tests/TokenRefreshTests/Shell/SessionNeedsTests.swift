@@ -268,31 +268,14 @@ import Testing
 /// What an engine does when its store cannot report changes.
 @Suite(.timeLimit(.minutes(10))) struct EndedChangesTests {
     /// A store whose streams of changes end at once.
-    private struct SilentStore: SharedTokenStore {
-        let base: RecordingTokenStore
-        let streams = Locked(0)
-        let isSilent = Locked(true)
-
-        func read() async throws -> StoredSession { await base.read() }
-
-        func update(
-            _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-        ) async throws {
-            await base.update(change)
-        }
-
-        func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-            try await base.lease(waitingAtMost: limit)
-        }
-
-        var changes: AsyncStream<Void> {
-            streams.withLock { $0 += 1 }
-            return isSilent.withLock { $0 } ? AsyncStream { $0.finish() } : base.changes
-        }
+    private static func silentStore() -> FaultyTokenStore<RecordingTokenStore> {
+        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+        store.fail(.watch)
+        return store
     }
 
     @Test func `A switch and a sign-out are noticed although the stream of changes has ended`() async throws {
-        let (store, clock) = (SilentStore(base: RecordingTokenStore(holding: .fixture())), ManualTimeSource())
+        let (store, clock) = (Self.silentStore(), ManualTimeSource())
         let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: clock)
         try await engine.restore()
         let other = TokenRefreshCoordinator(
@@ -307,7 +290,7 @@ import Testing
             clock.advance(by: .seconds(1))
             return engine.state == .signedOut(.byUser)
         }
-        #expect(store.streams.withLock { $0 } >= 2, "the stream is opened again")
+        #expect(store.calls(.watch) >= 2, "the stream is opened again")
     }
 
     @Test func `The pauses between the checks of a store that cannot report changes stay under five seconds`() {
@@ -318,7 +301,7 @@ import Testing
     }
 
     @Test func `The status and an event say that a store cannot report changes, as long as it cannot`() async throws {
-        let (store, clock) = (SilentStore(base: RecordingTokenStore(holding: .fixture())), ManualTimeSource())
+        let (store, clock) = (Self.silentStore(), ManualTimeSource())
         let log = EventLog()
         let engine = TokenRefreshCoordinator(
             store: store, handler: ScriptedRefreshHandler(), clock: clock, observer: { log.append($0) })
@@ -328,9 +311,9 @@ import Testing
             clock.advance(by: .milliseconds(100))
             return !engine.status.isWatched
         }
-        #expect(log.count("storeNotWatched") >= 1 && store.streams.withLock { $0 } >= 2)
+        #expect(log.count("storeNotWatched") >= 1 && store.calls(.watch) >= 2)
 
-        store.isSilent.withLock { $0 = false }
+        store.recover(.watch)
         try await until {
             clock.advance(by: .seconds(1))
             return engine.status.isWatched

@@ -7,31 +7,85 @@ import Testing
 
 @testable import TokenRefresh
 
-/// The real shell in random histories: engines of a registry that releases them, timers, activities, gates of store and
-/// server, cancelled callers.
+/// The real shell in random histories: engines of a registry that releases them, timers, activities, streams of changes
+/// that end, gates of store and server, revocations, cancelled callers.
 ///
-/// A seed decides what happens in which order; the system decides which task runs first. So the laws are those that hold
-/// in each order. `SEED` and `WALKS` in the environment choose other histories, and more of them.
+/// A seed decides what happens. Which task runs first is decided by the seed too, in a process of its own, and by the
+/// system, on several threads at once. So the laws are those that hold in each order. `SEED` and `WALKS` in the
+/// environment choose other histories, and more of them; `WALK` is the seed of a single one.
 @Suite(.timeLimit(.minutes(10))) struct ShellWalkTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["SEED"].flatMap(UInt64.init) ?? 20_260_101
     private static let walks = environment["WALKS"].flatMap(Int.init) ?? 12
+    private static let walk = environment["WALK"].flatMap(UInt64.init)
+
+    /// So many jobs of tasks no history has. One that waits for something that never happens has.
+    private static let jobLimit = 2_000_000
+
+    private static func seeds(_ count: Int) -> [UInt64] {
+        if let walk { return [walk] }
+        var draws = RandomDraws(seed)
+        return (0..<count).map { _ in draws.next() }
+    }
 
     @Test(arguments: [false, true])
     func `No history loses a session, or leaves anything in the shell`(isShared: Bool) async throws {
-        var seeds = RandomDraws(Self.seed)
-        for _ in 0..<Self.walks {
-            let seed = seeds.next()
-            let walk = ShellWalk(seed: seed, isShared: isShared)
-            let broken = try await walk.run()
-            #expect(broken == [], "walk \(seed), shared: \(isShared)\n\(walk.trace.joined(separator: "\n"))")
+        for seed in Self.seeds(Self.walks) {
+            let trace = Locked<[String]>([])
+            let broken = try await ShellWalk(seed: seed, isShared: isShared, trace: trace).run()
+            #expect(broken == [], "\(Self.text(of: trace, seed, isShared))")
         }
+    }
+
+    @Test(arguments: [false, true])
+    func `Nor does any order of its tasks`(isShared: Bool) async {
+        await #expect(processExitsWith: .success) { [isShared] in
+            for seed in Self.seeds(25 * Self.walks) {
+                let trace = Locked<[String]>([])
+                let broken = await SeededTaskOrder.run(seed: seed, atMost: Self.jobLimit) {
+                    (try? await ShellWalk(seed: seed, isShared: isShared, trace: trace).run()) ?? ["cancelled"]
+                }
+                guard broken != [] else { continue }
+                Issue.record("\(broken ?? ["it does not end"]): \(Self.text(of: trace, seed, isShared))")
+                exit(EXIT_FAILURE)
+            }
+        }
+    }
+
+    private static func text(of trace: Locked<[String]>, _ seed: UInt64, _ isShared: Bool) -> String {
+        "walk \(seed), shared: \(isShared)\n" + trace.withLock { $0.joined(separator: "\n") }
     }
 }
 
 /// One history of the shell.
 private final class ShellWalk {
     private typealias Account = Int
+
+    private struct ServerRevocation: TokenRevocationHandler {
+        let server: RotatingTokenServer
+        let affectsRevokedSessionOnly = true
+        let revoked = Locked<Set<SessionID>>([])
+
+        func revoke(_ tokens: TokenBundle) async throws {
+            server.revoke(tokens.accessToken)
+            revoked.withLock { _ = $0.insert(tokens.session) }
+        }
+    }
+
+    /// The sessions that engines have been in, and those that they have left.
+    private struct Sessions {
+        var current: [Int: SessionID] = [:]
+        var left: Set<SessionID> = []
+
+        mutating func note(_ event: SessionEvent, of engine: Int) {
+            switch event {
+            case .signedIn(let session):
+                if let old = current.updateValue(session, forKey: engine), old != session { left.insert(old) }
+            case .signedOut: if let old = current.removeValue(forKey: engine) { left.insert(old) }
+            default: break
+            }
+        }
+    }
 
     private struct Made {
         weak var engine: TokenRefreshCoordinator?
@@ -48,28 +102,41 @@ private final class ShellWalk {
     private let processes: [SessionRegistry<Account>]
     private let engines = Locked<[Made]>([])
     private var callers: [Task<String?, Never>] = []
-    private var gates: [Gate] = []
+    private var gates: [(number: Int, gate: Gate)] = []
+    private var gateCount = 0
     private var held: [TokenRefreshCoordinator] = []
+    private let sessions = Locked(Sessions())
+    private let revoked: Locked<Set<SessionID>>
     private var passed: Duration = .zero
-    private(set) var trace: [String] = []
+    private let trace: Locked<[String]>
     private var broken: [String] = []
 
-    init(seed: UInt64, isShared: Bool) {
+    init(seed: UInt64, isShared: Bool, trace: Locked<[String]>) {
         self.isShared = isShared
+        self.trace = trace
         draws = RandomDraws(seed)
         let (clock, activity) = (clock, activity)
         let server = RotatingTokenServer(lifetime: .seconds(900))
         let handler = ScriptedRefreshHandler(server: server)
-        let (store, engines) = (FaultyTokenStore(RecordingTokenStore(holding: .fixture("eve1"), clock: clock)), engines)
+        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture("eve1"), clock: clock))
+        let (engines, sessions, revocation) = (engines, sessions, ServerRevocation(server: server))
+        revoked = revocation.revoked
         let own: any TokenStore = isShared ? store : OwnTokenStore(base: store)
         (self.handler, self.store, engineStore) = (handler, store, own)
         processes = (0..<(isShared ? 2 : 1)).map { _ in
             SessionRegistry(limit: 1) { account in
-                let engine = TokenRefreshCoordinator(
-                    store: account == 0 ? own : OwnTokenStore(base: RecordingTokenStore(clock: clock)),
-                    handler: handler, clock: clock, activity: activity)
-                engines.withLock { $0.append(Made(engine: engine)) }
-                return engine
+                engines.withLock { engines in
+                    let engine = TokenRefreshCoordinator(
+                        store: account == 0 ? own : OwnTokenStore(base: RecordingTokenStore(clock: clock)),
+                        handler: handler, revocation: revocation, policy: TokenRefreshPolicy(), clock: clock,
+                        activity: activity, random: .seeded(SplitMix64(seed: seed &+ UInt64(engines.count))),
+                        observer: { [number = engines.count] event in
+                            trace.withLock { $0.append("engine \(number): \(event)") }
+                            sessions.withLock { $0.note(event, of: number) }
+                        })
+                    engines.append(Made(engine: engine))
+                    return engine
+                }
             }
         }
     }
@@ -98,85 +165,106 @@ private final class ShellWalk {
         case ..<9: call(process, "restore") { try await $0.restore() }
         case ..<10:
             let tokens = handler.server.signIn(draws.of(["ada", "bob"]))
-            call(process, "signIn") { try await $0.signIn(tokens) }
+            let login = RotatingTokenServer.login(of: tokens.accessToken) ?? ""
+            call(process, "signIn \(login)") { try await $0.signIn(tokens) }
         case ..<11: call(process, "signOut") { try await $0.signOut() }
         case ..<12:
-            if !callers.isEmpty { callers[draws.pick(callers.count)].cancel() }
+            guard !callers.isEmpty else { return }
+            let caller = draws.pick(callers.count)
+            note("#\(caller) is cancelled")
+            callers[caller].cancel()
         case ..<13:
+            note("p\(process) evicts")
             // Other accounts take the place of this one in the registry.
             for other in 1...3 { _ = processes[process][other] }
         case ..<14: hold(process)
         case ..<16: holdServer()
         case ..<17: changeStore()
-        case ..<18: if isShared, draws.chance(30) { note("expiry") { activity.expire() } }
+        case ..<18:
+            guard isShared, draws.chance(30) else { return }
+            note("the activities expire")
+            activity.expire()
         case ..<19: openGate()
         default: advance(by: .milliseconds(draws.of([10, 500, 3_000])))
         }
     }
 
-    private func note(_ text: String, _ body: () -> Void) {
-        trace.append(text)
-        body()
-    }
+    private func note(_ text: String) { trace.withLock { $0.append(text) } }
 
     private func call<Value: Sendable>(
         _ process: Int,
         _ name: String,
         _ body: @escaping @Sendable (TokenRefreshCoordinator) async throws -> Value
     ) {
-        trace.append("p\(process) \(name)")
-        let registry = processes[process]
-        callers.append(Task { await code { _ = try await body(registry[0]) } })
+        let (registry, number, trace) = (processes[process], callers.count, trace)
+        note("p\(process) #\(number) \(name)")
+        callers.append(
+            Task {
+                let code = await code { _ = try await body(registry[0]) }
+                trace.withLock { $0.append("#\(number) ends: \(code ?? "success")") }
+                return code
+            })
     }
 
     /// An application holds the engine for a while.
     private func hold(_ process: Int) {
+        note("p\(process) is held, or no longer")
         if held.count > 2 { held.removeFirst() } else { held.append(processes[process][0]) }
     }
 
     private func holdServer() {
-        let gate = Gate()
-        gates.append(gate)
-        trace.append("server waits")
         switch draws.pick(4) {
-        case 0: handler.enqueue(.held(at: gate, then: .rotate))
-        case 1: handler.enqueue(.rotateThenHold(at: gate, ignoresCancellation: true))
+        case 0: handler.enqueue(.held(at: newGate("the server waits"), then: .rotate))
+        case 1: handler.enqueue(.rotateThenHold(at: newGate("the response waits"), ignoresCancellation: true))
         case 2: handler.enqueue(.failure(TokenRefreshError(.unavailable, status: 503)))
         default: handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1), status: 503)))
         }
     }
 
     private func changeStore() {
-        let operation = draws.of([StoreOperation.load, .save, .delete, .record])
-        trace.append("store \(operation)")
+        let operation = draws.of([StoreOperation.load, .save, .delete, .record, .watch])
         switch draws.pick(4) {
-        case 0: store.fail(operation, times: 2)
+        case 0:
+            note("\(operation) fails")
+            store.fail(operation, times: 2)
         case 1:
-            let gate = Gate()
-            gates.append(gate)
-            store.hold(operation, at: gate, draws.of([.before, .after]))
-        default: store.recover(operation)
+            let moment = draws.of([StoreOperation.Moment.before, .after])
+            store.hold(operation, at: newGate("\(moment) \(operation) the store waits"), moment)
+        default:
+            note("\(operation) works")
+            store.recover(operation)
         }
+    }
+
+    private func newGate(_ text: String) -> Gate {
+        note("gate \(gateCount): \(text)")
+        let gate = Gate()
+        gates.append((gateCount, gate))
+        gateCount += 1
+        return gate
     }
 
     private func openGate() {
         guard !gates.isEmpty else { return }
-        gates.remove(at: draws.pick(gates.count)).open()
+        let (number, gate) = gates.remove(at: draws.pick(gates.count))
+        note("gate \(number) opens")
+        gate.open()
     }
 
     /// Time passes, and less than a call may take: a second call behind one that is held is no mistake then.
     private func advance(by duration: Duration) {
         guard passed + duration < .seconds(100) else { return }
         passed += duration
-        trace.append("\(duration) pass")
+        note("\(duration) pass")
         clock.advance(by: duration)
     }
 
     // MARK: The end
 
     private func comeToRest() async throws {
+        note("everything works again")
         for operation in StoreOperation.allCases { store.recover(operation) }
-        for gate in gates { gate.open() }
+        for (_, gate) in gates { gate.open() }
         held = []
         let ended = Locked(0)
         let all = callers.count
@@ -193,6 +281,8 @@ private final class ShellWalk {
             if !Self.allowed.contains(code) { broken.append("a call ended with \(code ?? "success")") }
         }
         try await settle()
+        try await follow()
+        checkRevocations()
         if handler.server.reuses > 0 { broken.append("a refresh token was used twice") }
         try await checkState()
         try await checkLeftovers()
@@ -226,6 +316,29 @@ private final class ShellWalk {
             }
             try await pass { isSettled.withLock { $0 } }
             if await !settling.value { broken.append("a registry does not settle") }
+        }
+    }
+
+    /// What the watcher has to notice is noticed, whichever streams have ended (G5, G13).
+    private func follow() async throws {
+        let engines = engines.withLock { $0.compactMap(\.engine) }
+        guard isShared else { return }
+        try await pass { [store] in
+            engines.allSatisfy { engine in
+                switch engine.state {
+                case .unknown: true
+                case .signedIn(let session): session == store.base.bundle?.session
+                case .signedOut: store.base.bundle == nil
+                }
+            }
+        }
+    }
+
+    /// G9. What an engine has left is revoked, where no other process replaces a sign-in.
+    private func checkRevocations() {
+        guard !isShared else { return }
+        for session in sessions.withLock(\.left).subtracting(revoked.withLock(\.self)) {
+            broken.append("\(session.rawValue) is not revoked")
         }
     }
 

@@ -50,7 +50,7 @@ extension World {
         return call.isHung && !isDraining && (!call.isOverdue || draws.chance(70))
     }
 
-    /// Whether a call can end: a suspended process notices nothing, and nobody waits for the call of a killed one.
+    /// Whether a call can end: a suspended process notices nothing, and no process waits for the call of a killed one.
     private func canReceive(_ call: Call) -> Bool { call.isOrphan || !processes[call.process].isSuspended }
 
     /// The server is not reached, or too busy.
