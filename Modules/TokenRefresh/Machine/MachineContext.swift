@@ -112,7 +112,7 @@ struct MachineContext: Sendable {
     /// A sign-in is compared with others by date, as long as the clock of its date was not set.
     private func dated(_ content: StoreContent) -> StoreContent {
         guard case .bundle(let bundle, over: .begunBefore(let date?, let left)) = content else { return content }
-        let isSteady = steadySince.map { date >= $0.date - Self.clockTolerance } ?? false
+        let isSteady = isSteady(since: date, within: Self.clockTolerance)
         return isSteady ? content : .bundle(bundle, over: .anything(replacing: left))
     }
 
@@ -211,22 +211,23 @@ struct MachineContext: Sendable {
         steadySince = instant
     }
 
+    /// Whether this process has seen that the wall clock was not set since a date, which was shown by then.
+    private func isSteady(since date: Date, within tolerance: TimeInterval = 0) -> Bool {
+        steadySince.map { date >= $0.date - tolerance && date <= now.date + tolerance } ?? false
+    }
+
     /// The time that has passed since a stored date. `nil`: not known, as the wall clock was set since. Before the start
     /// of this process it counts as steady.
     func timePassed(since date: Date) -> Duration? {
-        let isSteady = steadySince.map { ($0.date...max($0.date, now.date)).contains(date) } ?? false
-        guard date.isPlausible, !wasClockSet || isSteady else { return nil }
+        guard date.isPlausible, !wasClockSet || isSteady(since: date) else { return nil }
         return .seconds(max(now.date.timeIntervalSince(date), 0))
     }
 
     /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
     /// this host, and the clock has not been set since. `nil`: not known.
     func age(of intent: RefreshIntent) -> Duration? {
-        guard intent.owner.host == settings.owner.host, let steadySince, intent.date >= steadySince.date else {
-            return nil
-        }
-        let seconds = now.date.timeIntervalSince(intent.date)
-        return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
+        guard intent.owner.host == settings.owner.host, isSteady(since: intent.date) else { return nil }
+        return .seconds(now.date.timeIntervalSince(intent.date))
     }
 
     /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in

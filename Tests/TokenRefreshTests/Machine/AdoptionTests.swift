@@ -32,10 +32,7 @@ import Testing
         _ = script.signIn(1, as: "ada")
         _ = script.storeFails()
         #expect(script.pass(.seconds(2)) == ["save ada g0"])
-        let stored = TokenBundle(
-            accessToken: "access-ada-0", refreshToken: "", expiresAt: nil, session: SessionID(rawValue: "ada"),
-            generation: 0)
-        _ = script.wrote(.superseded(by: .active(stored)))
+        _ = script.wrote(.superseded(by: .active(.stored("ada", 0, refreshToken: ""))))
         _ = script.send(.storeChanged)
         #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
     }

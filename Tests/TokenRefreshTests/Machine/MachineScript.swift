@@ -238,12 +238,13 @@ extension TokenBundle {
     static func stored(
         _ user: String,
         _ generation: Int,
+        refreshToken: String? = nil,
         expiresAt: Date? = nil,
         clockSkew: TimeInterval = 0
     ) -> TokenBundle {
         TokenBundle(
             accessToken: "access-\(user)-\(generation)",
-            refreshToken: "refresh-\(user)-\(generation)",
+            refreshToken: refreshToken ?? "refresh-\(user)-\(generation)",
             expiresAt: expiresAt,
             clockSkew: clockSkew,
             session: SessionID(rawValue: user),

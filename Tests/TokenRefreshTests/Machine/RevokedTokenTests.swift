@@ -70,12 +70,7 @@ import Testing
     }
 
     @Test func `G9: an empty refresh token, as an older version has stored it, is not one that two sessions share`() {
-        func stored(_ user: String) -> StoredSession {
-            .active(
-                TokenBundle(
-                    accessToken: "access-\(user)-0", refreshToken: "", expiresAt: nil,
-                    session: SessionID(rawValue: user), generation: 0))
-        }
+        func stored(_ user: String) -> StoredSession { .active(.stored(user, 0, refreshToken: "")) }
         var script = MachineScript(isShared: true)
         _ = script.ask(1)
         _ = script.loaded(.success(stored("ada")))

@@ -65,11 +65,7 @@ extension World {
         if other.base.generation < call.base.generation { return true }
         // The wall clock measures how long ago another process recorded its intent.
         if isClockSet(since: other.since) || now - other.since >= plan.policy.longestCall.milliseconds { return true }
-        switch plan.tolerance {
-        case .none: return false
-        case .sameKey: return other.key == call.key
-        case .within(let window): return now - other.since < window.milliseconds
-        }
+        return isTolerated(since: other.since) && (plan.tolerance != .sameKey || other.key == call.key)
     }
 
     /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
@@ -144,7 +140,16 @@ extension World {
         if isClockSet(since: exchange.since) || now - exchange.since >= plan.policy.longestCall.milliseconds {
             return true
         }
-        return plan.tolerance != .none
+        return isTolerated(since: exchange.since)
+    }
+
+    /// Whether the server tolerates a call beside one of an instant.
+    private func isTolerated(since instant: Int) -> Bool {
+        switch plan.tolerance {
+        case .none: false
+        case .sameKey: true
+        case .within(let window): now - instant < window.milliseconds
+        }
     }
 
     /// Whether the process of a call slept, without the lease, until the other ones could take the call for ended. It still
@@ -155,7 +160,11 @@ extension World {
 
     /// Whether a call was made without the lease, where the server tolerates a second one. It cannot know that the
     /// successor is being stored.
-    func isTolerated(_ call: Call) -> Bool { call.isUnguarded && plan.tolerance != .none }
+    func isTolerated(_ call: Call) -> Bool {
+        guard call.isUnguarded else { return false }
+        let exchanges = server.grants[call.token].exchanges
+        return exchanges.contains { isClockSet(since: $0.since) || isTolerated(since: $0.since) }
+    }
 
     /// G8, G12. A refresh token is used again only after a response that no process can have.
     mutating func checkReuse(_ call: Call) {
