@@ -5,7 +5,7 @@ import ConcurrencyPrimitives
 ///
 /// New tokens that are not stored yet are in the memory of one engine only, and the refresh token before them is spent.
 /// So an engine that the application has released stays here until it is idle, and a later engine for the same store
-/// finds it here: what the store holds until then must not be used.
+/// finds it here: what the store holds until then must not be used, and what it is given must not be replaced.
 enum EnginesAtWork {
     private static let engines = Locked<[StorePlace: [TokenRefreshCoordinator]]>([:])
 
@@ -28,15 +28,14 @@ enum EnginesAtWork {
 
     static func count(at place: StorePlace) -> Int { engines.withLock { $0[place]?.count ?? 0 } }
 
-    /// Waits until the other engines of a place have stored the tokens that they hold, or are about to receive.
-    ///
-    /// A store that processes share needs no such wait: the lease is held until the tokens are stored.
+    /// Waits until the engines that began work at a place before another one have stored the tokens that they hold, or
+    /// are about to receive.
     ///
     /// - Returns: Whether they have, within the limit.
-    static func haveStored(at place: StorePlace, except engine: ObjectIdentifier, within limit: Duration) async -> Bool
+    static func haveStored(at place: StorePlace, before engine: ObjectIdentifier, within limit: Duration) async -> Bool
     {
-        let others = engines.withLock { $0[place] ?? [] }.filter { ObjectIdentifier($0) != engine }
-        for other in others where !other.hasStored {
+        let earlier = engines.withLock { $0[place] ?? [] }.prefix { ObjectIdentifier($0) != engine }
+        for other in earlier where !other.hasStored {
             guard await other.isIdle(within: limit) else { return false }
         }
         return true

@@ -117,13 +117,24 @@ extension TokenRefreshCoordinator {
 
     // Tasks of the engine inherit nothing of the request that started them: neither its priority nor its task-locals.
 
-    private func read(_ purpose: ReadPurpose, under lease: (any TokenStoreLease)?) {
+    /// Waits for the engines that began work on a store of this process before this one: the store does not hold their
+    /// tokens yet, and what they write would replace what this one has written. A store that processes share needs no
+    /// such wait: the lease is held until the tokens are stored, and each write finds what it would replace.
+    private var turn: @Sendable () async -> TokenStoreError? {
         let (place, engine, limit) = (place, ObjectIdentifier(self), policy.storeLimit / 2)
-        let mustWait = purpose == .load && !(access.store is any SharedTokenStore)
-        Task.detached(priority: Self.priority) { [weak self, access] in
-            if mustWait, await !EnginesAtWork.haveStored(at: place, except: engine, within: limit) {
-                let reason = "an earlier engine of this process has not stored its tokens yet"
-                self?.send(.read(purpose, .failure(TokenStoreError(.busy, reason: reason)), ownerMayCall: false))
+        let isShared = access.store is any SharedTokenStore
+        return {
+            guard !isShared, await !EnginesAtWork.haveStored(at: place, before: engine, within: limit) else {
+                return nil
+            }
+            return TokenStoreError(.busy, reason: "an earlier engine of this process has not stored its tokens yet")
+        }
+    }
+
+    private func read(_ purpose: ReadPurpose, under lease: (any TokenStoreLease)?) {
+        Task.detached(priority: Self.priority) { [weak self, access, turn] in
+            if purpose == .load, let error = await turn() {
+                self?.send(.read(purpose, .failure(error), ownerMayCall: false))
                 return
             }
             let result = await access.read()
@@ -172,8 +183,9 @@ extension TokenRefreshCoordinator {
     }
 
     private func write(_ version: Int, _ content: StoreContent) {
-        Task.detached(priority: Self.priority) { [weak self, access] in
-            let outcome = await access.write(content)
+        Task.detached(priority: Self.priority) { [weak self, access, turn] in
+            let error = await turn()
+            let outcome = if let error { WriteOutcome.failed(error) } else { await access.write(content) }
             self?.send(.wrote(version: version, outcome))
         }
     }

@@ -119,6 +119,28 @@ import Testing
         #expect(try await engine.token().name == "ada1 g1")
     }
 
+    @Test(arguments: [false, true])
+    func `G9: what a released engine has still to store replaces no later sign-in`(isSignOut: Bool) async throws {
+        let recording = RecordingTokenStore()
+        let faulty = FaultyTokenStore(recording)
+        let (own, clock) = (OwnTokenStore(base: faulty), ManualTimeSource())
+        do {
+            let earlier = TokenRefreshCoordinator(store: own, handler: ScriptedRefreshHandler(), clock: clock)
+            if isSignOut { try await earlier.signIn(.fixture("ada")) }
+            faulty.fail(isSignOut ? .delete : .save, times: 1)
+            if isSignOut { try? await earlier.signOut() } else { try await earlier.signIn(.fixture("ada")) }
+        }
+        let later = TokenRefreshCoordinator(store: own, handler: ScriptedRefreshHandler(), clock: clock)
+        let signIn = Task { try await later.signIn(.fixture("bob")) }
+        let place = later.place
+        try await until {
+            clock.advance(by: .milliseconds(100))
+            return later.status.isStored && EnginesAtWork.count(at: place) == 0
+        }
+        try await signIn.value
+        #expect(RotatingTokenServer.login(of: recording.bundle?.accessToken ?? "") == "bob")
+    }
+
     @Test func `A later engine for a store waits for the refresh of an earlier one`() async throws {
         let own = OwnTokenStore(base: store)
         let gate = Gate()
