@@ -159,7 +159,7 @@ final class AsyncHTTPClientExchange: Sendable {
 
     /// Waits for the next piece of the body.
     ///
-    /// - Throws: ``HTTPTransportError`` when the body broke off; `CancellationError`.
+    /// - Throws: `HTTPTransportError` when the body broke off; `CancellationError`.
     func next() async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

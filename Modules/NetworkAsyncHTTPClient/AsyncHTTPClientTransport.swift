@@ -28,7 +28,7 @@ public import NetworkCore
 /// device slept, for longer than a limit, what has arrived meanwhile is read first: the limit counts after
 /// ``Limits/wakeGrace`` of running time.
 ///
-/// **Trailers** of a response arrive in its completion, and those of a request (``HTTPBody/trailers``) are sent after its
+/// **Trailers** of a response arrive in its completion, and those of a request (`HTTPBody.trailers`) are sent after its
 /// body, over HTTP/1.1 and HTTP/2. AsyncHTTPClient does not show responses with a status of 1xx.
 ///
 /// **Proxy.** `configure` sets one, with its credentials. Every connection, of `http` too, goes through a tunnel (`CONNECT`,
@@ -115,7 +115,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///
     /// - Parameter request: The request.
     /// - Returns: The response, with its trailers in the completion.
-    /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
+    /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` for a certificate or a public key that is not accepted, `invalidResponse` for what is not HTTP,
     ///   `encodingFailed` when the body cannot be read. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {

@@ -78,7 +78,7 @@ public final class HARReplayer: HTTPTransport {
     ///
     /// - Parameter request: The request.
     /// - Returns: The response.
-    /// - Throws: ``HTTPTransportError`` with code `unstubbed` when there is no entry, with code `connectionFailed` when
+    /// - Throws: `HTTPTransportError` with code `unstubbed` when there is no entry, with code `connectionFailed` when
     ///   the entry has no response; `CancellationError` when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try Task.checkCancellation()

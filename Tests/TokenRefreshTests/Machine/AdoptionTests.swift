@@ -27,6 +27,13 @@ import Testing
         #expect(script.refused(1, newer) == ["1: ada g0"])
     }
 
+    @Test func `G22: the expiry of an adopted token is that of a clock that can be set, and ends no session`() {
+        var script = MachineScript.signedIn(isShared: true, refreshToken: nil)
+        _ = script.send(.storeChanged)
+        _ = script.checked(.active(.stored("ada", 1, refreshToken: "", expiresAt: script.date - 10)))
+        #expect(script.ask(1) == ["1: ada g1"])
+    }
+
     @Test func `G13: a session that the store turns out to hold already is left when another one is found there`() {
         var script = MachineScript(isShared: true)
         _ = script.signIn(1, as: "ada")
