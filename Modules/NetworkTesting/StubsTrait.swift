@@ -2,9 +2,9 @@ import ConcurrencyPrimitives
 @_exported public import NetworkDoubles
 public import Testing
 
-/// Gives a test its own ``StubTransport``, and records an issue for each stub that is left and each unexpected request.
+/// Gives a test its own `StubTransport`, and records an issue for each stub that is left and each unexpected request.
 ///
-/// At the end of the test it also records what is left in each ``StubTransport`` and ``StubNetworkService`` that the test
+/// At the end of the test it also records what is left in each `StubTransport` and `StubNetworkService` that the test
 /// has created, even if a task that outlives the test holds it.
 ///
 /// ```swift

@@ -50,7 +50,7 @@ public enum TransportContract {
     ///   - only: The rules to check. `nil`: all.
     ///   - timeLimit: The longest time for one rule.
     ///   - makeTransport: Makes a transport, once for each rule.
-    /// - Throws: ``ContractViolation`` with every rule that is broken, or kept against a declaration; the errors of
+    /// - Throws: `ContractViolation` with every rule that is broken, or kept against a declaration; the errors of
     ///   `makeTransport`.
     public static func check<Transport: HTTPTransport>(
         deviations: [Deviation] = [],
