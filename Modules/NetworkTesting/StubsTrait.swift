@@ -76,7 +76,7 @@ final class StubScope: Sendable {
 }
 
 extension Trait where Self == StubsTrait {
-    /// Gives a test its own transport, ``StubTransport/current``, and records an issue for each stub that is left and
+    /// Gives a test its own transport, `StubTransport.current`, and records an issue for each stub that is left and
     /// each unexpected request.
     ///
     /// - Parameters:
