@@ -96,7 +96,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         let sessions = entries.withLock { $0.known.values.compactMap(\.session) }
         return await withTaskGroup(of: Bool.self) { group in
             for session in sessions { group.addTask { await session.settle(within: limit) } }
-            return await group.reduce(true) { $0 && $1 }
+            return await group.allSatisfy(\.self)
         }
     }
 

@@ -162,6 +162,33 @@ import Testing
         #expect(handler.calls.count == 1 && handler.server.reuses == 0)
     }
 
+    /// A handler that waits for all sessions, its own among them.
+    private struct SettlingHandler: TokenRefreshHandler {
+        let registry: Locked<SessionRegistry<Int>?>
+        let results: Locked<[Bool]>
+
+        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+            guard let registry = registry.withLock({ $0 }) else { throw TokenRefreshError(.unavailable) }
+            _ = try await registry[1].token()
+            let isSettled = await registry.settle()
+            results.withLock { $0.append(isSettled) }
+            return .fixture(ordinal: 1)
+        }
+    }
+
+    @Test func `G20: one session that cannot settle, even an evicted one, is enough`() async throws {
+        let (stores, results) = (Stores(), Locked<[Bool]>([]))
+        let shared = Locked<SessionRegistry<Int>?>(nil)
+        let handler = SettlingHandler(registry: shared, results: results)
+        let registry = SessionRegistry<Int>(limit: 1) { account in
+            TokenRefreshCoordinator(store: stores.store(of: account), handler: handler, clock: ManualTimeSource())
+        }
+        shared.withLock { $0 = registry }
+        try await registry[0].refresh()
+        #expect(results.withLock { $0 } == [false])
+        shared.withLock { $0 = nil }
+    }
+
     /// A server that asks for a long pause.
     private struct OverloadedHandler: TokenRefreshHandler {
         let calls = Locked(0)
