@@ -172,10 +172,7 @@ private final class StoreFaults: Sendable {
 
     func watch(_ changes: AsyncStream<Void>) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let number = scripts.withLock { scripts in
-            scripts[.watch, default: Script()].calls += 1
-            return scripts[.watch]?.calls ?? 0
-        }
+        let number = count(.watch)
         guard nextFailure(of: .watch) == nil else {
             continuation.finish()
             return stream
@@ -215,11 +212,17 @@ private final class StoreFaults: Sendable {
     }
 
     func pass(_ operation: StoreOperation, _ moment: StoreOperation.Moment) async {
-        let gate = scripts.withLock { scripts in
-            if moment == .before { scripts[operation, default: Script()].calls += 1 }
-            return scripts[operation]?.gates[moment]
+        if moment == .before { count(operation) }
+        await scripts.withLock { $0[operation]?.gates[moment] }?.pass()
+    }
+
+    /// - Returns: The number of calls, with this one.
+    @discardableResult
+    private func count(_ operation: StoreOperation) -> Int {
+        scripts.withLock { scripts in
+            scripts[operation, default: Script()].calls += 1
+            return scripts[operation]?.calls ?? 0
         }
-        await gate?.pass()
     }
 
     private func nextFailure(of operation: StoreOperation) -> (any Error)? {

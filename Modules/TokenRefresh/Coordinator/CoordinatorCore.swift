@@ -12,6 +12,8 @@ struct CoordinatorCore {
     var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]
     var revocations: [Int: Task<Void, Never>] = [:]
     var subscribers: [Int: AsyncStream<SessionState>.Continuation] = [:]
+    /// Opens the first stream of a shared store's changes.
+    var opening: Task<AsyncStream<Void>, Never>?
     /// Watches a shared store for changes.
     var watcher: Task<Void, Never>?
     /// Whether the store reports changes.

@@ -97,10 +97,10 @@ extension TokenRefreshCoordinator {
     /// - Returns: The task that is to be cancelled once the lock is free, if there is one.
     private func perform(_ action: RefreshAction, in core: inout CoordinatorCore) -> Task<Void, Never>? {
         switch action {
-        case .read(let purpose): read(purpose, under: core.newestLease)
+        case .read(let purpose): read(purpose, in: core)
         case .lease(let id): lease(id)
         case .release(let id): release(core.leases.removeValue(forKey: id))
-        case .write(let version, let content): write(version, content)
+        case .write(let version, let content): write(version, content, in: core)
         case .call(let id, let base, let request): core.calls[id] = call(id, base: base, request)
         case .cancelCall(let id): return core.calls[id]
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, in: &core)
@@ -117,23 +117,30 @@ extension TokenRefreshCoordinator {
 
     // Tasks of the engine inherit nothing of the request that started them: neither its priority nor its task-locals.
 
-    /// Waits for the engines that began work on a store of this process before this one: the store does not hold their
+    /// What the first read and each write wait for. The result is the failure of one whose turn does not come in time.
+    ///
+    /// In a store of this process: the engines that began work on it before this one. The store does not hold their
     /// tokens yet, and what they write would replace what this one has written. A store that processes share needs no
-    /// such wait: the lease is held until the tokens are stored, and each write finds what it would replace.
-    private var turn: @Sendable () async -> TokenStoreError? {
-        let (place, engine, limit) = (place, ObjectIdentifier(self), policy.storeLimit / 2)
-        let isShared = access.store is any SharedTokenStore
-        return {
-            guard !isShared, await !EnginesAtWork.haveStored(at: place, before: engine, within: limit) else {
+    /// such wait: the lease is held until the tokens are stored, and each write finds what it would replace. Its changes
+    /// must be reported first: one between a read and the opening of the stream would never be noticed.
+    private func turn(_ opening: Task<AsyncStream<Void>, Never>?) -> @Sendable () async -> TokenStoreError? {
+        if let opening {
+            return {
+                _ = await opening.value
                 return nil
             }
+        }
+        let (place, engine, limit) = (place, ObjectIdentifier(self), policy.storeLimit / 2)
+        return {
+            guard await !EnginesAtWork.haveStored(at: place, before: engine, within: limit) else { return nil }
             return TokenStoreError(.busy, reason: "an earlier engine of this process has not stored its tokens yet")
         }
     }
 
-    private func read(_ purpose: ReadPurpose, under lease: (any TokenStoreLease)?) {
-        Task.detached(priority: Self.priority) { [weak self, access, turn] in
-            if purpose == .load, let error = await turn() {
+    private func read(_ purpose: ReadPurpose, in core: CoordinatorCore) {
+        let turn = purpose == .load ? turn(core.opening) : nil
+        Task.detached(priority: Self.priority) { [weak self, access, lease = core.newestLease] in
+            if let error = await turn?() {
                 self?.send(.read(purpose, .failure(error), ownerMayCall: false))
                 return
             }
@@ -182,8 +189,9 @@ extension TokenRefreshCoordinator {
         Task.detached(priority: Self.priority) { await lease.release() }
     }
 
-    private func write(_ version: Int, _ content: StoreContent) {
-        Task.detached(priority: Self.priority) { [weak self, access, turn] in
+    private func write(_ version: Int, _ content: StoreContent, in core: CoordinatorCore) {
+        let turn = turn(core.opening)
+        Task.detached(priority: Self.priority) { [weak self, access] in
             let error = await turn()
             let outcome = if let error { WriteOutcome.failed(error) } else { await access.write(content) }
             self?.send(.wrote(version: version, outcome))
@@ -200,18 +208,22 @@ extension TokenRefreshCoordinator {
         guard let shared = access.store as? any SharedTokenStore else { return }
         core.withLock { core in
             guard core.watcher == nil else { return }
+            let opening = Task.detached(priority: Self.priority) { shared.changes }
+            core.opening = opening
             core.watcher = Task.detached(priority: Self.priority) { [weak self, clock] in
+                var changes = await opening.value
                 var endings = 0
                 while !Task.isCancelled {
                     let start = clock.uptime
                     let lasting = endings > 1 ? self?.wait(forWatchSince: start) : nil
-                    for await _ in shared.changes { self?.send(.storeChanged) }
+                    for await _ in changes { self?.send(.storeChanged) }
                     lasting?.cancel()
                     endings = clock.uptime - start < Self.polling.limit ? endings + 1 : 1
                     // One stream ends where a disk is mounted; two in a row mean that the store cannot watch.
                     if endings > 1 { self?.note(isWatched: false) }
                     let pause = Self.polling.delay(afterFailures: endings)
                     guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
+                    changes = shared.changes
                     self?.send(.storeChanged)
                 }
             }

@@ -293,6 +293,52 @@ import Testing
         #expect(store.calls(.watch) >= 2, "the stream is opened again")
     }
 
+    /// A store that notes in which order it is read and watched.
+    private final class OrderedStore: SharedTokenStore, Sendable {
+        let base = RecordingTokenStore(holding: .fixture())
+        let order = Locked<[String]>([])
+
+        var changes: AsyncStream<Void> {
+            order.withLock { $0.append("watch") }
+            return base.changes
+        }
+
+        func read() async throws -> StoredSession {
+            order.withLock { $0.append("read") }
+            return await base.read()
+        }
+
+        func update(
+            _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+        ) async throws {
+            order.withLock { $0.append("write") }
+            await base.update(change)
+        }
+
+        func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+            try await base.lease(waitingAtMost: limit)
+        }
+    }
+
+    @Test func `G5: a shared store is accessed once its changes are reported, in every order of the tasks`() async {
+        await #expect(processExitsWith: .success) {
+            for seed in 0..<200 as Range<UInt64> {
+                let order = await SeededTaskOrder.run(seed: seed, atMost: 10_000) {
+                    let store = OrderedStore()
+                    let engine = TokenRefreshCoordinator(
+                        store: store, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+                    if seed % 2 == 0 {
+                        _ = try? await engine.token()
+                    } else {
+                        try? await engine.signIn(.fixture("bob"))
+                    }
+                    return store.order.withLock { Array($0.prefix(2)) }
+                }
+                #expect(order?.count == 2 && order?.first == "watch", "seed \(seed)")
+            }
+        }
+    }
+
     @Test func `The pauses between the checks of a store that cannot report changes stay under five seconds`() {
         for failures in 1...100 {
             let pause = TokenRefreshCoordinator.polling.delay(afterFailures: failures)

@@ -22,7 +22,7 @@ enum SeededTaskOrder {
     private static let jobs = Locked<[UnownedJob]>([])
 
     /// An executor for jobs that need none.
-    private final class Thread: SerialExecutor {
+    private final class JobExecutor: SerialExecutor {
         func enqueue(_ job: UnownedJob) { jobs.withLock { $0.append(job) } }
     }
 
@@ -39,7 +39,7 @@ enum SeededTaskOrder {
         _ operation: @escaping @Sendable () async -> Value
     ) async -> Value? {
         await withCheckedContinuation { continuation in
-            Foundation.Thread.detachNewThread {
+            Thread.detachNewThread {
                 let value = Locked<Value?>(nil)
                 takeJobs()
                 Task.detached {
@@ -59,11 +59,11 @@ enum SeededTaskOrder {
 
     private static func work(_ seed: UInt64, atMost limit: Int) {
         var draws = RandomDraws(seed)
-        let thread = Thread()
+        let executor = JobExecutor()
         for _ in 0..<limit {
             let job = jobs.withLock { $0.isEmpty ? nil : $0.remove(at: draws.pick($0.count)) }
             guard let job else { return }
-            job.runSynchronously(on: thread.asUnownedSerialExecutor())
+            job.runSynchronously(on: executor.asUnownedSerialExecutor())
         }
     }
 }

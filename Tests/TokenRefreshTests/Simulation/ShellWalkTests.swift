@@ -324,14 +324,13 @@ private final class ShellWalk {
         let engines = engines.withLock { $0.compactMap(\.engine) }
         guard isShared else { return }
         try await pass { [store] in
-            engines.allSatisfy { engine in
-                switch engine.state {
-                case .unknown: true
-                case .signedIn(let session): session == store.base.bundle?.session
-                case .signedOut: store.base.bundle == nil
-                }
-            }
+            engines.allSatisfy { $0.state == .unknown || Self.stored($0.state) == store.base.bundle?.session }
         }
+    }
+
+    /// The session that a store holds to which a state is true.
+    private static func stored(_ state: SessionState) -> SessionID? {
+        if case .signedIn(let session) = state { session } else { nil }
     }
 
     /// G9. What an engine has left is revoked, where no other process replaces a sign-in.
@@ -347,13 +346,9 @@ private final class ShellWalk {
         for process in processes {
             let state = try await process[0].restore()
             let stored = store.base.bundle?.session
-            let isRight =
-                switch state {
-                case .signedIn(let session): session == stored
-                case .signedOut: stored == nil
-                case .unknown: false
-                }
-            if !isRight { broken.append("\(state), and the store holds \(stored?.rawValue ?? "none")") }
+            if state == .unknown || Self.stored(state) != stored {
+                broken.append("\(state), and the store holds \(stored?.rawValue ?? "none")")
+            }
             if !process[0].status.isStored { broken.append("not stored") }
         }
     }
