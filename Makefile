@@ -108,8 +108,9 @@ tsan: setup-test ## Run the modules' tests under the thread sanitizer
 
 .PHONY: simulate
 simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000 WALKS=1000
-	SEED=$(SEED) STEPS=$(STEPS) WALKS=$(WALKS) LATCHKEY_MODULE=TokenRefresh swift test -c release -Xswiftc -enable-testing \
-		--scratch-path .build-release --filter 'SimulationTests|ShellWalkTests'
+	SEED=$(SEED) STEPS=$(STEPS) WALKS=$(WALKS) WALK=$(WALK) SWIFT_DETERMINISTIC_HASHING=1 LATCHKEY_MODULE=TokenRefresh \
+		swift test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+		--filter 'SimulationTests|ShellWalkTests'
 
 .PHONY: explore
 explore: ## Walk all interleavings of two processes: make explore BOUNDS="refresh=3 crash=1 faults=1" STATES=5000000

@@ -198,8 +198,8 @@ struct ProviderFlowTests {
         let userAgent = LoopbackUserAgent(timeout: .seconds(60)) { page in
             let forger = URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems?
                 .first { $0.name == "redirect_uri" }?.value
-            _ = try? await URLSession.shared.data(
-                from: try #require(URL(string: "\(forger ?? "")?code=forged&state=forged")))
+            let forged = try #require(URL(string: "\(forger ?? "")?code=forged&state=forged"))
+            _ = try? await ScriptedBrowser.get(forged)
             try await ScriptedBrowser().open(page)
         }
         try await provider.signIn(.none).start(coordinator, with: userAgent)

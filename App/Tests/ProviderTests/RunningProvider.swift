@@ -5,10 +5,6 @@ import OAuth2Flows
 import ProgramTesting
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The OAuth 2 provider of `App/Tests/Endurance/provider`, as a process of its own.
 final class RunningProvider: Sendable {
     /// The program that starts it: `make test-provider` sets the variable, and without it the tests are skipped.
@@ -109,30 +105,30 @@ struct ScriptedBrowser: Sendable {
     }
 
     func open(_ page: URL) async throws {
-        let session = URLSession(configuration: .ephemeral, delegate: RedirectKeeper(), delegateQueue: nil)
-        defer { session.finishTasksAndInvalidate() }
-        let (_, response) = try await session.data(from: changed(page, changingPage))
-        let field = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Location")
-        guard let redirect = field.flatMap({ URL(string: $0) }) else {
-            throw RunningProvider.Failure(description: "the provider did not redirect: \(response)")
+        let head = try await Self.get(changed(page, changingPage))
+        guard let redirect = head.headers["Location"].flatMap({ URL(string: $0) }) else {
+            throw RunningProvider.Failure(description: "the provider did not redirect: \(head.status)")
         }
         // What is no response to the page gets no response: the listener waits for the right one.
-        _ = try await session.data(from: changed(redirect, changingRedirect))
+        try await Self.get(changed(redirect, changingRedirect))
     }
+
+    /// Not with Foundation's `data(from:)`: a task that is cancelled while that completes can block every session.
+    @discardableResult
+    static func get(_ url: URL) async throws -> HTTPResponseHead {
+        let request = HTTPTransportRequest(head: HTTPRequestHead(method: .get, url: url))
+        let response = try await transport.perform(request)
+        _ = try await response.body.collect(upTo: 1 << 20)
+        return response.head
+    }
+
+    /// It follows no redirect.
+    private static let transport = URLSessionTransport()
 
     private func changed(_ url: URL, _ change: (inout URLComponents) -> Void) throws -> URL {
         var components = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
         change(&components)
         return try #require(components.url)
-    }
-
-    private final class RedirectKeeper: NSObject, URLSessionTaskDelegate {
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-        ) {
-            completionHandler(nil)
-        }
     }
 }
 

@@ -211,10 +211,10 @@ extension TokenRefreshCoordinator {
             let opening = Task.detached(priority: Self.priority) { shared.changes }
             core.opening = opening
             core.watcher = Task.detached(priority: Self.priority) { [weak self, clock] in
+                var start = clock.uptime
                 var changes = await opening.value
                 var endings = 0
                 while !Task.isCancelled {
-                    let start = clock.uptime
                     let lasting = endings > 1 ? self?.wait(forWatchSince: start) : nil
                     for await _ in changes { self?.send(.storeChanged) }
                     lasting?.cancel()
@@ -223,6 +223,7 @@ extension TokenRefreshCoordinator {
                     if endings > 1 { self?.note(isWatched: false) }
                     let pause = Self.polling.delay(afterFailures: endings)
                     guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
+                    start = clock.uptime
                     changes = shared.changes
                     self?.send(.storeChanged)
                 }

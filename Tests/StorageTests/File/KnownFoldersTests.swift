@@ -74,7 +74,10 @@ struct KnownFoldersTests {
             case .garbled: try Data("{".utf8).write(to: note)
             case .empty: try Data().write(to: note)
             case .tooLarge: try Data(count: 1 << 20).write(to: note)
-            case .ofAnotherFolder: try Data(#"{"folder":"/","id":"1"}"#.utf8).write(to: note)
+            case .ofAnotherFolder:
+                var content = try JSONDecoder().decode([String: String].self, from: Data(contentsOf: note))
+                content["folder"] = "/"
+                try JSONEncoder().encode(content).write(to: note)
             case .openToOthers: try note.setPermissions(0o644)
             case .aFolder:
                 try manager.removeItem(at: note)

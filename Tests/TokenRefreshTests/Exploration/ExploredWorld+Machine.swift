@@ -74,8 +74,11 @@ extension ExploredWorld {
                 breaks(.lease, "p\(slot) spends r\(number), which was stored, without the lease")
             }
         }
-        // A date counts parts of a microsecond.
-        if let end = pauses[request.refreshToken], now + .milliseconds(1) < end {
+        // A date counts parts of a microsecond. A process that has lost the lease after its intent was stored, and could
+        // not know it, has not read of a later failure.
+        if let end = pauses[request.refreshToken], now + .milliseconds(1) < end,
+            processes[slot].process.lostLease == nil
+        {
             breaks(.pause, "p\(slot) spends r\(number) during the pause after a failure")
         }
         for other in calls where other.slot != nil && other.base.session == base.session && other.number == number {

@@ -16,6 +16,9 @@ import Foundation
 /// While no session makes progress, this transport's time limits end its requests, and other tasks run: what waits for
 /// Foundation's thread has a thread of its own. Foundation has no option for the largest head.
 ///
+/// Nor does any session make progress once a task was cancelled while Foundation's own `data(for:)` completed in it: the two
+/// wait for each other. This transport does not use it; a program on Linux that does can lose all its sessions.
+///
 /// It follows no redirect and keeps no cookie, credential or cached response. It counts timeouts itself, because
 /// URLSession on Linux counts whole seconds only.
 ///
