@@ -194,6 +194,39 @@ struct PostgreSQLLeaseTests {
         await lease.release()
     }
 
+    @Test func `a waiter is told of each holder`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let holder = server.store().owned(by: other)
+        let lease = try await holder.lease(waitingAtMost: .zero)
+        let (clock, holders) = (ManualTimeSource(), Locked<[ProcessIdentity]>([]))
+        let waiter = Task {
+            try await server.store(holder.account, clock: clock)
+                .lease(waitingAtMost: .seconds(1_000_000)) { holder in holders.withLock { $0.append(holder.process) } }
+        }
+        try await until { holders.withLock { $0 } == [other] }
+        try await server.run(
+            "UPDATE latchkey_tokens SET claim_owner = 'third-host/4712/1', last_writer = txid_current() WHERE account = $1",
+            [.text(holder.account)])
+        try await until {
+            clock.advance(by: .seconds(1))
+            return holders.withLock { $0 } == [other, ProcessIdentity(host: "third-host", process: "4712")]
+        }
+        waiter.cancel()
+        await #expect(throws: CancellationError.self) { try await waiter.value }
+        await lease.release()
+    }
+
+    @Test func `a waiter that is cancelled does not take a claim that is free`() async throws {
+        let store = try await PostgreSQLServer.shared.store()
+        try await store.save(.fleet(1))
+        let waiter = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await store.lease(waitingAtMost: .seconds(3_600))
+        }
+        await #expect(throws: CancellationError.self) { try await waiter.value }
+        await (try await store.owned(by: other).lease(waitingAtMost: .zero)).release()
+    }
+
     @Test func `a waiter is notified of the release`() async throws {
         let server = try await PostgreSQLServer.shared
         var limits = PostgreSQLLimits()
@@ -208,6 +241,38 @@ struct PostgreSQLLeaseTests {
         await Task.detached { for _ in 0..<100 { await Task.yield() } }.value
         await lease.release()
         await (try await waiter.value).release()
+        _ = changes
+    }
+
+    @Test func `a waiter learns of a release while nothing was listening`() async throws {
+        let server = try await PostgreSQLServer.shared
+        var limits = PostgreSQLLimits()
+        // Neither the claim's lapse nor a pause of the waiter comes first.
+        limits.claim = .seconds(1_000_000)
+        limits.leasePolling = Backoff(base: limits.claim, limit: limits.claim, floor: limits.claim)
+        let holder = server.store(limits: limits).owned(by: other)
+        let lease = try await holder.lease(waitingAtMost: .zero)
+        let (name, clock) = (UUID().uuidString, ManualTimeSource())
+        let theirs = PostgreSQLTokenStore(
+            connection: "\(server.connection) application_name=\(name)", account: holder.account,
+            cipher: UnencryptedTokenCipher(), limits: limits, clock: clock)
+        let changes = theirs.changes
+        try await until { theirs.session.database.changes.isListening }
+        let next = Locked<(any TokenStoreLease)?>(nil)
+        let waiter = Task {
+            let lease = try await theirs.lease(waitingAtMost: limits.claim * 2)
+            next.withLock { $0 = lease }
+        }
+        await clock.sleepers(atLeast: 1)
+        try await server.cutConnections(of: name, running: "LISTEN%")
+        try await until { !theirs.session.database.changes.isListening }
+        await lease.release()
+        try await until {
+            clock.advance(by: .milliseconds(100))
+            return next.withLock { $0 != nil }
+        }
+        try await waiter.value
+        await next.withLock { $0 }?.release()
         _ = changes
     }
 
@@ -242,11 +307,14 @@ struct PostgreSQLLeaseTests {
 }
 
 extension PostgreSQLServer {
-    /// Closes the current connections of a program, and waits until they are closed.
-    func cutConnections(of application: String) async throws {
+    /// Closes the current connections of a program, or those with a last statement, and waits until they are closed.
+    func cutConnections(of application: String, running statement: String = "%") async throws {
         try await run(
-            "SELECT pg_terminate_backend(pid, 600000)::text FROM pg_stat_activity WHERE application_name = $1",
-            [.text(application)]
+            """
+            SELECT pg_terminate_backend(pid, 600000)::text FROM pg_stat_activity
+            WHERE application_name = $1 AND query LIKE $2
+            """,
+            [.text(application), .text(statement)]
         )
     }
 

@@ -46,6 +46,23 @@ struct PostgreSQLOutageTests {
         await server.finish()
     }
 
+    @Test func `a release that a crashed server missed is made up for once it is back`() async throws {
+        let server = try await PostgreSQLServer()
+        var limits = PostgreSQLLimits()
+        // It lapses after the test only.
+        limits.claim = .seconds(3_600)
+        let store = server.store("account", limits: limits)
+        try await store.prepare()
+        let lease = try #require(try await store.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        try await server.crash()
+        await lease.release()
+        try await server.start()
+        let next = try await server.store("account", limits: limits).lease(waitingAtMost: .seconds(7_200))
+        #expect(!next.mayStillCall(.fleet(under: lease)))
+        await next.release()
+        await server.finish()
+    }
+
     @Test func `the pauses between attempts to reach a server grow`() async throws {
         let clock = ManualTimeSource()
         let store = PostgreSQLTokenStore(

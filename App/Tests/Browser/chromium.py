@@ -182,6 +182,10 @@ class Tab:
         """Waits until the page and its style are loaded."""
         self.until("document.readyState === 'complete'")
 
+    def arrives(self, path):
+        """Waits until the page of a path is loaded."""
+        self.until(f"location.pathname === {json.dumps(path)} && document.readyState === 'complete'")
+
     def click(self, selector):
         """Clicks in the middle of an element, as a mouse does."""
         box = self.until(

@@ -55,9 +55,8 @@ struct LeaseWait: Sendable {
                 database.changes.isListening ? polling.limit * 2 : polling.delay(afterFailures: refusals)
             refusals += 1
             let end = now + min(pause, lapse + polling.floor, deadline - now)
+            // The wait of a cancelled task ends here, and its next attempt gets no connection, and so no claim.
             _ = try await clock.withDeadline(end) { for await _ in releases { return } }
-            // A cancelled waiter must not take the claim.
-            try Task.checkCancellation()
         }
     }
 
