@@ -1,0 +1,109 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import TestSupport
+import Testing
+
+@testable import TokenRefresh
+
+/// When an engine watches its store, and what it does when the store cannot report changes.
+@Suite(.timeLimit(.minutes(10))) struct EndedChangesTests {
+    /// A store whose streams of changes end at once.
+    private static func silentStore() -> FaultyTokenStore<RecordingTokenStore> {
+        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+        store.fail(.watch)
+        return store
+    }
+
+    @Test func `A switch and a sign-out are noticed although the stream of changes has ended`() async throws {
+        let (store, clock) = (Self.silentStore(), ManualTimeSource())
+        let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: clock)
+        try await engine.restore()
+        let other = TokenRefreshCoordinator(
+            store: store.base, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+        try await other.signIn(.fixture("bob"))
+        try await until {
+            clock.advance(by: .seconds(1))
+            return engine.state == other.state
+        }
+        try await other.signOut()
+        try await until {
+            clock.advance(by: .seconds(1))
+            return engine.state == .signedOut(.byUser)
+        }
+        #expect(store.calls(.watch) >= 2, "the stream is opened again")
+    }
+
+    /// A store that notes in which order it is read and watched.
+    private final class OrderedStore: SharedTokenStore, Sendable {
+        let base = RecordingTokenStore(holding: .fixture())
+        let order = Locked<[String]>([])
+
+        var changes: AsyncStream<Void> {
+            order.withLock { $0.append("watch") }
+            return base.changes
+        }
+
+        func read() async throws -> StoredSession {
+            order.withLock { $0.append("read") }
+            return await base.read()
+        }
+
+        func update(
+            _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+        ) async throws {
+            order.withLock { $0.append("write") }
+            await base.update(change)
+        }
+
+        func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+            try await base.lease(waitingAtMost: limit)
+        }
+    }
+
+    @Test func `G5: a shared store is accessed once its changes are reported, in every order of the tasks`() async {
+        await #expect(processExitsWith: .success) {
+            for seed in 0..<200 as Range<UInt64> {
+                let order = await SeededTaskOrder.run(seed: seed, atMost: 10_000) {
+                    let store = OrderedStore()
+                    let engine = TokenRefreshCoordinator(
+                        store: store, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+                    if seed % 2 == 0 {
+                        _ = try? await engine.token()
+                    } else {
+                        try? await engine.signIn(.fixture("bob"))
+                    }
+                    return store.order.withLock { Array($0.prefix(2)) }
+                }
+                #expect(order?.count == 2 && order?.first == "watch", "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `The pauses between the checks of a store that cannot report changes stay under five seconds`() {
+        for failures in 1...100 {
+            let pause = TokenRefreshCoordinator.polling.delay(afterFailures: failures)
+            #expect(pause >= .seconds(1) && pause < .seconds(5))
+        }
+    }
+
+    @Test func `The status and an event say that a store cannot report changes, as long as it cannot`() async throws {
+        let (store, clock) = (Self.silentStore(), ManualTimeSource())
+        let log = EventLog()
+        let engine = TokenRefreshCoordinator(
+            store: store, handler: ScriptedRefreshHandler(), clock: clock, observer: { log.append($0) })
+        try await engine.restore()
+        #expect(engine.status.isWatched)
+        try await until {
+            clock.advance(by: .milliseconds(100))
+            return !engine.status.isWatched
+        }
+        #expect(log.count("storeNotWatched") >= 1 && store.calls(.watch) >= 2)
+
+        store.recover(.watch)
+        try await until {
+            clock.advance(by: .seconds(1))
+            return engine.status.isWatched
+        }
+    }
+}
