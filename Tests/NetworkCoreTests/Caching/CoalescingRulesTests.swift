@@ -91,38 +91,48 @@ struct CoalescingRulesTests {
         NetworkClient(configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
     }
 
-    @Test(arguments: [true, false])
-    func `a call whose body takes longer than the deadline to the head succeeds`(endsInTime: Bool) async throws {
-        let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
-        let call = Task { try await client.send(Endpoint<Data>.get("x")) }
-        await gate.arrivals(atLeast: 1)
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(60))
-        for _ in 0..<1_000 { await Task.yield() }
-        clock.advance(by: .seconds(1_000))
-        gate.open()
-        #expect(try await call.value == Data("slow".utf8))
-    }
-
-    @Test(arguments: [true, false])
-    func `a call with a deadline of its own ends at it while its body arrives`(endsInTime: Bool) async throws {
-        let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
-        let start = clock.uptime
-        let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: .seconds(10)) }
-        let other = Task { try await client.send(Endpoint<Data>.get("x")) }
-        await gate.arrivals(atLeast: 1)
-        await clock.sleepers(atLeast: 2)
-        // In steps: a clock that jumps shows a process that slept, and its deadlines wait.
+    /// Lets time pass in steps until a call has ended: a clock that jumps shows a process that slept, and deadlines wait.
+    func pass(until call: Task<Data, any Error>) async {
         let ended = Locked(false)
         let watch = Task {
             _ = await call.result
             ended.withLock { $0 = true }
         }
-        while !ended.withLock({ $0 }), clock.uptime < start + .seconds(20) {
+        while !ended.withLock({ $0 }) {
             clock.advance(by: .milliseconds(500))
             for _ in 0..<100 { await Task.yield() }
         }
         await watch.value
+    }
+
+    @Test func `while a body arrives, a transport that ends in time keeps the deadline itself`() async throws {
+        let client = client(CoalescingTransport(slow(endsInTime: true)))
+        let call = Task { try await client.send(Endpoint<Data>.get("x")) }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(60))
+        clock.advance(by: .seconds(1_000))
+        gate.open()
+        #expect(try await call.value == Data("slow".utf8))
+    }
+
+    @Test func `while a body arrives, the client keeps the deadline of another transport`() async throws {
+        let client = client(CoalescingTransport(slow(endsInTime: false)))
+        let call = Task { try await client.send(Endpoint<Data>.get("x")) }
+        await gate.arrivals(atLeast: 1)
+        await pass(until: call)
+        let error = try await #require(throws: NetworkError.self) { try await call.value }
+        #expect(error.code == .timedOut && error.waitedFor == .responseBody)
+    }
+
+    @Test(arguments: [true, false])
+    func `a call with a deadline of its own ends at it while its body arrives`(endsInTime: Bool) async throws {
+        let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
+        let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: .seconds(10)) }
+        let other = Task { try await client.send(Endpoint<Data>.get("x")) }
+        await gate.arrivals(atLeast: 1)
+        await clock.sleepers(atLeast: 2)
+        await pass(until: call)
         let error = try await #require(throws: NetworkError.self) { try await call.value }
         #expect(error.code == .timedOut && error.waitedFor == .responseBody)
         gate.open()
