@@ -66,6 +66,20 @@ struct PostgreSQLChangesTests {
         try await until { feed.isListening }
     }
 
+    @Test func `the end of a listening connection is noticed with the last words of its server`() async throws {
+        let server = try await PostgreSQLServer.shared
+        let name = UUID().uuidString
+        let place = ConnectionString("\(server.connection) application_name=\(name)")
+        let open = try PostgreSQLConnection.open(place, limits: PostgreSQLLimits())
+        try open.execute(script: "LISTEN \"latchkey_test\"")
+        #expect(open.receiveNotifications() == [])
+        try await server.run("SELECT pg_notify('latchkey_test', 'payload')")
+        try await until { open.receiveNotifications() == ["payload"] }
+        // Its message and the end of the connection have both arrived.
+        try await server.cutConnections(of: name)
+        #expect(open.receiveNotifications() == nil)
+    }
+
     @Test(.needsPgBouncer) func `behind PgBouncer the store polls, and with a direct connection it listens`()
         async throws
     {

@@ -76,15 +76,26 @@ extension PostgreSQLConnection {
 
     /// Receives the notifications that have arrived, without waiting.
     ///
+    /// All that can be read is read, to the end of a connection that was closed: a dispatch source on Linux calls its
+    /// handler for the last time when the peer has hung up, also when more can be read.
+    ///
     /// - Returns: The payloads of the notifications; `nil` when the connection is lost.
     func receiveNotifications() -> [String]? {
-        guard PQconsumeInput(connection) == 1 else { return nil }
         var payloads: [String] = []
-        while let notification = PQnotifies(connection) {
-            defer { PQfreemem(notification) }
-            if let payload = notification.pointee.extra { payloads.append(String(cString: payload)) }
-        }
+        repeat {
+            guard PQconsumeInput(connection) == 1 else { return nil }
+            while let notification = PQnotifies(connection) {
+                defer { PQfreemem(notification) }
+                if let payload = notification.pointee.extra { payloads.append(String(cString: payload)) }
+            }
+        } while isReadable
         return payloads
+    }
+
+    /// Whether something can be read without waiting, or the connection was closed.
+    private var isReadable: Bool {
+        var watched = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&watched, 1, 0) > 0
     }
 }
 #endif
