@@ -198,18 +198,17 @@ struct PostgreSQLLeaseTests {
         let server = try await PostgreSQLServer.shared
         let holder = server.store().owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
-        let (clock, holders) = (ManualTimeSource(), Locked<[ProcessIdentity]>([]))
+        let holders = Locked<[ProcessIdentity]>([])
         let waiter = Task {
-            try await server.store(holder.account, clock: clock)
-                .lease(waitingAtMost: .seconds(1_000_000)) { holder in holders.withLock { $0.append(holder.process) } }
+            try await server.store(holder.account)
+                .lease(waitingAtMost: .seconds(3_600)) { holder in holders.withLock { $0.append(holder.process) } }
         }
         try await until { holders.withLock { $0 } == [other] }
         try await server.run(
             "UPDATE latchkey_tokens SET claim_owner = 'third-host/4712/1', last_writer = txid_current() WHERE account = $1",
             [.text(holder.account)])
         try await until {
-            clock.advance(by: .seconds(1))
-            return holders.withLock { $0 } == [other, ProcessIdentity(host: "third-host", process: "4712")]
+            holders.withLock { $0 } == [other, ProcessIdentity(host: "third-host", process: "4712")]
         }
         waiter.cancel()
         await #expect(throws: CancellationError.self) { try await waiter.value }
@@ -252,27 +251,21 @@ struct PostgreSQLLeaseTests {
         limits.leasePolling = Backoff(base: limits.claim, limit: limits.claim, floor: limits.claim)
         let holder = server.store(limits: limits).owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
-        let (name, clock) = (UUID().uuidString, ManualTimeSource())
+        let resting = Gate()
+        let (name, clock) = (UUID().uuidString, CountingClock(resting: resting))
         let theirs = PostgreSQLTokenStore(
             connection: "\(server.connection) application_name=\(name)", account: holder.account,
             cipher: UnencryptedTokenCipher(), limits: limits, clock: clock)
         let changes = theirs.changes
         try await until { theirs.session.database.changes.isListening }
-        let next = Locked<(any TokenStoreLease)?>(nil)
-        let waiter = Task {
-            let lease = try await theirs.lease(waitingAtMost: limits.claim * 2)
-            next.withLock { $0 = lease }
-        }
-        await clock.sleepers(atLeast: 1)
+        let waiter = Task { try await theirs.lease(waitingAtMost: limits.claim * 2) }
+        try await until { clock.pauses >= 1 }
         try await server.cutConnections(of: name, running: "LISTEN%")
+        // It listens again after a pause, which does not end before the release.
         try await until { !theirs.session.database.changes.isListening }
         await lease.release()
-        try await until {
-            clock.advance(by: .milliseconds(100))
-            return next.withLock { $0 != nil }
-        }
-        try await waiter.value
-        await next.withLock { $0 }?.release()
+        resting.open()
+        await (try await waiter.value).release()
         _ = changes
     }
 

@@ -45,10 +45,15 @@ struct GatedCipher: TokenCipher {
     func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data { sealed }
 }
 
-/// The clocks of the system, with a count of the sleeps.
+/// The clocks of the system, with a count of the sleeps. None begins before a gate is open.
 final class CountingClock: TimeSource {
     private let system = SystemTimeSource()
     private let count = Locked(0)
+    private let resting: Gate?
+
+    init(resting: Gate? = nil) {
+        self.resting = resting
+    }
 
     var uptime: Duration { system.uptime }
     var date: Date { system.date }
@@ -56,6 +61,7 @@ final class CountingClock: TimeSource {
 
     func sleep(until deadline: Duration) async throws {
         count.withLock { $0 += 1 }
+        try await resting?.passUnlessCancelled()
         try await system.sleep(until: deadline)
     }
 }
