@@ -118,6 +118,9 @@ public final class CoalescingTransport: HTTPTransport {
         }
     }
 
+    /// The number of callers that wait for a response, or for the body of one, together with others or alone.
+    var waiting: Int { state.withLock { $0.flights.values.map(\.waiters.count).reduce(0, +) } }
+
     /// Whether the transport underneath does.
     public var endsInTime: Bool { next.endsInTime }
 

@@ -1,8 +1,10 @@
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
-import NetworkCore
+import TestSupport
 import Testing
+
+@testable import NetworkCore
 
 @Suite("CoalescingTransport: what is joined", .timeLimit(.minutes(10)))
 struct CoalescingRulesTests {
@@ -31,9 +33,10 @@ struct CoalescingRulesTests {
             for request in requests {
                 group.addTask { try await transport.perform(request).head.status }
             }
-            await gate.arrivals(atLeast: 1)
-            // Every task has had its turn before the first exchange continues.
-            for _ in 0..<1_000 { await Task.yield() }
+            // Each has joined an exchange, or sends one that nothing can join.
+            try await until {
+                transport.waiting == requests.count || exchanges.requests.values.count == requests.count
+            }
             gate.open()
             for try await status in group { #expect(status == 200) }
         }
@@ -67,9 +70,7 @@ struct CoalescingRulesTests {
         await gate.arrivals(atLeast: 1)
         _ = try? await transport.perform(request(method: HTTPMethod(rawValue: method)))
         let second = Task { try? await transport.perform(request()).head.status }
-        // Both wait for their time to the head, joined or not.
-        await clock.sleepers(atLeast: 2)
-        for _ in 0..<1_000 { await Task.yield() }
+        try await until { transport.waiting == 2 }
         gate.open()
         _ = (await first.value, await second.value)
         #expect(exchanges.requests.values.filter { $0.head.method == .get }.count == count)
@@ -92,15 +93,17 @@ struct CoalescingRulesTests {
     }
 
     /// Lets time pass in steps until a call has ended: a clock that jumps shows a process that slept, and deadlines wait.
-    func pass(until call: Task<Data, any Error>) async {
+    func pass(until call: Task<Data, any Error>, atMost limit: Duration) async throws {
         let ended = Locked(false)
         let watch = Task {
             _ = await call.result
             ended.withLock { $0 = true }
         }
-        while !ended.withLock({ $0 }) {
-            clock.advance(by: .milliseconds(500))
+        let end = clock.uptime + limit
+        try await until {
+            if clock.uptime < end { clock.advance(by: .milliseconds(500)) }
             for _ in 0..<100 { await Task.yield() }
+            return ended.withLock { $0 }
         }
         await watch.value
     }
@@ -122,19 +125,20 @@ struct CoalescingRulesTests {
         let client = client(CoalescingTransport(slow(endsInTime: false)))
         let call = Task { try await client.send(Endpoint<Data>.get("x")) }
         await gate.arrivals(atLeast: 1)
-        await pass(until: call)
+        try await pass(until: call, atMost: .seconds(100))
         let error = try await #require(throws: NetworkError.self) { try await call.value }
         #expect(error.code == .timedOut)
     }
 
     @Test(arguments: [true, false])
     func `a call with a deadline of its own ends at it while its body arrives`(endsInTime: Bool) async throws {
-        let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
+        let transport = CoalescingTransport(slow(endsInTime: endsInTime))
+        let client = client(transport)
         let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: .seconds(10)) }
         await gate.arrivals(atLeast: 1)
         let other = Task { try await client.send(Endpoint<Data>.get("x")) }
-        await clock.sleepers(atLeast: 2)
-        await pass(until: call)
+        try await until { transport.waiting == 2 }
+        try await pass(until: call, atMost: .seconds(30))
         let error = try await #require(throws: NetworkError.self) { try await call.value }
         #expect(error.code == .timedOut)
         gate.open()
@@ -161,13 +165,18 @@ struct CoalescingRulesTests {
 
     @Test func `a body that is not shared reaches the first caller after its time to the head`() async throws {
         let transport = CoalescingTransport(slow("too long", endsInTime: false), maximumSharedSize: 2)
-        let first = Task { try await transport.perform(request()).body.collect(upTo: 100) }
+        let heads = Locked(0)
+        @Sendable func body() async throws -> Data {
+            let response = try await transport.perform(request())
+            heads.withLock { $0 += 1 }
+            return try await response.body.collect(upTo: 100)
+        }
+        let first = Task { try await body() }
         await gate.arrivals(atLeast: 1)
-        let second = Task { try await transport.perform(request()).body.collect(upTo: 100) }
+        let second = Task { try await body() }
         await clock.sleepers(atLeast: 2)
-        for _ in 0..<1_000 { await Task.yield() }
         clock.advance(by: .seconds(60))
-        for _ in 0..<1_000 { await Task.yield() }
+        try await until { heads.withLock { $0 } == 2 }
         gate.open()
         #expect(try await first.value == Data("too long".utf8))
         let error = try await #require(throws: HTTPTransportError.self) { try await second.value }
@@ -193,8 +202,7 @@ struct CoalescingRulesTests {
             Task { try await transport.perform(request()).head.status }
         }
         await gate.arrivals(atLeast: 1)
-        await clock.sleepers(atLeast: 2)
-        for _ in 0..<1_000 { await Task.yield() }
+        try await until { transport.waiting == 2 }
         clock.advance(by: waited)
         gate.open()
         for caller in callers { #expect(try await caller.value == 200) }
