@@ -63,6 +63,7 @@ struct FileChangesTests {
     func `a stream ends when its folder is removed or renamed`(isRemoved: Bool) async throws {
         try await store.save(.numbered(1))
         var reports = store.changes.makeAsyncIterator()
+        await reports.next()
         if isRemoved {
             try FileManager.default.removeItem(at: folder)
         } else {
@@ -74,6 +75,60 @@ struct FileChangesTests {
     @Test func `a stream ends at once if nothing can be watched`() async throws {
         let orphan = FileTokenStore(folder: folder.appendingPathComponent("tokens"))
         for await _ in orphan.changes { Issue.record("a report from nowhere") }
+    }
+
+    @Test func `a disk that does not respond delays no access to a stream, and no other folder`() async throws {
+        let (waiting, reported) = (Gate(), Locked(false))
+        let queue = FileChanges.borrowQueue(of: folder.path)
+        defer { FileChanges.returnQueue(of: folder.path) }
+        queue.suspend()
+        let (cancelled, late) = (store.changes, store.changes)
+        let leaving = Task { for await _ in cancelled {} }
+        let staying = Task {
+            var reports = late.makeAsyncIterator()
+            waiting.open()
+            await reports.next()
+            reported.withLock { $0 = true }
+        }
+        await waiting.pass()
+
+        let other = FileTokenStore(folder: temporary.fresh())
+        var reports = other.changes.makeAsyncIterator()
+        #expect(await reports.next() != nil)
+        try await other.save(.numbered(1))
+        #expect(await reports.next() != nil)
+        leaving.cancel()
+        await leaving.value
+        #expect(!reported.withLock { $0 })
+
+        queue.resume()
+        // It stands for what was written before.
+        await staying.value
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `a watch that is added while another one ends reports what happens`() async throws {
+        try await store.save(.numbered(0))
+        let (path, isOver, hasEnded) = (folder.path, Locked(false), Gate())
+        // It never waits, so it would hold a thread of all tasks.
+        Thread.detachNewThread {
+            while !isOver.withLock({ $0 }) {
+                FolderWatcher.shared.subscribe(to: path, "other") { _ in }.map(FolderWatcher.shared.unsubscribe)
+            }
+            hasEnded.open()
+        }
+        defer { isOver.withLock { $0 = true } }
+        for _ in 0..<1_000 {
+            let isReported = Gate()
+            let subscription = FolderWatcher.shared.subscribe(to: path, "file") { event in
+                if case .changed = event { isReported.open() }
+            }
+            try Data().write(to: folder.appendingPathComponent("file"))
+            await isReported.pass()
+            FolderWatcher.shared.unsubscribe(try #require(subscription))
+        }
+        isOver.withLock { $0 = true }
+        await hasEnded.pass()
     }
 
     #if os(Linux)

@@ -107,11 +107,14 @@ enum StorageCommand: String {
     private func openStreams(of store: any SharedTokenStore, _ count: Int) async throws {
         try await store.save(.large(0))
         var reports = store.changes.makeAsyncIterator()
+        await reports.next()
         try await store.save(.large(1))
         await reports.next()
         writeCounts("before")
         do {
             let streams = (0..<count).map { _ in store.changes }
+            // The first report comes when a stream is open.
+            for stream in streams { for await _ in stream { break } }
             withExtendedLifetime(streams) { writeCounts("meanwhile") }
         }
         writeCounts("after")

@@ -60,6 +60,7 @@ struct StorageDialogue {
             try disk.perform("mount alone")
             try await store.save(.large(0))
             var reports = store.changes.makeAsyncIterator()
+            await reports.next()
             try disk.perform("unmount now")
             while await reports.next() != nil {}
             return "ended"

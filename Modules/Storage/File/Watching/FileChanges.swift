@@ -1,5 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
+import Dispatch
 import Foundation
 
 /// One stream of ``FileTokenStore/changes``.
@@ -7,6 +8,8 @@ import Foundation
 /// It watches the folder of the file, or the nearest folder above until the next one on the path is created. The stream
 /// ends when the folder is removed, renamed or unmounted. It ends at once if changes are not reported: on network file
 /// systems, and when the system has no more watches.
+///
+/// A disk that does not respond blocks a queue of its folder only: no task, and no stream of another folder.
 final class FileChanges: Sendable {
     private struct Target: Equatable {
         let folder: String
@@ -20,9 +23,13 @@ final class FileChanges: Sendable {
         var hasEnded = false
     }
 
+    /// The queues of the folders that have streams, on which the file system is called.
+    private static let queues = Locked<[String: (queue: DispatchQueue, streams: Int)]>([:])
+
     private let folder: String
     private let anchor: String
     private let name: String
+    private let queue: DispatchQueue
     private let continuation: AsyncStream<Void>.Continuation
     private let state = Locked(State())
 
@@ -30,54 +37,76 @@ final class FileChanges: Sendable {
         self.folder = folder.path
         anchor = folder.anchor
         self.name = name
+        queue = Self.borrowQueue(of: folder.path)
         self.continuation = continuation
     }
 
-    /// Makes a stream. Every write to the file after the return is reported.
+    /// Makes a stream. Every write to the file after the return is reported; the first report comes when later ones can
+    /// be, and stands for the writes before.
     static func stream(of name: String, in folder: TokenFolder) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let changes = FileChanges(folder, name, continuation)
         continuation.onTermination = { _ in changes.end() }
-        if !changes.attach() { continuation.finish() }
+        changes.queue.async { changes.attach() }
         return stream
     }
 
-    /// Watches the folder, or the nearest one above it.
-    ///
-    /// - Returns: Whether that was possible.
-    private func attach() -> Bool {
-        state.withLock { state in
-            guard !state.hasEnded else { return true }
-            while true {
-                guard let target = nearestTarget() else { return false }
-                if target == state.target { return true }
-                let subscription = FolderWatcher.shared.subscribe(to: target.folder, target.name) { [weak self] event in
-                    self?.receive(event, at: target)
-                }
-                state.subscription.map(FolderWatcher.shared.unsubscribe)
-                state.subscription = subscription
-                state.target = target
-                if subscription == nil { return false }
+    /// The queue of a folder, which all its streams share.
+    static func borrowQueue(of folder: String) -> DispatchQueue {
+        queues.withLock { queues in
+            let (queue, streams) = queues[folder] ?? (DispatchQueue(label: "token-folder-opening"), 0)
+            queues[folder] = (queue, streams + 1)
+            return queue
+        }
+    }
+
+    static func returnQueue(of folder: String) {
+        queues.withLock { queues in
+            guard let (queue, streams) = queues[folder] else { return }
+            queues[folder] = streams > 1 ? (queue, streams - 1) : nil
+        }
+    }
+
+    /// Watches the folder, or the nearest one above it, and reports what may have changed until then. Ends the stream if
+    /// that is not possible. On the folder's queue.
+    private func attach() {
+        while !state.withLock({ $0.hasEnded }) {
+            guard let target = nearestTarget() else { return continuation.finish() }
+            if state.withLock({ $0.target == target }) {
+                continuation.yield()
+                return
             }
+            let receive: FolderWatcher.Receive = { [weak self] in self?.receive($0, at: target) }
+            guard let subscription = FolderWatcher.shared.subscribe(to: target.folder, target.name, receive) else {
+                return continuation.finish()
+            }
+            let unneeded = state.withLock { state in
+                if state.hasEnded { return Optional(subscription) }
+                defer { (state.subscription, state.target) = (subscription, target) }
+                return state.subscription
+            }
+            unneeded.map(FolderWatcher.shared.unsubscribe)
         }
     }
 
     private func receive(_ event: FolderWatcher.Event, at target: Target) {
+        // What comes before the target is known is reported with the first report.
         guard state.withLock({ $0.target == target }) else { return }
         switch event {
         case .ended: continuation.finish()
         case .changed where target.isLast: continuation.yield()
-        case .changed:
-            if attach() { continuation.yield() } else { continuation.finish() }
+        case .changed: queue.async { self.attach() }
         }
     }
 
     private func end() {
-        state.withLock { state in
+        let subscription = state.withLock { state in
             state.hasEnded = true
-            state.subscription.map(FolderWatcher.shared.unsubscribe)
-            state.subscription = nil
+            defer { state.subscription = nil }
+            return state.subscription
         }
+        subscription.map(FolderWatcher.shared.unsubscribe)
+        Self.returnQueue(of: folder)
     }
 
     /// The nearest existing folder, and the name to watch in it.

@@ -36,12 +36,22 @@ final class FolderWatcher: Sendable {
         var source: (any DispatchSourceRead)?
         var receivers: [Int32: [Int: Receiver]] = [:]
         var last = 0
+        /// How many watches were removed. A watch that is added meanwhile may be one of them.
+        var removals = 0
+
+        mutating func remove(_ watch: Int32) {
+            receivers[watch] = nil
+            removals += 1
+            inotify_rm_watch(file, watch)
+        }
     }
 
-    /// A save renames a file over another; other programs may write in place.
+    /// A save renames a file over another; other programs may write in place. A watch that exists is added to: replacing
+    /// its mask would lose the events of that instant.
     private static let mask =
         UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_CREATE) | UInt32(IN_DELETE)
         | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW)
+        | UInt32(IN_MASK_ADD)
 
     private static let endings =
         UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT) | UInt32(IN_IGNORED)
@@ -51,20 +61,30 @@ final class FolderWatcher: Sendable {
 
     /// Starts to report what happens to a file. Every change after the return is reported.
     ///
+    /// It waits for the folder's disk.
+    ///
     /// - Parameters:
     ///   - folder: The folder of the file. A symbolic link is not followed.
     ///   - name: The file, which need not exist.
     ///   - receive: Is called on a queue of the watcher, with one event at a time.
     /// - Returns: The subscription; `nil` when the folder cannot be watched.
     func subscribe(to folder: String, _ name: String, _ receive: @escaping Receive) -> Subscription? {
-        state.withLock { state in
-            if state.file < 0 { open(&state) }
-            guard state.file >= 0 else { return nil }
-            let watch = inotify_add_watch(state.file, folder, Self.mask)
+        while true {
+            let (file, removals) = state.withLock { state in
+                if state.file < 0 { open(&state) }
+                return (state.file, state.removals)
+            }
+            guard file >= 0 else { return nil }
+            // Not under the lock: the folder's disk may not respond.
+            let watch = inotify_add_watch(file, folder, Self.mask)
             guard watch >= 0 else { return nil }
-            state.last += 1
-            state.receivers[watch, default: [:]][state.last] = Receiver(name: name, receive: receive)
-            return Subscription(watch: watch, number: state.last)
+            let subscription = state.withLock { state -> Subscription? in
+                guard state.removals == removals else { return nil }
+                state.last += 1
+                state.receivers[watch, default: [:]][state.last] = Receiver(name: name, receive: receive)
+                return Subscription(watch: watch, number: state.last)
+            }
+            if let subscription { return subscription }
         }
     }
 
@@ -75,8 +95,7 @@ final class FolderWatcher: Sendable {
             guard state.receivers[watch]?.removeValue(forKey: subscription.number) != nil,
                 state.receivers[watch]?.isEmpty == true
             else { return }
-            state.receivers[watch] = nil
-            inotify_rm_watch(state.file, watch)
+            state.remove(watch)
         }
     }
 
@@ -121,8 +140,7 @@ final class FolderWatcher: Sendable {
         let receivers: [Receive] = state.withLock { state in
             guard let receivers = state.receivers[watch] else { return [] }
             guard hasEnded else { return receivers.values.filter { $0.name == name }.map(\.receive) }
-            state.receivers[watch] = nil
-            inotify_rm_watch(state.file, watch)
+            state.remove(watch)
             return receivers.values.map(\.receive)
         }
         for receive in receivers { receive(hasEnded ? .ended : .changed) }
