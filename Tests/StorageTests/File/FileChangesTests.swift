@@ -109,26 +109,36 @@ struct FileChangesTests {
     @Test(.timeLimit(.minutes(10)))
     func `a watch that is added while another one ends reports what happens`() async throws {
         try await store.save(.numbered(0))
-        let (path, isOver, hasEnded) = (folder.path, Locked(false), Gate())
-        // It never waits, so it would hold a thread of all tasks.
-        Thread.detachNewThread {
-            while !isOver.withLock({ $0 }) {
-                FolderWatcher.shared.subscribe(to: path, "other") { _ in }.map(FolderWatcher.shared.unsubscribe)
+        try await whileAnotherWatchComesAndGoes {
+            for _ in 0..<1_000 {
+                let isReported = Gate()
+                let subscription = FolderWatcher.shared.subscribe(to: folder.path, "file") { event in
+                    if case .changed = event { isReported.open() }
+                }
+                try Data().write(to: folder.appendingPathComponent("file"))
+                await isReported.pass()
+                FolderWatcher.shared.unsubscribe(try #require(subscription))
             }
-            hasEnded.open()
         }
-        defer { isOver.withLock { $0 = true } }
-        for _ in 0..<1_000 {
-            let isReported = Gate()
-            let subscription = FolderWatcher.shared.subscribe(to: path, "file") { event in
-                if case .changed = event { isReported.open() }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `a watch that is added again and again reports what happens`() async throws {
+        try await store.save(.numbered(0))
+        let file = folder.appendingPathComponent("file")
+        try Data().write(to: file)
+        let reports = AsyncStream.makeStream(of: Void.self)
+        let subscription = FolderWatcher.shared.subscribe(to: folder.path, "file") { event in
+            if case .changed = event { reports.continuation.yield() }
+        }
+        try await whileAnotherWatchComesAndGoes {
+            var reported = reports.stream.makeAsyncIterator()
+            for _ in 0..<30_000 {
+                try Data().write(to: file)
+                await reported.next()
             }
-            try Data().write(to: folder.appendingPathComponent("file"))
-            await isReported.pass()
-            FolderWatcher.shared.unsubscribe(try #require(subscription))
         }
-        isOver.withLock { $0 = true }
-        await hasEnded.pass()
+        FolderWatcher.shared.unsubscribe(try #require(subscription))
     }
 
     #if os(Linux)
@@ -142,6 +152,21 @@ struct FileChangesTests {
         #expect(after[3] <= before[3] + 2)
     }
     #endif
+
+    /// The other watch is added on a thread of its own: it never waits, so it would hold one of all tasks.
+    private func whileAnotherWatchComesAndGoes(_ body: () async throws -> Void) async throws {
+        let (path, isOver, hasEnded) = (folder.path, Locked(false), Gate())
+        Thread.detachNewThread {
+            while !isOver.withLock({ $0 }) {
+                FolderWatcher.shared.subscribe(to: path, "other") { _ in }.map(FolderWatcher.shared.unsubscribe)
+            }
+            hasEnded.open()
+        }
+        defer { isOver.withLock { $0 = true } }
+        try await body()
+        isOver.withLock { $0 = true }
+        await hasEnded.pass()
+    }
 
     private func kindOfContent() async throws -> String {
         switch try await store.read() {

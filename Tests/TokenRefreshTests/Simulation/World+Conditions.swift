@@ -83,13 +83,14 @@ extension World {
         return true
     }
 
-    /// What the store held is lost. Each process may write the session that it is in, or was in, again.
+    /// What the store held is lost. Each process may write the session that it is in, was in, or is about to read, again.
     mutating func noteLoss(of content: StoredSession) {
         noteDamage(content)
         for process in processes where process.isAlive {
             if let bundle = process.current?.bundle { noteDamage(.active(bundle)) }
             for job in process.jobs {
                 if case .write(_, .bundle(let bundle, _)) = job.kind { noteDamage(.active(bundle)) }
+                if case .read(_, .success(let read), _)? = job.event { noteDamage(read) }
             }
         }
     }
