@@ -41,23 +41,22 @@ public import NetworkCore
 /// tracer. So its tracing is off, and an observer of the client traces calls. `configure` can turn it on.
 ///
 /// **End.** A transport that is released closes its connections when its last exchange has ended. ``shutdown()`` does
-/// it at once. A program that ends lets the token engine settle first and shuts the transport down then: a refresh
-/// that is under way needs it.
+/// it at once. Before a program exits: `await session.settle()`, then `shutdown()`. A refresh in progress needs the
+/// transport.
 public final class AsyncHTTPClientTransport: HTTPTransport {
     private let clients: HTTPClientSet
     private let limits: Limits
     private let deadlines: DeadlineQueue
-    private let clock: any TimeSource
-    private let entrances = Locked<[EntranceKey: Entrance]>([:])
+    private let lanes = Locked<[LaneKey: OriginLane]>([:])
 
-    private struct EntranceKey: Hashable {
+    private struct LaneKey: Hashable {
         let origin: Origin
         let use: ConnectionUse
     }
 
-    /// What an exchange enters by.
-    private struct Entrance {
-        let gate: ConnectionGate
+    /// What the exchanges with an origin share.
+    private struct OriginLane {
+        let exchanges: ExchangeLane
         let eventLoops = FreeEventLoops()
     }
 
@@ -107,7 +106,6 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private init(_ clients: HTTPClientSet, limits: Limits, clock: any TimeSource) {
         self.clients = clients
         self.limits = limits
-        self.clock = clock
         deadlines = DeadlineQueue(clock: clock, grace: limits.wakeGrace)
     }
 
@@ -126,14 +124,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         guard let client = clients.client(for: origin, use: use) else {
             throw HTTPTransportError(.transportFailed, reason: "the transport was shut down")
         }
-        let entrance = entrance(to: origin, use: use)
-        let exchange = AsyncHTTPClientExchange(
-            request, over: client, on: entrance.eventLoops, deadlines: deadlines, clock: clock,
-            unreadLimit: limits.unreadBytes)
-        let head = try await exchange.start(through: entrance.gate)
-        let reader = AsyncHTTPClientBodyReader(exchange)
-        return HTTPTransportResponse(
-            head: head, body: HTTPBody(pull: reader.next), completion: { try await exchange.completion() })
+        let lane = lane(to: origin, use: use)
+        let exchange = Exchange(request, deadlines: deadlines, unreadLimit: limits.unreadBytes)
+        let driver = AsyncHTTPClientDriver(exchange, over: client, on: lane.eventLoops)
+        return try await exchange.response(from: driver, through: lane.exchanges)
     }
 
     /// Every wait of an exchange has a limit and can be cancelled.
@@ -148,13 +142,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         try await clients.shutdown()
     }
 
-    private func entrance(to origin: Origin, use: ConnectionUse) -> Entrance {
-        entrances.withLock { entrances in
-            let key = EntranceKey(origin: origin, use: use)
-            if let entrance = entrances[key] { return entrance }
-            let entrance = Entrance(gate: ConnectionGate(limit: limits.requests(to: origin, use: use)))
-            entrances[key] = entrance
-            return entrance
+    private func lane(to origin: Origin, use: ConnectionUse) -> OriginLane {
+        lanes.withLock { lanes in
+            let key = LaneKey(origin: origin, use: use)
+            if let lane = lanes[key] { return lane }
+            let lane = OriginLane(exchanges: ExchangeLane(limit: limits.requests(to: origin, use: use)))
+            lanes[key] = lane
+            return lane
         }
     }
 }

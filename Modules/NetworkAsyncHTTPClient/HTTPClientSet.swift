@@ -144,7 +144,7 @@ extension HTTPClient.Configuration {
         copy.decompression = .enabled(limit: .ratio(min(max(1, limits.decompressionRatio), 1_000_000)))
         copy.timeout = Timeout(connect: TimeAmount(limits.connectTimeout))
         copy.connectionPool.idleTimeout = TimeAmount(limits.connectionIdleTime)
-        // The gates of the transport hold requests back, with the limits of the origin.
+        // The lanes of the transport hold requests back, with the limits of the origin.
         copy.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.mostRequests
         // A retry policy belongs to the client.
         copy.connectionPool.retryConnectionEstablishment = false

@@ -7,8 +7,8 @@ import Foundation
 final class URLSessionPool: Sendable {
     private struct Warm {
         var session: URLSession?
-        var gates: [Origin: ConnectionGate] = [:]
-        var coldGates: [Origin: ConnectionGate] = [:]
+        var lanes: [Origin: ExchangeLane] = [:]
+        var coldLanes: [Origin: ExchangeLane] = [:]
     }
 
     private let coldConnections: Int
@@ -43,43 +43,43 @@ final class URLSessionPool: Sendable {
     }
 
     /// Where requests to an origin wait for a warm connection.
-    func warmGate(for origin: Origin) -> ConnectionGate {
+    func warmLane(for origin: Origin) -> ExchangeLane {
         warm.withLock { warm in
-            if let gate = warm.gates[origin] { return gate }
+            if let lane = warm.lanes[origin] { return lane }
             let multiplexed = max(connectionsPerHost, URLSessionTransport.multiplexedRequestsPerOrigin)
-            let gate = ConnectionGate(limit: origin.isCleartext ? connectionsPerHost : multiplexed)
-            warm.gates[origin] = gate
-            return gate
+            let lane = ExchangeLane(limit: origin.isCleartext ? connectionsPerHost : multiplexed)
+            warm.lanes[origin] = lane
+            return lane
         }
     }
 
     /// Where requests to an origin wait for a cold connection. Those that stall hold up no other origin.
-    func coldGate(for origin: Origin) -> ConnectionGate {
+    func coldLane(for origin: Origin) -> ExchangeLane {
         warm.withLock { warm in
-            if let gate = warm.coldGates[origin] { return gate }
-            let gate = ConnectionGate(limit: coldConnections)
-            warm.coldGates[origin] = gate
-            return gate
+            if let lane = warm.coldLanes[origin] { return lane }
+            let lane = ExchangeLane(limit: coldConnections)
+            warm.coldLanes[origin] = lane
+            return lane
         }
     }
 
     /// Makes the task of an exchange over a connection that may have been used.
-    func warmTask(for exchange: URLSessionExchange) -> URLSessionTask {
+    func warmTask(for driver: URLSessionDriver) -> URLSessionTask {
         let session = warm.withLock { warm in
             if let session = warm.session { return session }
             let session = makeSession(delegate: router)
             warm.session = session
             return session
         }
-        return Self.task(for: exchange, in: session, router: router)
+        return Self.task(for: driver, in: session, router: router)
     }
 
     /// Makes the task of an exchange over a new connection, which is used once.
-    func coldTask(for exchange: URLSessionExchange) -> URLSessionTask {
+    func coldTask(for driver: URLSessionDriver) -> URLSessionTask {
         let router = URLSessionRouter(trust)
         let session = makeSession(delegate: router)
         defer { session.finishTasksAndInvalidate() }
-        return Self.task(for: exchange, in: session, router: router)
+        return Self.task(for: driver, in: session, router: router)
     }
 
     private func makeSession(delegate: URLSessionRouter) -> URLSession {
@@ -96,11 +96,11 @@ final class URLSessionPool: Sendable {
     }
 
     private static func task(
-        for exchange: URLSessionExchange,
+        for driver: URLSessionDriver,
         in session: URLSession,
         router: URLSessionRouter
     ) -> URLSessionTask {
-        var head = URLRequest(exchange.request.head)
+        var head = URLRequest(driver.exchange.request.head)
         // FoundationNetworking knows `http`, and not `HTTP`.
         if let url = head.url, let scheme = url.scheme, scheme != scheme.lowercased() {
             head.url = URL(string: scheme.lowercased() + url.absoluteString.dropFirst(scheme.count))
@@ -109,7 +109,7 @@ final class URLSessionPool: Sendable {
         head.timeoutInterval = URLSessionTransport.sessionTimeout / .seconds(1)
         head.httpShouldHandleCookies = false
         let task: URLSessionTask
-        switch exchange.upload {
+        switch driver.upload {
         case .none:
             task = session.dataTask(with: head)
         case .data(let data):
@@ -118,14 +118,14 @@ final class URLSessionPool: Sendable {
             task = session.uploadTask(with: head, fromFile: url)
         case .stream:
             #if !canImport(FoundationNetworking)
-            if let length = exchange.request.body.length {
+            if let length = driver.exchange.request.body.length {
                 head.setValue("\(length)", forHTTPHeaderField: "Content-Length")
             }
-            head.httpBodyStream = exchange.makeStream()
+            head.httpBodyStream = driver.makeStream()
             #endif
             task = session.dataTask(with: head)
         }
-        router.add(exchange, for: task)
+        router.add(driver, for: task)
         return task
     }
 }

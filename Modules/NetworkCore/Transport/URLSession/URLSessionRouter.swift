@@ -1,19 +1,19 @@
 import ConcurrencyPrimitives
 import Foundation
 
-/// The delegate of a session: passes the events of a task to its exchange.
+/// The delegate of a session: passes the events of a task to its driver.
 final class URLSessionRouter: NSObject, Sendable {
-    private let exchanges = Locked<[Int: URLSessionExchange]>([:])
+    private let drivers = Locked<[Int: URLSessionDriver]>([:])
     private let trust: ServerTrust
 
     init(_ trust: ServerTrust = .system) { self.trust = trust }
 
-    func add(_ exchange: URLSessionExchange, for task: URLSessionTask) {
-        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    func add(_ driver: URLSessionDriver, for task: URLSessionTask) {
+        drivers.withLock { $0[task.taskIdentifier] = driver }
     }
 
-    private func exchange(of task: URLSessionTask) -> URLSessionExchange? {
-        exchanges.withLock { $0[task.taskIdentifier] }
+    private func driver(of task: URLSessionTask) -> URLSessionDriver? {
+        drivers.withLock { $0[task.taskIdentifier] }
     }
 }
 
@@ -38,7 +38,7 @@ extension URLSessionRouter: URLSessionDataDelegate {
         #if canImport(FoundationNetworking)
         // Called only for a 401 with `Basic` or `Digest` whose body is complete: it is the response. Default handling
         // never ends the task; cancelling the challenge cancels it.
-        exchange(of: task)?.noteWhole()
+        driver(of: task)?.exchange.end()
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
         let space = challenge.protectionSpace
@@ -47,7 +47,7 @@ extension URLSessionRouter: URLSessionDataDelegate {
         else { return completionHandler(.performDefaultHandling, nil) }
         guard trust.accepts(server, of: space.host) else {
             let reason = "the certificate of the host is not of a trusted authority, or its public key is no pin"
-            exchange(of: task)?.fail(HTTPTransportError(.tlsFailed, reason: reason))
+            driver(of: task)?.exchange.cancel(HTTPTransportError(.tlsFailed, reason: reason))
             return completionHandler(.cancelAuthenticationChallenge, nil)
         }
         completionHandler(.useCredential, URLCredential(trust: server))
@@ -60,7 +60,7 @@ extension URLSessionRouter: URLSessionDataDelegate {
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
-        completionHandler(exchange(of: task)?.makeStream())
+        completionHandler(driver(of: task)?.makeStream())
     }
     #endif
 
@@ -71,7 +71,7 @@ extension URLSessionRouter: URLSessionDataDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        exchange(of: task)?.noteSent(totalBytesSent)
+        driver(of: task)?.exchange.noteSent(totalBytesSent)
     }
 
     func urlSession(
@@ -80,20 +80,20 @@ extension URLSessionRouter: URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        if let response = response as? HTTPURLResponse { exchange(of: dataTask)?.receive(HTTPResponseHead(response)) }
+        if let response = response as? HTTPURLResponse { driver(of: dataTask)?.receive(HTTPResponseHead(response)) }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        exchange(of: dataTask)?.receive(data)
+        driver(of: dataTask)?.receive(data)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        let driver = drivers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
         // A refused redirect may be reported here only.
         if error == nil, let response = task.response as? HTTPURLResponse {
-            exchange?.receive(HTTPResponseHead(response))
+            driver?.receive(HTTPResponseHead(response))
         }
-        exchange?.complete(with: error)
+        driver?.complete(with: error)
     }
 }

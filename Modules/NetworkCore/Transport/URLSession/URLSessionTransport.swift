@@ -180,19 +180,17 @@ public final class URLSessionTransport: HTTPTransport {
         }
         let startedAt = clock.uptime
         let upload = try await URLSessionUpload(request.body, within: request.timeToHead, deadlines)
-        let exchange = URLSessionExchange(
-            request, upload: upload, clock: clock, deadlines: deadlines, startedAt: startedAt, unreadLimit: unreadLimit)
-        let head: HTTPResponseHead
+        let exchange = Exchange(
+            request, bodyLength: upload.size, deadlines: deadlines, startedAt: startedAt,
+            // More may wait than the limit says, by no byte.
+            unreadLimit: unreadLimit == .max ? .max : unreadLimit + 1)
         let pool = pool(for: request.purpose)
-        if Self.needsColdConnections, !request.isIdempotent || !request.body.isEmpty {
-            head = try await exchange.start(through: pool.coldGate(for: origin)) { pool.coldTask(for: exchange) }
-        } else {
-            let gate = pool.warmGate(for: origin)
-            head = try await exchange.start(through: gate) { pool.warmTask(for: exchange) }
+        let isCold = Self.needsColdConnections && (!request.isIdempotent || !request.body.isEmpty)
+        let driver = URLSessionDriver(exchange, upload: upload, unreadLimit: unreadLimit) { driver in
+            isCold ? pool.coldTask(for: driver) : pool.warmTask(for: driver)
         }
-        let reader = URLSessionBodyReader(exchange)
-        return HTTPTransportResponse(
-            head: head, body: HTTPBody(pull: reader.next), completion: { try await exchange.completion() })
+        let lane = isCold ? pool.coldLane(for: origin) : pool.warmLane(for: origin)
+        return try await exchange.response(from: driver, through: lane)
     }
 
     /// Every wait of an exchange has a limit and can be cancelled.

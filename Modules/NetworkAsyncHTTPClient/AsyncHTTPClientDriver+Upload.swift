@@ -7,7 +7,7 @@ import NIOHTTP1
 import NetworkCore
 
 // What is sent.
-extension AsyncHTTPClientExchange {
+extension AsyncHTTPClientDriver {
     /// The size of the pieces in which a body is handed over.
     private static let pieceSize = 64 * 1_024
 
@@ -21,7 +21,6 @@ extension AsyncHTTPClientExchange {
             return try HTTPClient.Request(
                 url: head.url, method: NIOHTTP1.HTTPMethod(rawValue: head.method.rawValue), headers: fields, body: body)
         } catch {
-            removeTrailers()
             throw HTTPTransportError(.invalidRequest, reason: "the URL cannot be used")
         }
     }
@@ -35,15 +34,15 @@ extension AsyncHTTPClientExchange {
         // Only chunks can be followed by trailers (RFC 9112 §7.1.2).
         return .stream(contentLength: hasTrailers ? nil : request.body.length) { [weak self] writer in
             let eventLoop = self?.client.client.eventLoopGroup.any()
-            guard let self, let eventLoop else { preconditionFailure("the exchange is kept while its task runs") }
+            guard let self, let eventLoop else { preconditionFailure("the driver is kept while its task runs") }
             let end = eventLoop.makePromise(of: Void.self)
-            let isOver = self.state.withLock { state in
-                guard state.end == nil else { return true }
+            let isEnded = self.state.withLock { state in
+                guard !state.isEnded else { return true }
                 // Under the lock: a body without a byte ends at once, and looks for its entry.
                 state.upload = Upload(task: Task { await self.send(through: writer, end: end) }, end: end)
                 return false
             }
-            if isOver { end.fail(CancellationError()) }
+            if isEnded { end.fail(CancellationError()) }
             return end.futureResult
         }
     }
@@ -54,10 +53,6 @@ extension AsyncHTTPClientExchange {
         }
         let number = trailers.announce(in: &fields)
         state.withLock { $0.trailerNumber = number }
-    }
-
-    func removeTrailers() {
-        if let number = state.withLock({ $0.trailerNumber }) { client.log?.requestTrailers.remove(number) }
     }
 
     private func makeTrailers() async throws {
@@ -71,18 +66,17 @@ extension AsyncHTTPClientExchange {
     /// - Returns: `false`: the exchange has ended. AsyncHTTPClient may then never fulfil the future.
     private func isWritten(_ written: EventLoopFuture<Void>) async -> Bool {
         await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                guard state.end == nil else { return true }
-                state.writer = continuation
-                return false
+            let isEnded = state.withLock { state in
+                if !state.isEnded { state.writer = continuation }
+                return state.isEnded
             }
-            if isOver { continuation.resume(returning: false) }
+            if isEnded { continuation.resume(returning: false) }
             #if DEBUG
             // NIO ends the process for a future that is released before it is fulfilled.
             let kept = Unmanaged.passRetained(written)
             written.whenComplete { _ in kept.release() }
             #endif
-            guard !isOver else { return }
+            guard !isEnded else { return }
             written.whenComplete { [weak self] result in
                 let writer = self?.state.withLock { state in
                     defer { state.writer = nil }
@@ -107,7 +101,7 @@ extension AsyncHTTPClientExchange {
             }
             try await makeTrailers()
         } catch {
-            return fail(error is CancellationError ? error : HTTPTransportError(sending: error))
+            return exchange.cancel(error is CancellationError ? error : HTTPTransportError(sending: error))
         }
         let isMine = state.withLock { state in
             defer { state.upload = nil }

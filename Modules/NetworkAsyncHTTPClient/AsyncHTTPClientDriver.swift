@@ -1,0 +1,224 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import ConcurrencyPrimitives
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NetworkCore
+
+/// Performs an exchange with a task of AsyncHTTPClient, whose delegate it is.
+final class AsyncHTTPClientDriver: ExchangeDriver {
+    struct State {
+        var task: HTTPClient.Task<Void>?
+        /// How often the request was handed to AsyncHTTPClient.
+        var attempts = 0
+        var upload: Upload?
+        /// The sender of the body, while AsyncHTTPClient holds it back.
+        var writer: CheckedContinuation<Bool, Never>?
+        /// The number of the request's trailers.
+        var trailerNumber: Int?
+        var entry: ResponseLog.Entry?
+        var demand = Demand.none
+        var isEnded = false
+    }
+
+    /// The sender of a body: its task, and what tells AsyncHTTPClient that the body has ended.
+    struct Upload {
+        let task: Task<Void, Never>
+        let end: EventLoopPromise<Void>
+    }
+
+    /// Whether the server waits for the reader.
+    enum Demand {
+        case none
+        /// The reader has read before the wait began.
+        case early
+        /// The server waits until the promise is fulfilled.
+        case awaited(EventLoopPromise<Void>)
+    }
+
+    /// How often a request is handed to AsyncHTTPClient, at most.
+    private static let mostAttempts = 8
+
+    let exchange: Exchange
+    /// Kept, so that its connections are not closed before the exchange has ended.
+    let client: PooledHTTPClient
+    private let eventLoops: FreeEventLoops
+    let state = Locked(State())
+
+    var request: HTTPTransportRequest { exchange.request }
+
+    init(_ exchange: Exchange, over client: PooledHTTPClient, on eventLoops: FreeEventLoops) {
+        self.exchange = exchange
+        self.client = client
+        self.eventLoops = eventLoops
+    }
+
+    func start() {
+        do {
+            let request = try httpRequest()
+            let eventLoop = eventLoops.take() ?? client.client.eventLoopGroup.any()
+            eventLoop.execute { self.execute(request, on: eventLoop) }
+        } catch {
+            exchange.cancel(error)
+        }
+    }
+
+    /// Hands the request to AsyncHTTPClient, and again where the connection that its pool has chosen was closed before
+    /// a byte was sent: the pool is notified later than the connection itself. Nothing is sent twice.
+    ///
+    /// It is called on the event loop on which AsyncHTTPClient then calls this delegate. Where that is the connection's
+    /// too, no thread has to wake another one.
+    private func execute(_ httpRequest: HTTPClient.Request, on eventLoop: any EventLoop) {
+        let attempt = state.withLock { state -> Int? in
+            guard !state.isEnded else { return nil }
+            state.attempts += 1
+            return state.attempts
+        }
+        guard let attempt else { return }
+        let task = client.client.execute(request: httpRequest, delegate: self, eventLoop: .delegate(on: eventLoop))
+        task.futureResult.whenFailure { error in
+            let (isLatest, entry) = self.state.withLock { state in
+                (!state.isEnded && state.attempts == attempt && attempt < Self.mostAttempts, state.entry)
+            }
+            let progress = self.exchange.progress
+            let isClosed = HTTPTransportError.isClosedConnection(error)
+            if isLatest, !progress.isSent, isClosed, self.client.mayHaveClosedConnection {
+                return self.execute(httpRequest, on: eventLoop)
+            }
+            // The whole response was there before the request was sent, and the connection has closed since. AsyncHTTPClient
+            // may have dropped a part of the body.
+            if isClosed, entry?.isWhole(after: progress.bytesReceived) == true { return self.complete() }
+            let failure = HTTPTransportError.Progress(
+                isSent: progress.isSent, hasHead: progress.hasHead, proxy: self.client.proxy)
+            self.exchange.end(.failure(HTTPTransportError(reportedBy: error, after: failure)))
+        }
+        let isEnded = state.withLock { state in
+            if state.attempts == attempt, !state.isEnded { state.task = task }
+            return state.isEnded
+        }
+        if isEnded { task.cancel() }
+    }
+
+    func demand() {
+        let promise = state.withLock { state -> EventLoopPromise<Void>? in
+            guard !state.isEnded else { return nil }
+            guard case .awaited(let promise) = state.demand else {
+                state.demand = .early
+                return nil
+            }
+            state.demand = .none
+            return promise
+        }
+        promise?.succeed()
+    }
+
+    /// The response is whole.
+    func complete() {
+        let fields = state.withLock { $0.entry }?.end.withLock { $0.trailers }
+        exchange.end(.success(fields.map { NetworkCore.HTTPHeaders($0.map { ($0.name, $0.value) }) } ?? [:]))
+    }
+
+    func end(_ error: (any Error)?) {
+        let before = state.withLock { state in
+            defer { state = State(isEnded: true) }
+            return state
+        }
+        if let entry = before.entry { eventLoops.add(entry.channel.eventLoop) }
+        before.upload?.task.cancel()
+        before.writer?.resume(returning: false)
+        if let number = before.trailerNumber { client.log?.requestTrailers.remove(number) }
+        // Before the task: AsyncHTTPClient then fulfils what it holds the sender back with.
+        before.upload?.end.fail(error ?? CancellationError())
+        if let task = before.task, error != nil || before.upload != nil { task.cancel() }
+        if case .awaited(let promise) = before.demand { promise.fail(error ?? CancellationError()) }
+        // Its request has not ended, and never will.
+        if before.upload != nil, error == nil { before.entry?.channel.close(promise: nil) }
+    }
+}
+
+// What AsyncHTTPClient reports.
+extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
+    typealias Response = Void
+
+    func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPRequestHead) {
+        exchange.noteSending()
+        request.onEvent?(HTTPTransportEvent(.connected))
+    }
+
+    func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
+        exchange.noteSent(more: part.readableBytes)
+    }
+
+    func didVisitURL(task: HTTPClient.Task<Void>, _: HTTPClient.Request, _ head: NIOHTTP1.HTTPResponseHead) {
+        guard client.log == nil, (300..<400).contains(head.status.code), head.status != .notModified else { return }
+        // The application's client may follow redirects, with all fields of the request. The head is the response.
+        receive(head, on: task.eventLoop)
+        complete()
+        task.cancel()
+    }
+
+    func didReceiveHead(
+        task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPResponseHead
+    ) -> EventLoopFuture<Void> {
+        receive(head, on: task.eventLoop)
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    /// The head is delivered when all that has arrived with it is there, so that its reader is resumed once for a short
+    /// response, and not for each part.
+    private func receive(_ head: NIOHTTP1.HTTPResponseHead, on eventLoop: any EventLoop) {
+        var fields = head.headers
+        let entry = client.log?.take(from: &fields)
+        let response = NetworkCore.HTTPResponseHead(
+            status: Int(head.status.code),
+            headers: NetworkCore.HTTPHeaders(fields.map { ($0.name, $0.value) }),
+            url: request.head.url
+        )
+        state.withLock { state in
+            if !state.isEnded { state.entry = entry }
+        }
+        let isFirst = exchange.receive(
+            response, protocolName: head.version.major == 2 ? "h2" : "http/1.\(head.version.minor)",
+            isConnectionReused: entry?.isConnectionReused)
+        guard isFirst else { return }
+        entry?.whenEndedEarly { [weak self] in
+            guard let self else { return }
+            eventLoop.execute { self.endEarly(on: eventLoop) }
+        }
+        eventLoop.execute { self.exchange.deliverHead() }
+    }
+
+    /// Ends an exchange whose response is there, and whose server does not want the rest of the request. What has arrived
+    /// is delivered first: some of it in this turn of the event loop, so the exchange ends when one has brought nothing.
+    private func endEarly(on eventLoop: any EventLoop, received: Int64? = nil) {
+        let isUploading = state.withLock { state in
+            if case .awaited = state.demand { return false }
+            return state.upload != nil
+        }
+        guard isUploading else { return }
+        let now = exchange.progress.bytesReceived
+        guard now == received else { return eventLoop.execute { self.endEarly(on: eventLoop, received: now) } }
+        complete()
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        guard exchange.receive(Data(buffer.readableBytesView)) else { return task.eventLoop.makeSucceededVoidFuture() }
+        let promise = task.eventLoop.makePromise(of: Void.self)
+        let isAwaited = state.withLock { state in
+            if case .early = state.demand {
+                state.demand = .none
+                return false
+            }
+            if !state.isEnded { state.demand = .awaited(promise) }
+            return !state.isEnded
+        }
+        if !isAwaited { promise.succeed() }
+        return promise.futureResult
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Void>) throws {
+        complete()
+    }
+}
+#endif

@@ -1,0 +1,295 @@
+import ConcurrencyPrimitives
+package import Foundation
+
+/// One exchange under way, for every transport: its place in a lane, its time limits, its one reader and those that wait
+/// for its end. An ``ExchangeDriver`` performs it.
+///
+/// ```swift
+/// let exchange = Exchange(request, deadlines: deadlines, unreadLimit: limit)
+/// return try await exchange.response(from: Driver(exchange), through: lane)
+/// ```
+///
+/// It ends when the response is whole, by an error, at a time limit, when the task of its caller is cancelled, and when
+/// its body is released: nothing would read on.
+package final class Exchange: Sendable {
+    private typealias HeadWaiter = CheckedContinuation<HTTPResponseHead, any Error>
+    private typealias PieceWaiter = CheckedContinuation<Data?, any Error>
+    private typealias EndWaiter = CheckedContinuation<HTTPTransportCompletion, any Error>
+
+    private struct State {
+        var exchange: ExchangeState<HeadWaiter, PieceWaiter, EndWaiter>
+        /// `nil` before the start, and after the end.
+        var driver: (any ExchangeDriver)?
+        var lane: ExchangeLane?
+        /// Its next limit among the deadlines.
+        var watch: UInt64?
+        var lastWaiter = 0
+    }
+
+    package let request: HTTPTransportRequest
+    private let bodyLength: Int64?
+    private let deadlines: DeadlineQueue
+    private let unreadLimit: Int
+    private let state: Locked<State>
+
+    private var now: Duration { deadlines.clock.uptime }
+
+    /// Creates an exchange that has not started.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - bodyLength: The bytes of the request's body, where they are known.
+    ///   - deadlines: Where its time limits are kept.
+    ///   - startedAt: When they begin to count. `nil`: now.
+    ///   - unreadLimit: How many bytes of the response may wait to be read.
+    package init(
+        _ request: HTTPTransportRequest,
+        bodyLength: Int64? = nil,
+        deadlines: DeadlineQueue,
+        startedAt: Duration? = nil,
+        unreadLimit: Int
+    ) {
+        self.request = request
+        self.bodyLength = bodyLength ?? request.body.length
+        self.deadlines = deadlines
+        self.unreadLimit = unreadLimit
+        state = Locked(State(exchange: ExchangeState(startedAt: startedAt ?? deadlines.clock.uptime)))
+    }
+
+    /// Waits for a place in a lane, lets the driver send the request, and waits for the head of the response.
+    ///
+    /// - Parameters:
+    ///   - driver: What sends the request.
+    ///   - lane: Where to wait for a connection.
+    /// - Returns: The response. Its body has one reader.
+    /// - Throws: ``HTTPTransportError``; `CancellationError`.
+    package func response(
+        from driver: any ExchangeDriver, through lane: ExchangeLane
+    ) async throws -> HTTPTransportResponse {
+        state.withLock { ($0.driver, $0.lane) = (driver, lane) }
+        let head = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard state.withLock({ $0.exchange.queue(continuation) }) else {
+                    return continuation.resume(throwing: CancellationError())
+                }
+                guard !lane.acquire(for: self, granted: { self.begin(in: lane) }) else { return }
+                watch()
+                request.onEvent?(HTTPTransportEvent(.queued))
+            }
+        } onCancel: {
+            cancel(CancellationError())
+        }
+        let reader = ExchangeReader(self)
+        return HTTPTransportResponse(
+            head: head, body: HTTPBody(pull: reader.next), completion: { try await self.completion() })
+    }
+
+    private func begin(in lane: ExchangeLane) {
+        let now = now
+        let driver = state.withLock { $0.exchange.begin(at: now) ? $0.driver : nil }
+        guard let driver else { return lane.release() }
+        watch()
+        driver.start()
+    }
+
+    // MARK: Readers
+
+    /// Waits for the next piece of the body.
+    ///
+    /// - Throws: ``HTTPTransportError`` when the body broke off; ``HTTPBodyError`` with code `alreadyRead` when another call
+    ///   waits; `CancellationError`.
+    fileprivate func next() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let now = now
+                let (reading, driver) = state.withLock { state in
+                    (state.exchange.read(continuation, holdingAt: unreadLimit, at: now), state.driver)
+                }
+                guard case .reads(let piece, let demands) = reading else { return }
+                if demands {
+                    watch()
+                    driver?.demand()
+                }
+                continuation.resume(with: piece)
+            }
+        } onCancel: {
+            cancel(CancellationError())
+        }
+    }
+
+    private func completion() async throws -> HTTPTransportCompletion {
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<HTTPTransportCompletion, any Error>? = state.withLock { state in
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    return state.exchange.wait(continuation, id: id)
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            state.withLock { $0.exchange.withdraw(id) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    // MARK: Time limits
+
+    /// Watches the first limit to be reached, in place of another one.
+    private func watch() {
+        while let limit = state.withLock({ $0.exchange.limit(of: request) }) {
+            let added = deadlines.add(at: limit.at) { [weak self] in self?.checkLimit() }
+            let (replaced, isFirst) = state.withLock { state -> (UInt64?, Bool) in
+                guard !state.exchange.isEnded else { return (added, true) }
+                defer { state.watch = added }
+                let first = state.exchange.limit(of: request)
+                return (state.watch, first.map { $0.at >= limit.at } ?? true)
+            }
+            if let replaced { deadlines.remove(replaced) }
+            // Meanwhile a connection may have brought an earlier one.
+            if isFirst { return }
+        }
+    }
+
+    private func checkLimit() {
+        guard let limit = state.withLock({ $0.exchange.limit(of: request) }) else { return }
+        if now < limit.at { watch() } else { cancel(limit.error) }
+    }
+}
+
+// What a driver reports.
+extension Exchange {
+    /// Something was sent or received.
+    package func noteActivity() {
+        let now = now
+        state.withLock { $0.exchange.touch(at: now) }
+    }
+
+    /// A byte of the request may have been sent.
+    package func noteSending() {
+        let now = now
+        state.withLock { $0.exchange.send(at: now) }
+    }
+
+    /// Bytes of the request's body were sent: so many so far.
+    package func noteSent(_ total: Int64) {
+        let now = now
+        guard state.withLock({ $0.exchange.sent(total, at: now) }) else { return }
+        report(.sent, total, of: bodyLength)
+    }
+
+    /// So many more bytes of the request's body were sent.
+    package func noteSent(more count: Int) {
+        let now = now
+        guard let total = state.withLock({ $0.exchange.sent(more: count, at: now) }) else { return }
+        report(.sent, total, of: bodyLength)
+    }
+
+    /// The head has arrived. It is delivered by ``deliverHead()``.
+    ///
+    /// - Returns: Whether it is the response's.
+    @discardableResult
+    package func receive(
+        _ head: HTTPResponseHead, protocolName: String? = nil, isConnectionReused: Bool? = nil
+    ) -> Bool {
+        let now = now
+        let isFirst = state.withLock { state in
+            state.exchange.receive(
+                head, protocolName: protocolName, isConnectionReused: isConnectionReused, at: now)
+        }
+        if isFirst { report(.received, 0) }
+        return isFirst
+    }
+
+    /// Delivers a head that has arrived.
+    package func deliverHead() {
+        guard let (waiter, head) = state.withLock({ $0.exchange.takeHead() }) else { return }
+        waiter.resume(returning: head)
+    }
+
+    /// A piece of the body has arrived.
+    ///
+    /// - Returns: Whether the server must wait, until ``ExchangeDriver/demand()``.
+    package func receive(_ piece: Data) -> Bool {
+        guard !piece.isEmpty else { return false }
+        let now = now
+        let (reception, total) = state.withLock { state in
+            (state.exchange.receive(piece, holdingAt: unreadLimit, at: now), state.exchange.bytesReceived)
+        }
+        if case .dropped = reception { return false }
+        report(.received, total)
+        if case .delivered(let waiter) = reception { waiter.resume(returning: piece) }
+        if case .held = reception { return true }
+        return false
+    }
+
+    private func report(_ kind: HTTPTransportEvent.Kind, _ completed: Int64, of total: Int64? = nil) {
+        request.onEvent?(HTTPTransportEvent(kind, progress: TransferProgress(completed: completed, total: total)))
+    }
+
+    /// How far the exchange is.
+    package struct Progress: Sendable {
+        /// Whether a byte of the request may have been sent.
+        package let isSent: Bool
+        /// Whether the head of the response has arrived.
+        package let hasHead: Bool
+        /// How many bytes of the body have arrived.
+        package let bytesReceived: Int64
+        /// Whether the exchange has ended.
+        package let isEnded: Bool
+    }
+
+    /// How far the exchange is now.
+    package var progress: Progress {
+        state.withLock { state in
+            let exchange = state.exchange
+            return Progress(
+                isSent: exchange.isSent, hasHead: exchange.hasHead, bytesReceived: exchange.bytesReceived,
+                isEnded: exchange.isEnded)
+        }
+    }
+
+    /// The response has arrived in full, or the driver cannot go on. What has arrived is still read.
+    ///
+    /// - Parameter result: The trailers, or the error.
+    package func end(_ result: Result<HTTPHeaders, any Error> = .success([:])) { finish(result, keepsUnread: true) }
+
+    /// Ends the exchange from this side. What has arrived and was not read is dropped.
+    package func cancel(_ error: any Error) { finish(.failure(error), keepsUnread: false) }
+
+    private func finish(_ result: Result<HTTPHeaders, any Error>, keepsUnread: Bool) {
+        guard let driver = state.withLock({ $0.exchange.isEnded ? nil : $0.driver }) else { return }
+        let now = now
+        let error: (any Error)? = if case .failure(let error) = result { error } else { nil }
+        let cause = driver.cause(of: error)
+        let (ending, lane, watch) = state.withLock { state in
+            let (lane, watch) = (state.lane, state.watch)
+            let ending = state.exchange.end(cause.map { .failure($0) } ?? result, keepsUnread: keepsUnread, at: now)
+            if ending != nil { (state.driver, state.lane, state.watch) = (nil, nil, nil) }
+            return (ending, lane, watch)
+        }
+        guard let ending else { return }
+        if ending.hasConnection { lane?.release() } else { lane?.cancel(self) }
+        if let watch { deadlines.remove(watch) }
+        driver.end(cause)
+        request.onEvent?(HTTPTransportEvent(.metrics, metrics: ending.metrics))
+        if let (waiter, head) = ending.head { waiter.resume(with: head) }
+        ending.reader?.resume(with: ending.result.map { _ in nil })
+        for waiter in ending.waiters { waiter.resume(with: ending.result) }
+    }
+
+    private typealias Ending = ExchangeState<HeadWaiter, PieceWaiter, EndWaiter>.Ending
+}
+
+/// The one reader of an exchange's body. When it is released, the exchange ends: nothing would read on.
+private final class ExchangeReader: Sendable {
+    private let exchange: Exchange
+
+    init(_ exchange: Exchange) { self.exchange = exchange }
+
+    deinit { exchange.cancel(CancellationError()) }
+
+    @Sendable func next() async throws -> Data? { try await exchange.next() }
+}

@@ -1,0 +1,61 @@
+import ConcurrencyPrimitives
+
+/// Limits how many exchanges run at a time. They are served in order.
+///
+/// - Complexity: Every operation is O(1), amortised.
+package final class ExchangeLane: Sendable {
+    private struct State {
+        var free: Int
+        var waiters: [ObjectIdentifier: @Sendable () -> Void] = [:]
+        /// Who waits, in order. One that was cancelled is no longer in `waiters`, and is skipped.
+        var order = Queue<ObjectIdentifier>()
+    }
+
+    private let state: Locked<State>
+
+    /// Creates a lane.
+    ///
+    /// - Parameter limit: How many exchanges may run at a time.
+    package init(limit: Int) {
+        state = Locked(State(free: limit))
+    }
+
+    /// Calls a closure when there is room: at once, or when another exchange ends. After it, ``release()`` must be called
+    /// once.
+    ///
+    /// - Parameters:
+    ///   - exchange: Who asks.
+    ///   - granted: Is called outside the lock, by this call or by ``release()``.
+    /// - Returns: Whether there was room.
+    package func acquire(for exchange: AnyObject, granted: @escaping @Sendable () -> Void) -> Bool {
+        let id = ObjectIdentifier(exchange)
+        let hasRoom = state.withLock { state in
+            guard state.free == 0 else {
+                state.free -= 1
+                return true
+            }
+            state.waiters[id] = granted
+            state.order.append(id)
+            return false
+        }
+        if hasRoom { granted() }
+        return hasRoom
+    }
+
+    /// Stops the wait of an exchange. One that does not wait is left as it is.
+    package func cancel(_ exchange: AnyObject) {
+        state.withLock { _ = $0.waiters.removeValue(forKey: ObjectIdentifier(exchange)) }
+    }
+
+    /// Makes room for the next exchange.
+    package func release() {
+        let granted = state.withLock { state -> (@Sendable () -> Void)? in
+            while let id = state.order.popFirst() {
+                if let granted = state.waiters.removeValue(forKey: id) { return granted }
+            }
+            state.free += 1
+            return nil
+        }
+        granted?()
+    }
+}

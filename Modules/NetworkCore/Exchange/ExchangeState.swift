@@ -1,0 +1,298 @@
+package import Foundation
+
+/// What an exchange waits for, what has arrived, and how it ended: events in, actions out. It has no lock, no clock and no
+/// driver.
+///
+/// ```
+/// new ─ queue ▸ queued ─ begin ▸ awaitingHead ─ receive(head) ▸ headArrived ─ takeHead ▸ receiving ─ end ▸ ended
+///                  └────────────────┴───────────────────────────────┴──────────── end ────────────────────┘
+/// ```
+///
+/// Each waiter is handed out once: by the event it waits for, or by the end.
+///
+/// - Complexity: Every event is O(1), amortised; the end is linear in those that wait for it.
+package struct ExchangeState<HeadWaiter: Sendable, PieceWaiter: Sendable, EndWaiter: Sendable>: Sendable {
+    private enum Phase {
+        case new
+        /// It waits for a connection.
+        case queued(HeadWaiter)
+        case awaitingHead(HeadWaiter)
+        /// The head is delivered when all that has arrived with it is there.
+        case headArrived(HTTPResponseHead, HeadWaiter)
+        case receiving(PieceWaiter?)
+        case ended(Result<HTTPTransportCompletion, any Error>)
+    }
+
+    private var phase = Phase.new
+    private var unread = Queue<Data>()
+    private var unreadBytes = 0
+    /// Whether the server waits until the reader has read.
+    private var isHeld = false
+    private var endWaiters: [Int: EndWaiter] = [:]
+    private let startedAt: Duration
+    private var lastActivity: Duration
+    private var hasConnection = false
+    private var metrics = HTTPTransportMetrics()
+    private var hasReportedSent = false
+
+    /// Since when a byte of the request may have been sent.
+    private var sentAt: Duration?
+    /// Whether the head of the response has arrived.
+    package private(set) var hasHead = false
+
+    /// Creates the state of an exchange that waits for nothing.
+    ///
+    /// - Parameter startedAt: When its time limits begin to count.
+    package init(startedAt: Duration) {
+        self.startedAt = startedAt
+        lastActivity = startedAt
+    }
+
+    /// Whether a byte of the request may have been sent.
+    package var isSent: Bool { sentAt != nil }
+
+    /// Whether the exchange has ended. What has arrived by then may still be read.
+    package var isEnded: Bool { if case .ended = phase { true } else { false } }
+
+    /// The bytes of the response's body that have arrived.
+    package var bytesReceived: Int64 { metrics.bytesReceived }
+}
+
+// Connection and request.
+extension ExchangeState {
+    /// A caller waits for the head.
+    ///
+    /// - Returns: Whether the exchange goes on. If not, it was cancelled, and the waiter was not taken.
+    package mutating func queue(_ waiter: HeadWaiter) -> Bool {
+        guard case .new = phase else { return false }
+        phase = .queued(waiter)
+        return true
+    }
+
+    /// There is a connection. Until then nothing can be sent, so the idle timeout does not count.
+    ///
+    /// - Returns: Whether the exchange goes on.
+    package mutating func begin(at now: Duration) -> Bool {
+        guard case .queued(let waiter) = phase else { return false }
+        phase = .awaitingHead(waiter)
+        (hasConnection, lastActivity, metrics.queued) = (true, now, now - startedAt)
+        return true
+    }
+
+    /// Something was sent or received.
+    package mutating func touch(at now: Duration) { lastActivity = now }
+
+    /// The request is on its way.
+    package mutating func send(at now: Duration) { (sentAt, lastActivity) = (sentAt ?? now, now) }
+
+    /// Bytes of the request's body were sent. A repeated or smaller number is no news.
+    ///
+    /// - Parameters:
+    ///   - total: How many so far.
+    ///   - now: The uptime.
+    /// - Returns: Whether it is to be reported.
+    package mutating func sent(_ total: Int64, at now: Duration) -> Bool {
+        lastActivity = now
+        guard !isEnded, total > metrics.bytesSent || (total == 0 && !hasReportedSent) else { return false }
+        (hasReportedSent, metrics.bytesSent) = (true, total)
+        return true
+    }
+
+    /// More bytes of the request's body were sent.
+    ///
+    /// - Returns: How many so far; `nil` where the exchange has ended.
+    package mutating func sent(more count: Int, at now: Duration) -> Int64? {
+        lastActivity = now
+        guard !isEnded else { return nil }
+        metrics.bytesSent += Int64(count)
+        return metrics.bytesSent
+    }
+}
+
+// Response.
+extension ExchangeState {
+    /// The head has arrived.
+    ///
+    /// - Returns: Whether it is the response's head: the first one, of an exchange that has not ended.
+    package mutating func receive(
+        _ head: HTTPResponseHead, protocolName: String? = nil, isConnectionReused: Bool? = nil, at now: Duration
+    ) -> Bool {
+        lastActivity = now
+        guard case .awaitingHead(let waiter) = phase else { return false }
+        phase = .headArrived(head, waiter)
+        hasHead = true
+        metrics.toHead = now - startedAt
+        (metrics.protocolName, metrics.isConnectionReused) = (protocolName, isConnectionReused)
+        return true
+    }
+
+    /// Takes the head that is to be delivered.
+    package mutating func takeHead() -> (waiter: HeadWaiter, head: HTTPResponseHead)? {
+        guard case .headArrived(let head, let waiter) = phase else { return nil }
+        phase = .receiving(nil)
+        return (waiter, head)
+    }
+
+    /// What becomes of a piece of the body.
+    package enum Reception: Sendable {
+        case delivered(to: PieceWaiter)
+        case kept
+        /// It is kept, and the server is to wait until ``Reading/demands``.
+        case held
+        /// The exchange has ended.
+        case dropped
+    }
+
+    /// A piece of the body has arrived.
+    ///
+    /// - Parameters:
+    ///   - piece: The piece.
+    ///   - limit: How many bytes may wait to be read.
+    ///   - now: The uptime.
+    /// - Returns: What becomes of it.
+    package mutating func receive(_ piece: Data, holdingAt limit: Int, at now: Duration) -> Reception {
+        guard !isEnded else { return .dropped }
+        lastActivity = now
+        metrics.bytesReceived += Int64(piece.count)
+        if case .receiving(let waiter?) = phase {
+            phase = .receiving(nil)
+            return .delivered(to: waiter)
+        }
+        unread.append(piece)
+        unreadBytes += piece.count
+        guard unreadBytes >= limit else { return .kept }
+        isHeld = true
+        return .held
+    }
+
+    /// What a reader gets.
+    package enum Reading {
+        /// The next piece will be delivered to it, or the end.
+        case waits
+        /// A piece, or `nil` at the end. `demands`: the server need not wait any more.
+        case reads(Result<Data?, any Error>, demands: Bool)
+    }
+
+    /// The reader asks for the next piece. One reader may wait at a time.
+    ///
+    /// - Parameters:
+    ///   - waiter: The reader.
+    ///   - limit: How many bytes may wait to be read.
+    ///   - now: The uptime.
+    /// - Returns: A piece, or that the reader waits.
+    package mutating func read(_ waiter: PieceWaiter, holdingAt limit: Int, at now: Duration) -> Reading {
+        if let piece = unread.popFirst() {
+            unreadBytes -= piece.count
+            let demands = isHeld && unreadBytes < limit
+            if demands { (isHeld, lastActivity) = (false, now) }
+            return .reads(.success(piece), demands: demands)
+        }
+        switch phase {
+        case .ended(let result): return .reads(result.map { _ in nil }, demands: false)
+        case .receiving(nil):
+            phase = .receiving(waiter)
+            return .waits
+        default: return .reads(.failure(HTTPBodyError.alreadyRead), demands: false)
+        }
+    }
+}
+
+// End.
+extension ExchangeState {
+    /// Who is to be told of the end, and what.
+    package struct Ending {
+        package let metrics: HTTPTransportMetrics
+        package let result: Result<HTTPTransportCompletion, any Error>
+        /// Whether the exchange had a connection, and did not wait for one.
+        package let hasConnection: Bool
+        package let head: (waiter: HeadWaiter, result: Result<HTTPResponseHead, any Error>)?
+        package let reader: PieceWaiter?
+        package let waiters: [EndWaiter]
+    }
+
+    /// The exchange ends. Only the first end counts.
+    ///
+    /// - Parameters:
+    ///   - result: The trailers, or why it breaks off.
+    ///   - keepsUnread: Whether what has arrived can still be read, and a head still be delivered.
+    ///   - now: The uptime.
+    /// - Returns: Who is to be told; `nil` after the first end.
+    package mutating func end(
+        _ result: Result<HTTPHeaders, any Error>, keepsUnread: Bool, at now: Duration
+    ) -> Ending? {
+        var head: (HeadWaiter, Result<HTTPResponseHead, any Error>)?
+        var reader: PieceWaiter?
+        let failure: any Error =
+            if case .failure(let error) = result { error } else {
+                HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
+            }
+        switch phase {
+        case .new: break
+        case .queued(let waiter), .awaitingHead(let waiter): head = (waiter, .failure(failure))
+        case .headArrived(let arrived, let waiter): head = (waiter, keepsUnread ? .success(arrived) : .failure(failure))
+        case .receiving(let waiter): reader = waiter
+        case .ended: return nil
+        }
+        metrics.total = now - startedAt
+        let completion = result.map { HTTPTransportCompletion(trailers: $0, metrics: metrics) }
+        phase = .ended(completion)
+        if !keepsUnread { unread = Queue() }
+        isHeld = false
+        defer { endWaiters = [:] }
+        return Ending(
+            metrics: metrics, result: completion, hasConnection: hasConnection, head: head, reader: reader,
+            waiters: Array(endWaiters.values))
+    }
+
+    /// A caller waits for the end.
+    ///
+    /// - Parameters:
+    ///   - waiter: The caller.
+    ///   - id: Its number, by which it can withdraw.
+    /// - Returns: How the exchange has ended. `nil`: the caller waits.
+    package mutating func wait(
+        _ waiter: EndWaiter, id: Int
+    ) -> Result<HTTPTransportCompletion, any Error>? {
+        if case .ended(let result) = phase { return result }
+        endWaiters[id] = waiter
+        return nil
+    }
+
+    /// Takes a caller that no longer waits for the end.
+    package mutating func withdraw(_ id: Int) -> EndWaiter? { endWaiters.removeValue(forKey: id) }
+}
+
+/// A time limit of an exchange.
+package struct ExchangeLimit: Sendable, Hashable {
+    /// When it is reached, on the uptime.
+    package let at: Duration
+    /// What the exchange waits for.
+    let wait: NetworkError.Wait
+    /// How long it may wait.
+    let length: Duration
+    /// Whether it is the time in which nothing is sent and nothing is received.
+    let isIdle: Bool
+
+    /// The error of an exchange that has reached it.
+    package var error: HTTPTransportError {
+        isIdle ? .idle(for: length, hasHead: wait == .responseBody) : .waited(for: wait, atMost: length)
+    }
+}
+
+// Time limits.
+extension ExchangeState {
+    /// The first limit to be reached. `nil`: nothing has a limit now. No idle time counts before there is a connection, and
+    /// while the server waits for the reader.
+    package func limit(of request: HTTPTransportRequest) -> ExchangeLimit? {
+        let wait = hasHead ? NetworkError.Wait.responseBody : .responseHead
+        let idleAt = hasConnection && !isHeld ? lastActivity + request.idleTimeout : nil
+        if let longest = request.longestTime(hasHead: hasHead), idleAt.map({ startedAt + longest < $0 }) ?? true {
+            let deadline = startedAt + longest
+            // A connection that comes after the deadline was waited for until then.
+            let isSent = sentAt.map { $0 < deadline } ?? false
+            return ExchangeLimit(
+                at: deadline, wait: isSent || hasHead ? wait : .connection, length: longest, isIdle: false)
+        }
+        return idleAt.map { ExchangeLimit(at: $0, wait: wait, length: request.idleTimeout, isIdle: true) }
+    }
+}

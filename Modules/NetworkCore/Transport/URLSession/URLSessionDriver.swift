@@ -1,0 +1,121 @@
+import ConcurrencyPrimitives
+import Foundation
+
+/// Performs an exchange with a task of URLSession, whose reports come through a ``URLSessionRouter``.
+final class URLSessionDriver: ExchangeDriver {
+    private struct State {
+        var task: URLSessionTask?
+        /// Ends the stream of the body.
+        var endStream: (@Sendable () -> Void)?
+        var isEnded = false
+    }
+
+    let exchange: Exchange
+    let upload: URLSessionUpload
+    private let unreadLimit: Int
+    private let makeTask: @Sendable (URLSessionDriver) throws -> URLSessionTask
+    private let state = Locked(State())
+
+    /// - Parameters:
+    ///   - exchange: The exchange.
+    ///   - upload: The body of its request.
+    ///   - unreadLimit: How many bytes of the response may wait to be read.
+    ///   - makeTask: Makes the task, and routes its reports to the driver. It may never be called.
+    init(
+        _ exchange: Exchange,
+        upload: URLSessionUpload,
+        unreadLimit: Int,
+        makeTask: @escaping @Sendable (URLSessionDriver) throws -> URLSessionTask
+    ) {
+        self.exchange = exchange
+        self.upload = upload
+        self.unreadLimit = unreadLimit
+        self.makeTask = makeTask
+    }
+
+    func start() {
+        // URLSession does not say when.
+        exchange.noteSending()
+        BlockingCalls.perform {
+            guard !self.state.withLock({ $0.isEnded }) else { return }
+            do {
+                let task = try self.makeTask(self)
+                let isEnded = self.state.withLock { state in
+                    if !state.isEnded { state.task = task }
+                    return state.isEnded
+                }
+                // The task still has to end, so that its session can.
+                guard !isEnded else { return task.cancel() }
+                // Waiting for the thread that makes tasks is no silence of the server.
+                self.exchange.noteActivity()
+                task.resume()
+            } catch {
+                self.exchange.cancel(error)
+            }
+        }
+    }
+
+    func cause(of error: (any Error)?) -> (any Error)? { upload.end(error) }
+
+    /// It does not wait for URLSession to report the end: of a cancelled task it may never do so, and others wait for their
+    /// turn.
+    func end(_ error: (any Error)?) {
+        let before = state.withLock { state in
+            defer { state = State(isEnded: true) }
+            return state
+        }
+        upload.discard()
+        before.endStream?()
+        guard error != nil, let task = before.task else { return }
+        BlockingCalls.perform { task.cancel() }
+    }
+}
+
+// What the delegate reports.
+extension URLSessionDriver {
+    func receive(_ head: HTTPResponseHead) {
+        guard (100...999).contains(head.status) else {
+            return exchange.cancel(HTTPTransportError(.invalidResponse, reason: HTTPTransportError.noStatus))
+        }
+        if let problem = head.lengthProblem {
+            return exchange.cancel(HTTPTransportError(.invalidResponse, reason: problem))
+        }
+        // An informational response (1xx) is not the response.
+        guard !(100..<200).contains(head.status) else { return exchange.noteActivity() }
+        if exchange.receive(head) { exchange.deliverHead() }
+    }
+
+    func receive(_ data: Data) {
+        guard exchange.receive(data) else { return }
+        let reason =
+            "the body arrives faster than it is read: more than \(unreadLimit) bytes wait; read it faster, or use a "
+            + "transport that makes the server wait, as AsyncHTTPClientTransport does"
+        // What waits is still read: a download goes on after it.
+        exchange.end(.failure(HTTPTransportError(.readTooSlowly, reason: reason)))
+    }
+
+    func complete(with error: (any Error)?) {
+        guard let error else { return exchange.end() }
+        exchange.end(.failure(HTTPTransportError(reportedBy: error, hasHead: exchange.progress.hasHead)))
+    }
+
+    #if !canImport(FoundationNetworking)
+    /// Makes the stream of a body that is a sequence; `nil` where it is none, or cannot be read.
+    func makeStream() -> InputStream? {
+        guard case .stream(let body) = upload else { return nil }
+        do {
+            let (stream, end) = try BoundBodyStream.make(of: body) { self.exchange.cancel($0) }
+            let (replaced, isEnded) = state.withLock { state in
+                defer { if !state.isEnded { state.endStream = end } }
+                return (state.endStream, state.isEnded)
+            }
+            replaced?()
+            if isEnded { end() }
+            return stream
+        } catch {
+            exchange.cancel(error)
+            return nil
+        }
+    }
+    #endif
+}

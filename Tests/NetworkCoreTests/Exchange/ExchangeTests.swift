@@ -1,0 +1,176 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkTesting
+import Testing
+
+@testable import NetworkCore
+
+/// The shell of an exchange, over a driver that does what the test says.
+@Suite("Exchange", .timeLimit(.minutes(10)))
+struct ExchangeTests {
+    private let clock = ManualTimeSource()
+    private let driver = Driver()
+    private let lane = ExchangeLane(limit: 1)
+    private let events = Recorder<HTTPTransportEvent.Kind>()
+    private let queued = Gate()
+
+    /// What an exchange asks of its driver, in order.
+    private final class Driver: ExchangeDriver {
+        let calls = Recorder<String>()
+        let started = Gate()
+
+        func start() {
+            calls.record("start")
+            started.open()
+        }
+
+        func demand() { calls.record("demand") }
+        func end(_ error: (any Error)?) { calls.record(error.map { "end \(type(of: $0))" } ?? "end") }
+    }
+
+    private func exchange(idle: Int = 500, toHead: Int? = nil, unreadLimit: Int = 1_000) throws -> Exchange {
+        let request = HTTPTransportRequest(
+            head: HTTPRequestHead(url: baseURL), idleTimeout: .seconds(idle), timeToHead: toHead.map { .seconds($0) }
+        ) { [events, queued] event in
+            events.record(event.kind)
+            if event.kind == .queued { queued.open() }
+        }
+        return Exchange(request, deadlines: DeadlineQueue(clock: clock, grace: .zero), unreadLimit: unreadLimit)
+    }
+
+    private func response(of exchange: Exchange) -> Task<HTTPTransportResponse, any Error> {
+        Task { [driver, lane] in try await exchange.response(from: driver, through: lane) }
+    }
+
+    @Test func `a response is delivered in order, and its metrics last`() async throws {
+        let exchange = try exchange()
+        let task = response(of: exchange)
+        await driver.started.pass()
+        exchange.noteSending()
+        #expect(exchange.receive(HTTPResponseHead(status: 200)))
+        #expect(!exchange.receive(Data("ab".utf8)))
+        exchange.deliverHead()
+        let response = try await task.value
+        exchange.end(.success(["Checksum": "1"]))
+        exchange.end(.failure(URLError(.cancelled)))
+        exchange.cancel(CancellationError())
+        #expect(response.head.status == 200)
+        #expect(try await response.body.collect(upTo: 10) == Data("ab".utf8))
+        #expect(try await response.completion().trailers["Checksum"] == "1")
+        #expect(driver.calls.values == ["start", "end"])
+        #expect(events.values == [.received, .received, .metrics])
+    }
+
+    @Test func `an exchange waits for a place in its lane, and leaves it at its end`() async throws {
+        let (first, second) = (try exchange(), try exchange())
+        let firstTask = response(of: first)
+        await driver.started.pass()
+        let waiting = Driver()
+        let secondTask = Task { [lane] in try await second.response(from: waiting, through: lane) }
+        await queued.pass()
+        #expect(waiting.calls.values.isEmpty)
+        first.cancel(CancellationError())
+        await waiting.started.pass()
+        second.cancel(CancellationError())
+        await #expect(throws: CancellationError.self) { try await firstTask.value }
+        await #expect(throws: CancellationError.self) { try await secondTask.value }
+        #expect(lane.acquire(for: clock) {})
+    }
+
+    @Test func `a caller that is cancelled while it waits for a place takes none`() async throws {
+        #expect(lane.acquire(for: clock) {})
+        let exchange = try exchange()
+        let task = response(of: exchange)
+        await queued.pass()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        lane.release()
+        #expect(lane.acquire(for: clock) {})
+        #expect(driver.calls.values == ["end CancellationError"])
+    }
+
+    @Test func `an exchange that was cancelled before it started sends nothing`() async throws {
+        let exchange = try exchange()
+        let task = Task { [driver, lane] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await exchange.response(from: driver, through: lane)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(driver.calls.values == ["end CancellationError"])
+        #expect(lane.acquire(for: clock) {})
+    }
+
+    @Test func `a body that is released ends the exchange`() async throws {
+        let exchange = try exchange()
+        let status = Task { [driver, lane] in try await exchange.response(from: driver, through: lane).head.status }
+        await driver.started.pass()
+        exchange.receive(HTTPResponseHead(status: 200))
+        exchange.deliverHead()
+        #expect(try await status.value == 200)
+        #expect(driver.calls.values == ["start", "end CancellationError"])
+        #expect(exchange.progress.isEnded)
+    }
+
+    @Test func `the server waits at the limit, and goes on when the reader has read`() async throws {
+        let exchange = try exchange(unreadLimit: 2)
+        let task = response(of: exchange)
+        await driver.started.pass()
+        exchange.receive(HTTPResponseHead(status: 200))
+        exchange.deliverHead()
+        let response = try await task.value
+        #expect(exchange.receive(Data("ab".utf8)))
+        var pieces = response.body.makeAsyncIterator()
+        #expect(try await pieces.next() == Data("ab".utf8))
+        #expect(driver.calls.values == ["start", "demand"])
+        // No limit counted while the server waited; the next one does.
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(501))
+        await #expect(throws: HTTPTransportError.self) { try await pieces.next() }
+        #expect(driver.calls.values == ["start", "demand", "end HTTPTransportError"])
+    }
+
+    @Test func `a turn that comes while the limits are read has its idle limit watched`() async throws {
+        let exchange = try exchange(idle: 5, toHead: 60)
+        let task = response(of: exchange)
+        await driver.started.pass()
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: HTTPTransportError.self) { try await task.value }
+        #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
+    }
+
+    @Test func `a caller that waits for the end can be cancelled, and others wait on`() async throws {
+        let exchange = try exchange()
+        let task = response(of: exchange)
+        await driver.started.pass()
+        exchange.receive(HTTPResponseHead(status: 200))
+        exchange.deliverHead()
+        let response = try await task.value
+        let (leaver, other) = (Task { try await response.completion() }, Task { try await response.completion() })
+        leaver.cancel()
+        await #expect(throws: CancellationError.self) { try await leaver.value }
+        exchange.end(.failure(HTTPTransportError(.connectionFailed, reason: "cut")))
+        await #expect(throws: HTTPTransportError.self) { try await other.value }
+    }
+}
+
+@Suite("ExchangeLane")
+struct ExchangeLaneTests {
+    private final class Visitor: Sendable {}
+
+    @Test func `exchanges are served in order, without those that were cancelled`() {
+        let lane = ExchangeLane(limit: 2)
+        let (visitors, served) = ((0..<6).map { _ in Visitor() }, Recorder<Int>())
+        let hasRoom = visitors.indices.map { index in
+            lane.acquire(for: visitors[index]) { served.record(index) }
+        }
+        #expect(hasRoom == [true, true, false, false, false, false])
+        lane.cancel(visitors[3])
+        lane.cancel(visitors[0])
+        for _ in 0..<5 { lane.release() }
+        #expect(served.values == [0, 1, 2, 4, 5])
+        #expect(lane.acquire(for: visitors[0]) {} && lane.acquire(for: visitors[1]) {})
+        #expect(!lane.acquire(for: visitors[2]) {})
+    }
+}
