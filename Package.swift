@@ -23,6 +23,11 @@ let modules: [Target] = [
         dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
         path: "Modules/NetworkCore"
     ),
+    .target(
+        name: "NetworkURLSession",
+        dependencies: ["NetworkCore", "ConcurrencyPrimitives"],
+        path: "Modules/NetworkURLSession"
+    ),
     // Empty unless the trait is on.
     .target(
         name: "NetworkAsyncHTTPClient",
@@ -125,12 +130,13 @@ let systemLibraries: [Target] = [
 /// One test target for each module, and the programs that tests start as separate processes.
 let tests: [Target] = [
     // What the tests of several modules need: other processes, folders for their files, inputs for parsers, waiting.
-    .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
+    .target(name: "TestSupport", dependencies: ["ConcurrencyPrimitives"], path: "Tests/Support/TestSupport"),
     // Another process, for the tests of several processes, and for what may end a process. No product.
     .executableTarget(
         name: "Peer",
         dependencies: [
             "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkCore",
+            "NetworkURLSession",
             "NetworkTesting", .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
             .target(name: "NetworkAsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
         ],
@@ -153,14 +159,24 @@ let tests: [Target] = [
     .testTarget(
         name: "NetworkCoreTests",
         dependencies: [
-            "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting", "TestSupport",
+            "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "NetworkTesting", "TestSupport",
         ],
         path: "Tests/NetworkCoreTests"
     ),
     .testTarget(
+        name: "NetworkURLSessionTests",
+        dependencies: [
+            "NetworkURLSession", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "NetworkTesting", "TestSupport",
+        ],
+        path: "Tests/NetworkURLSessionTests"
+    ),
+    .testTarget(
         name: "NetworkAsyncHTTPClientTests",
         dependencies: [
-            "NetworkAsyncHTTPClient", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "NetworkAsyncHTTPClient", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
+            "AuthTesting",
             "NetworkTesting", "TestSupport", "Peer",
             .product(
                 name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
@@ -182,7 +198,8 @@ let tests: [Target] = [
     .testTarget(
         name: "DataAPITests",
         dependencies: [
-            "DataAPI", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting",
+            "DataAPI", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "NetworkTesting",
             "HandlerTesting",
         ],
         path: "Tests/DataAPITests"
@@ -190,7 +207,8 @@ let tests: [Target] = [
     .testTarget(
         name: "OAuth2FlowsTests",
         dependencies: [
-            "OAuth2Flows", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkTesting",
+            "OAuth2Flows", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "NetworkTesting",
             "HandlerTesting",
         ],
         path: "Tests/OAuth2FlowsTests"

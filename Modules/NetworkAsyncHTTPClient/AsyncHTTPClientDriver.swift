@@ -89,9 +89,8 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             // The whole response was there before the request was sent, and the connection has closed since. AsyncHTTPClient
             // may have dropped a part of the body.
             if isClosed, entry?.isWhole(after: progress.bytesReceived) == true { return self.complete() }
-            let failure = HTTPTransportError.Progress(
-                isSent: progress.isSent, hasHead: progress.hasHead, proxy: self.client.proxy)
-            self.exchange.end(.failure(HTTPTransportError(reportedBy: error, after: failure)))
+            let failure = HTTPTransportError(reportedBy: error, after: progress, through: self.client.proxy)
+            self.exchange.end(.failure(failure))
         }
         let isEnded = state.withLock { state in
             if state.attempts == attempt, !state.isEnded { state.task = task }

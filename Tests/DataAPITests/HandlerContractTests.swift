@@ -5,6 +5,7 @@ import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
+import NetworkURLSession
 import Testing
 
 @Suite struct HandlerContractTests {

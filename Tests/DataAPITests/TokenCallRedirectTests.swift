@@ -4,6 +4,7 @@ import DataAPI
 import Foundation
 import HandlerTesting
 import NetworkCore
+import NetworkURLSession
 import Testing
 
 /// Only the response of the endpoint itself to the `POST` counts (G15), over real sockets.

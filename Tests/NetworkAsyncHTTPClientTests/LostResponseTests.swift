@@ -5,6 +5,7 @@ import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import Testing
+import NetworkURLSession
 
 @testable import NetworkAsyncHTTPClient
 @testable import NetworkTesting

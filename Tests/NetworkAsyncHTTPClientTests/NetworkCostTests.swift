@@ -6,6 +6,7 @@ import NIOCore
 import NetworkCore
 import TestSupport
 import Testing
+import NetworkURLSession
 
 @testable import NetworkAsyncHTTPClient
 

@@ -3,6 +3,7 @@ import Foundation
 import NetworkCore
 import TestSupport
 import Testing
+import NetworkURLSession
 
 @testable import NetworkAsyncHTTPClient
 

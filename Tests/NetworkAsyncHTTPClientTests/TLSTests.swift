@@ -2,6 +2,7 @@
 import ConcurrencyPrimitives
 import Foundation
 import Testing
+import NetworkURLSession
 
 @testable import NetworkAsyncHTTPClient
 @testable import NetworkCore

@@ -4,6 +4,7 @@ import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
+import NetworkURLSession
 import OAuth2Flows
 import Testing
 

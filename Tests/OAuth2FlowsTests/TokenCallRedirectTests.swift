@@ -4,6 +4,7 @@ import ConcurrencyPrimitives
 import Foundation
 import HandlerTesting
 import NetworkCore
+import NetworkURLSession
 import OAuth2Flows
 import Testing
 

@@ -2,6 +2,8 @@ public import NetworkCore
 
 #if os(Linux) && canImport(NetworkAsyncHTTPClient)
 import NetworkAsyncHTTPClient
+#else
+import NetworkURLSession
 #endif
 
 /// The transport of the platform: URLSession's on Apple platforms, and AsyncHTTPClient's on Linux, where URLSession ends

@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import NetworkCore
+import NetworkURLSession
 import OAuth2Flows
 import ProgramTesting
 import Testing

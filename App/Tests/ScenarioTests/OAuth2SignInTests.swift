@@ -7,6 +7,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NetworkCore
+import NetworkURLSession
 import OAuth2Flows
 import Storage
 import Testing

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Darwin)
 import Darwin
@@ -56,15 +56,15 @@ final class FileReader {
 }
 
 /// What shows that a file was changed: its size, and when it was last written.
-struct FileState: Sendable, Equatable {
-    let size: Int64
+package struct FileState: Sendable, Equatable {
+    package let size: Int64
     private let seconds: Int
     private let nanoseconds: Int
 
     /// Looks at a file. Symbolic links are followed, as they are when the file is opened.
     ///
     /// - Throws: ``HTTPBodyError`` with code `unreadable`, also for what is no regular file.
-    init(_ url: URL) throws(HTTPBodyError) {
+    package init(_ url: URL) throws(HTTPBodyError) {
         var status = stat()
         guard url.isFileURL, stat(url.path, &status) == 0, access(url.path, R_OK) == 0, let state = Self(status)
         else { throw HTTPBodyError.unreadable }

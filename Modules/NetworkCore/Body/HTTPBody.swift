@@ -29,7 +29,7 @@ public struct HTTPBody: Sendable {
     /// attempt, when the body has been read to its end. `nil`: there are none.
     ///
     /// A transport that cannot send them throws ``HTTPTransportError`` with code `invalidRequest`, as
-    /// ``URLSessionTransport`` does.
+    /// `URLSessionTransport` does.
     public var trailers: (@Sendable () async throws -> HTTPHeaders)?
 
     private init(_ content: Content, length: Int64?) {

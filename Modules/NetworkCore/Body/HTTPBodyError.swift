@@ -19,7 +19,7 @@ public struct HTTPBodyError: Error, Sendable, Hashable {
         code: .unreadable,
         reason: "the file to send cannot be read, or is no regular file"
     )
-    static let changedFile = HTTPBodyError(code: .wrongLength, reason: "the file changed while it was read")
+    package static let changedFile = HTTPBodyError(code: .wrongLength, reason: "the file changed while it was read")
     static let wrongLength = HTTPBodyError(
         code: .wrongLength,
         reason: "the body has another number of bytes than its length says"

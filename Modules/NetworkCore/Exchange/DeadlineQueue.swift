@@ -33,7 +33,7 @@ package final class DeadlineQueue: Sendable {
     /// How often the queue looks in the last part of a wait. What is noticed later than this shows a sleep.
     private static let look: Duration = .seconds(1)
 
-    let clock: any TimeSource
+    package let clock: any TimeSource
     private let grace: Duration
     private let state = Locked(State())
 
@@ -179,7 +179,7 @@ extension DeadlineQueue {
     ///   - work: The work.
     /// - Returns: What the work returns.
     /// - Throws: What the work throws; the error of `expired`; `CancellationError` at once when the task is cancelled.
-    func limit<Value: Sendable>(
+    package func limit<Value: Sendable>(
         _ deadline: Duration?,
         prolonged: @escaping @Sendable () -> Duration? = { nil },
         expired: @escaping @Sendable () -> any Error,

@@ -195,7 +195,7 @@ extension HTTPField: RedactedDescription {
 
 extension String {
     /// Whether the text can be a field's name or a method: a token of RFC 9110 §5.6.2.
-    var isFieldName: Bool { !isEmpty && utf8.allSatisfy(\.isTokenByte) }
+    package var isFieldName: Bool { !isEmpty && utf8.allSatisfy(\.isTokenByte) }
 
     /// Whether the text can be a field's value: no control characters but the tab (RFC 9110 §5.5).
     var isFieldValue: Bool {
@@ -203,7 +203,7 @@ extension String {
     }
 
     /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3).
-    var withoutSurroundingWhiteSpace: String {
+    package var withoutSurroundingWhiteSpace: String {
         guard utf8.first?.isBlank == true || utf8.last?.isBlank == true else { return self }
         let start = utf8.drop(while: \.isBlank)
         let end = start.lastIndex { !$0.isBlank }.map { utf8.index(after: $0) } ?? start.startIndex

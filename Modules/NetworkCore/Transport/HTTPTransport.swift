@@ -123,6 +123,17 @@ extension HTTPTransportError {
         return Self(.connectionFailed, reason: reason, repetition: repetition)
     }
 
+    /// A body that cannot be sent. The error of a sequence is not kept: its text may contain a secret.
+    package init(sending error: any Error) {
+        switch error {
+        case let error as HTTPTransportError: self = error
+        case let error as HTTPBodyError where error.code == .alreadyRead:
+            self.init(.bodyNotReplayable, reason: error.reason)
+        case let error as HTTPBodyError: self.init(.encodingFailed, reason: error.reason)
+        default: self.init(.encodingFailed, reason: "the body's sequence failed (\(type(of: error)))")
+        }
+    }
+
     /// The idle timeout passed.
     package static func idle(for timeout: Duration, hasHead: Bool) -> Self {
         let wait = hasHead ? NetworkError.Wait.responseBody : .responseHead

@@ -8,7 +8,7 @@ public import Foundation
 /// let transport = AsyncHTTPClientTransport(trust: trust)  // on Apple platforms: try URLSessionTransport(trust: trust)
 /// ```
 ///
-/// Both transports understand the same value. On Linux, `URLSession` has no way to use it: ``URLSessionTransport`` refuses
+/// Both transports understand the same value. On Linux, `URLSession` has no way to use it: `URLSessionTransport` refuses
 /// one there when it is made, and `AsyncHTTPClientTransport` is the transport to use.
 public struct ServerTrust: Sendable, Hashable {
     /// The system's authorities, and no pins.
@@ -59,9 +59,9 @@ public struct ServerTrust: Sendable, Hashable {
 }
 
 /// The part of a certificate that pins are compared with.
-enum Certificate {
+package enum Certificate {
     /// The subject public key information (RFC 5280 §4.1), as DER. `nil`: the bytes are no certificate.
-    static func subjectPublicKeyInfo(of bytes: [UInt8]) -> [UInt8]? {
+    package static func subjectPublicKeyInfo(of bytes: [UInt8]) -> [UInt8]? {
         var outer = DERReader(bytes[...])
         guard var certificate = outer.enter(.sequence), outer.isAtEnd, var fields = certificate.enter(.sequence) else {
             return nil

@@ -18,6 +18,7 @@ let package = Package(
                 "Storage",
                 "DataAPI",
                 .product(name: "NetworkCore", package: latchkey),
+                .product(name: "NetworkURLSession", package: latchkey),
                 .product(name: "TokenRefresh", package: latchkey),
                 .product(name: "Storage", package: latchkey, moduleAliases: ["Storage": "LatchkeyStorage"]),
                 .product(name: "DataAPI", package: latchkey, moduleAliases: ["DataAPI": "LatchkeyDataAPI"]),

@@ -3,6 +3,7 @@ import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
+import TestSupport
 import Testing
 
 /// G23: a request stays with its session. G21: a one-shot body is never sent again.

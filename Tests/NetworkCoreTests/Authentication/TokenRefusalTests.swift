@@ -3,6 +3,7 @@ import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
+import TestSupport
 import Testing
 
 /// G10, G22, G24: the engine receives the details of a refusal.

@@ -1,6 +1,7 @@
 import AuthTesting
 import Foundation
 import NetworkCore
+import TestSupport
 import Testing
 
 @Suite("CachingTransport: validation and storing", .timeLimit(.minutes(10)))

@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import NetworkURLSession
 import TestSupport
 import Testing
 

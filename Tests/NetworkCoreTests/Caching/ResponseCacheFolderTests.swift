@@ -2,6 +2,8 @@ import AuthInterface
 import AuthTesting
 import Foundation
 import NetworkTesting
+import NetworkURLSession
+import TestSupport
 import Testing
 
 @testable import NetworkCore

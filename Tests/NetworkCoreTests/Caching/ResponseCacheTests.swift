@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import Foundation
 import NetworkCore
+import TestSupport
 import Testing
 
 private let alice = SessionID(rawValue: "session-a")

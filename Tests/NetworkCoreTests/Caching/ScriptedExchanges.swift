@@ -2,6 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import TestSupport
 
 /// Responds as a closure says, which is called with the request and its number, from 1.
 struct ScriptedExchanges: HTTPTransport {

@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkTesting
+import NetworkURLSession
 import TestSupport
 import Testing
 

@@ -2,6 +2,8 @@ import AuthInterface
 import AuthTesting
 import Foundation
 import NetworkCore
+import NetworkURLSession
+import TestSupport
 import Testing
 
 /// The whole client over real sockets.

@@ -4,6 +4,7 @@ import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import NetworkTesting
+import TestSupport
 import Testing
 
 @Suite("NetworkObserver", .timeLimit(.minutes(10)))

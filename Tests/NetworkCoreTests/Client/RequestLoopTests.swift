@@ -3,6 +3,7 @@ import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
+import TestSupport
 import Testing
 
 @Suite("The request loop", .timeLimit(.minutes(10)))

@@ -2,6 +2,7 @@ import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
+import TestSupport
 import Testing
 
 @Suite("Options of one call", .timeLimit(.minutes(10)))

@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import NetworkCore
+import NetworkURLSession
 import Testing
 
 /// What the samples name is the transport of another module, which is not built with this one.

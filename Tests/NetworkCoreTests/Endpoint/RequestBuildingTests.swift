@@ -1,4 +1,5 @@
 import Foundation
+import NetworkURLSession
 import Testing
 
 @testable import NetworkCore

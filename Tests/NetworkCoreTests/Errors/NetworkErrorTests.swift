@@ -2,6 +2,7 @@ import AuthInterface
 import Foundation
 import NetworkCore
 import NetworkTesting
+import NetworkURLSession
 import Testing
 
 @Suite("NetworkError")

@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import NetworkTesting
+import TestSupport
 import Testing
 
 @testable import NetworkCore

@@ -1,6 +1,8 @@
 import AuthInterface
 import Foundation
 import NetworkTesting
+import NetworkURLSession
+import TestSupport
 import Testing
 
 @testable import NetworkCore

@@ -2,6 +2,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkTesting
+import TestSupport
 import Testing
 
 @testable import NetworkCore
@@ -53,7 +54,7 @@ struct ExchangeTests {
         exchange.deliverHead()
         let response = try await task.value
         exchange.end(.success(["Checksum": "1"]))
-        exchange.end(.failure(URLError(.cancelled)))
+        exchange.end(.failure(CancellationError()))
         exchange.cancel(CancellationError())
         #expect(response.head.status == 200)
         #expect(try await response.body.collect(upTo: 10) == Data("ab".utf8))

@@ -3,6 +3,8 @@ import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
+import NetworkURLSession
+import TestSupport
 import Testing
 
 @Suite("HAR", .timeLimit(.minutes(10)))

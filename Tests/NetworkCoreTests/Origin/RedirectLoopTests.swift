@@ -3,6 +3,8 @@ import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
+import NetworkURLSession
+import TestSupport
 import Testing
 
 @Suite("Following redirects", .timeLimit(.minutes(10)))

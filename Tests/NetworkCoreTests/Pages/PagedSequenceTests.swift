@@ -2,6 +2,8 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkURLSession
+import TestSupport
 import Testing
 
 @Suite("Lists in pages", .timeLimit(.minutes(10)))

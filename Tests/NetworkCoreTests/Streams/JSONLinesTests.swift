@@ -1,5 +1,6 @@
 import AuthTesting
 import Foundation
+import NetworkURLSession
 import Testing
 
 @testable import NetworkCore

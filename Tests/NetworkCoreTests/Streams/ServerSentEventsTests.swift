@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkURLSession
 import Testing
 
 @Suite("Event streams", .timeLimit(.minutes(10)))

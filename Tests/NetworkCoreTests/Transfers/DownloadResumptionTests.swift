@@ -2,6 +2,8 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import NetworkURLSession
+import TestSupport
 import Testing
 
 @testable import NetworkCore

@@ -1,5 +1,6 @@
 import Foundation
 import NetworkTesting
+import TestSupport
 import Testing
 
 @testable import NetworkCore
@@ -10,6 +11,7 @@ import Darwin
 import Glibc
 #else
 import Musl
+import TestSupport
 #endif
 
 /// A download replaces a regular file and nothing else.

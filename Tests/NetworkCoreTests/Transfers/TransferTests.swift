@@ -2,6 +2,8 @@ import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
+import NetworkURLSession
+import TestSupport
 import Testing
 
 @Suite("Transfers as sequences", .timeLimit(.minutes(10)))

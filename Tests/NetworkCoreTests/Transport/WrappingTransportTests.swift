@@ -2,6 +2,7 @@ import AuthInterface
 import Foundation
 import NetworkCore
 import NetworkTesting
+import TestSupport
 import Testing
 
 @Suite("A transport that wraps a transport")

@@ -4,6 +4,7 @@ import NetworkCore
 
 #if AsyncHTTPClient
 import NetworkAsyncHTTPClient
+import NetworkURLSession
 #endif
 
 /// Sends one request, in a process that a test stops meanwhile.

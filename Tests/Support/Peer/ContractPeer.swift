@@ -1,6 +1,7 @@
 import AuthTesting
 import NetworkCore
 import NetworkTesting
+import NetworkURLSession
 
 /// Checks one rule of `TransportContract` with `URLSessionTransport`, in a process that the rule may end.
 ///

@@ -4,6 +4,7 @@ import NetworkCore
 
 #if AsyncHTTPClient
 import NetworkAsyncHTTPClient
+import NetworkURLSession
 #endif
 
 /// Shows what still runs in a process while a response keeps the one thread of URLSession on Linux busy.

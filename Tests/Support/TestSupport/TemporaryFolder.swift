@@ -24,3 +24,15 @@ package final class TemporaryFolder: Sendable {
         try Data(text.utf8).write(to: file)
     }
 }
+
+/// A file that is removed with the test.
+package final class TemporaryFile: Sendable {
+    package let url: URL
+    private let folder: TemporaryFolder
+
+    package init(_ content: Data, named name: String = "file.bin") throws {
+        folder = try TemporaryFolder()
+        url = folder.url.appendingPathComponent(name)
+        try content.write(to: url)
+    }
+}

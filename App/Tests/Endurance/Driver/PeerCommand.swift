@@ -6,6 +6,7 @@ import DevBackend
 import Foundation
 import NIOConcurrencyHelpers
 import NetworkCore
+import NetworkURLSession
 import OAuth2Flows
 import ProgramTesting
 import Storage

@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import NetworkCore
+import NetworkURLSession
 import ProgramTesting
 import TokenRefresh
 

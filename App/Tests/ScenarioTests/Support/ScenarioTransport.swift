@@ -3,6 +3,7 @@ import Testing
 
 #if os(Linux)
 import NetworkAsyncHTTPClient
+import NetworkURLSession
 #endif
 
 /// The transports that the scenarios run over.

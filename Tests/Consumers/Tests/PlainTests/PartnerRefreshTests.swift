@@ -3,6 +3,7 @@ import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
+import NetworkURLSession
 import Storage
 import Testing
 import TokenRefresh

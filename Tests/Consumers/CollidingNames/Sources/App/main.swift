@@ -3,6 +3,7 @@ import Foundation
 import LatchkeyDataAPI
 import LatchkeyStorage
 import NetworkCore
+import NetworkURLSession
 import Storage
 import TokenRefresh
 

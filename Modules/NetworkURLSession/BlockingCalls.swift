@@ -1,4 +1,5 @@
 import Foundation
+import NetworkCore
 
 /// The calls of URLSession that may wait for its thread: making, starting and cancelling a task, and ending a session.
 ///

@@ -1,5 +1,6 @@
 public import ConcurrencyPrimitives
 import Foundation
+public import NetworkCore
 
 /// Performs exchanges with URLSession: the transport for Apple platforms. On Linux `AsyncHTTPClientTransport` is the one to
 /// use, because nothing can keep FoundationNetworking (Swift 6.3.1) there from what follows.

@@ -1,9 +1,10 @@
 import AuthInterface
 import AuthTesting
 import Foundation
+import NetworkCore
 import Testing
 
-@testable import NetworkCore
+@testable import NetworkURLSession
 
 @Suite("URLSessionTransport and cancellation", .timeLimit(.minutes(10)))
 struct URLSessionCancellationTests {

@@ -1,5 +1,6 @@
 import ConcurrencyPrimitives
 import Foundation
+import NetworkCore
 
 /// The delegate of a session: passes the events of a task to its driver.
 final class URLSessionRouter: NSObject, Sendable {

@@ -3,6 +3,8 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkURLSession
+import TestSupport
 import Testing
 
 @Suite("URLSessionTransport, against real servers", .timeLimit(.minutes(10)))

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkCore
 
 extension HTTPTransportError {
     /// Converts an error of URLSession, which is not kept because it contains the whole URL, query included.

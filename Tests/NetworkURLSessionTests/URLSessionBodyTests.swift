@@ -2,6 +2,8 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkURLSession
+import TestSupport
 import Testing
 
 @Suite("Bodies over URLSession", .timeLimit(.minutes(10)))

@@ -1,9 +1,11 @@
 #if canImport(FoundationNetworking)
 import AuthTesting
 import Foundation
+import NetworkCore
 import Testing
+import TestSupport
 
-@testable import NetworkCore
+@testable import NetworkURLSession
 
 @Suite("URLSessionUpload")
 struct URLSessionUploadTests {

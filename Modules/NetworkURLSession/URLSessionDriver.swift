@@ -1,5 +1,6 @@
 import ConcurrencyPrimitives
 import Foundation
+import NetworkCore
 
 /// Performs an exchange with a task of URLSession, whose reports come through a ``URLSessionRouter``.
 final class URLSessionDriver: ExchangeDriver {

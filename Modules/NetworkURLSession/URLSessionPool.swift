@@ -1,5 +1,6 @@
 import ConcurrencyPrimitives
 import Foundation
+import NetworkCore
 
 /// The connections of URLSession for requests of one purpose, so that those of another never use them up.
 ///

@@ -1,5 +1,6 @@
 import ConcurrencyPrimitives
 import Foundation
+import NetworkCore
 
 /// A body in a form that URLSession sends.
 ///
@@ -87,18 +88,5 @@ enum URLSessionUpload: Sendable {
         let now = try? FileState(url)
         guard now != start || now?.size != size else { return error }
         return HTTPTransportError(.encodingFailed, reason: HTTPBodyError.changedFile.reason)
-    }
-}
-
-extension HTTPTransportError {
-    /// A body that cannot be sent. The error of a sequence is not kept: its text is not ours to vouch for.
-    package init(sending error: any Error) {
-        switch error {
-        case let error as HTTPTransportError: self = error
-        case let error as HTTPBodyError where error.code == .alreadyRead:
-            self.init(.bodyNotReplayable, reason: error.reason)
-        case let error as HTTPBodyError: self.init(.encodingFailed, reason: error.reason)
-        default: self.init(.encodingFailed, reason: "the body's sequence failed (\(type(of: error)))")
-        }
     }
 }

@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import Foundation
 import NetworkCore
+import NetworkURLSession
 import Testing
 
 /// Cold connections: see the documentation of `URLSessionTransport`.
