@@ -28,6 +28,11 @@ let modules: [Target] = [
         dependencies: ["NetworkCore", "ConcurrencyPrimitives"],
         path: "Modules/NetworkURLSession"
     ),
+    .target(
+        name: "NetworkCaching",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/NetworkCaching"
+    ),
     // Empty unless the trait is on.
     .target(
         name: "NetworkAsyncHTTPClient",
@@ -130,7 +135,9 @@ let systemLibraries: [Target] = [
 /// One test target for each module, and the programs that tests start as separate processes.
 let tests: [Target] = [
     // What the tests of several modules need: other processes, folders for their files, inputs for parsers, waiting.
-    .target(name: "TestSupport", dependencies: ["ConcurrencyPrimitives"], path: "Tests/Support/TestSupport"),
+    .target(
+        name: "TestSupport", dependencies: ["AuthInterface", "ConcurrencyPrimitives"], path: "Tests/Support/TestSupport"
+    ),
     // Another process, for the tests of several processes, and for what may end a process. No product.
     .executableTarget(
         name: "Peer",
@@ -171,6 +178,14 @@ let tests: [Target] = [
             "NetworkTesting", "TestSupport",
         ],
         path: "Tests/NetworkURLSessionTests"
+    ),
+    .testTarget(
+        name: "NetworkCachingTests",
+        dependencies: [
+            "NetworkCaching", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
+            "AuthTesting", "NetworkTesting", "TestSupport",
+        ],
+        path: "Tests/NetworkCachingTests"
     ),
     .testTarget(
         name: "NetworkAsyncHTTPClientTests",

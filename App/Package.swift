@@ -169,6 +169,7 @@ let tests: [Target] = [
             .product(name: "AuthTesting", package: "Latchkey"),
             .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
+            .product(name: "NetworkCaching", package: "Latchkey"),
             .product(name: "NetworkURLSession", package: "Latchkey"),
             .product(name: "NetworkAsyncHTTPClient", package: "Latchkey", condition: .when(platforms: [.linux])),
             .product(name: "DataAPI", package: "Latchkey"),

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Imaging
+@testable import NetworkCaching
 @testable import NetworkCore
 @testable import TokenRefresh
 

@@ -2,6 +2,7 @@ import AuthInterface
 import DataAPI
 import DevBackend
 import Foundation
+import NetworkCaching
 import NetworkCore
 import ProgramTesting
 import Storage

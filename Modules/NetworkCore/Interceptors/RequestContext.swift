@@ -40,7 +40,7 @@ public struct RequestContext: Sendable {
     var secrets: [String] = []
 
     /// The tokens of the session that the call has carried. No recording shows them, and a cache does not compare them.
-    var tokens: [String] = []
+    package var tokens: [String] = []
 
     /// What the call has to send, whose secrets no recording of a request shows. `nil`: not known beside the request.
     var message: CallMessage?

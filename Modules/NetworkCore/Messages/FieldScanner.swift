@@ -3,20 +3,20 @@
 /// Optional white space before a part is skipped.
 ///
 /// - Complexity: Each byte is read once: O(*n*) in the length of the value.
-struct FieldScanner {
+package struct FieldScanner {
     private var rest: Substring.UTF8View
 
-    init(_ value: String) {
+    package init(_ value: String) {
         rest = value[...].utf8
     }
 
     /// Whether everything has been read.
-    var isAtEnd: Bool { rest.isEmpty }
+    package var isAtEnd: Bool { rest.isEmpty }
 
     /// Skips white space and one separator.
     ///
     /// - Returns: Whether it was there.
-    mutating func skip(_ separator: UInt8) -> Bool {
+    package mutating func skip(_ separator: UInt8) -> Bool {
         skipWhiteSpace()
         guard rest.first == separator else { return false }
         rest.removeFirst()
@@ -26,7 +26,7 @@ struct FieldScanner {
     /// Reads a token.
     ///
     /// - Returns: The token. `nil`: there is none here.
-    mutating func token() -> String? {
+    package mutating func token() -> String? {
         skipWhiteSpace()
         let token = rest.prefix { $0.isTokenByte }
         guard !token.isEmpty else { return nil }
@@ -39,7 +39,7 @@ struct FieldScanner {
     /// Servers write file names without quotation marks, so that more than a token is read.
     ///
     /// - Returns: The value, without quotation marks. `nil`: a quoted string does not end.
-    mutating func tokenOrQuotedString() -> String? {
+    package mutating func tokenOrQuotedString() -> String? {
         guard skip(UInt8(ascii: "\"")) else {
             let value = rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
             rest = rest[value.endIndex...]
@@ -61,14 +61,14 @@ struct FieldScanner {
     /// Reads up to a byte, and skips it.
     ///
     /// - Returns: What is before it. `nil`: the byte does not occur; everything has been read then.
-    mutating func text(before end: UInt8) -> String? {
+    package mutating func text(before end: UInt8) -> String? {
         let text = rest.prefix { $0 != end }
         rest = rest[text.endIndex...]
         return rest.popFirst() == nil ? nil : String(Substring(text))
     }
 
     /// Skips to the next item of a list: after the next comma outside a quoted string.
-    mutating func skipItem() {
+    package mutating func skipItem() {
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: ",") { return }
             if byte == UInt8(ascii: "\"") {

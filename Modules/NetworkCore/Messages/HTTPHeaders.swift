@@ -113,7 +113,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 
     /// Removes the fields that a closure selects.
-    mutating func removeAll(where isSelected: (HTTPField) -> Bool) {
+    package mutating func removeAll(where isSelected: (HTTPField) -> Bool) {
         fields.removeAll(where: isSelected)
     }
 

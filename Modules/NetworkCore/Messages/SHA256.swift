@@ -6,7 +6,7 @@ package enum SHA256 {
     package static let size = 32
 
     /// The bytes that are mixed at a time.
-    static let blockSize = 64
+    package static let blockSize = 64
 
     private static let roundConstants: [UInt32] = fractions(ofRootsOf: primes(64)) { cbrt($0) }
     private static let initialState: [UInt32] = fractions(ofRootsOf: primes(8)) { $0.squareRoot() }

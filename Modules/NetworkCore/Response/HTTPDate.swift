@@ -1,17 +1,17 @@
 import ConcurrencyPrimitives
-import Foundation
+package import Foundation
 
 /// A date in a header field, in one of the three forms of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, which servers
 /// must send, and the obsolete `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, which clients must read.
 ///
 /// Dates outside the years 1970 to 9999 are invalid.
-struct HTTPDate {
-    let date: Date
+package struct HTTPDate {
+    package let date: Date
 
     /// Reads a date.
     ///
     /// - Parameter text: The value of the field.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         self.init(text, now: Date())
     }
 
@@ -73,7 +73,7 @@ struct HTTPDate {
     private static let last = Locked<(text: String, date: Date)?>(nil)
 
     /// Reads the date of a response. The responses of one second have the same date, which is read once.
-    static func recent(_ text: String) -> Date? {
+    package static func recent(_ text: String) -> Date? {
         if let last = last.withLock({ $0 }), last.text == text { return last.date }
         guard let date = HTTPDate(text)?.date else { return nil }
         last.withLock { $0 = (text, date) }

@@ -1,18 +1,18 @@
 /// A media type without its parameters (RFC 9110 §8.3.1), in lower case: `application/json`.
-struct MediaType: Hashable {
-    let text: String
+package struct MediaType: Hashable {
+    package let text: String
 
     /// Reads a `Content-Type` field, or one item of an `Accept` field. Fails where there is no type.
-    init?(_ field: some StringProtocol) {
+    package init?(_ field: some StringProtocol) {
         text = String(field.prefix { $0 != ";" }).withoutSurroundingWhiteSpace.lowercased()
         guard text.contains("/") else { return nil }
     }
 
     /// Whether a browser shows it as a page, as the responses of gateways, proxies and login portals.
-    var isHTML: Bool { text == "text/html" || text == "application/xhtml+xml" }
+    package var isHTML: Bool { text == "text/html" || text == "application/xhtml+xml" }
 
     /// Whether a list as in an `Accept` field names the type itself: a wildcard does not ask for it.
-    func isNamed(in list: String) -> Bool {
+    package func isNamed(in list: String) -> Bool {
         list.split(separator: ",").contains { MediaType($0) == self }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Darwin)
 import Darwin
@@ -12,8 +12,8 @@ import Musl
 ///
 /// Its mode is 0600. Until ``commit(to:)`` the target is as it was; after it the target is the whole new file, also
 /// after a loss of power.
-final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` is called by `deinit` only
-    let url: URL
+package final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` is called by `deinit` only
+    package let url: URL
     private let descriptor: Int32
 
     /// Creates or opens a file.
@@ -23,7 +23,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     ///   - keeping: Whether a file that is there is opened, and locked against other processes and tasks.
     ///   - lock: Locks an open file without waiting.
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    init(
+    package init(
         _ url: URL,
         keeping: Bool = false,
         lock: (Int32) -> Bool = { flock($0, LOCK_EX | LOCK_NB) == 0 }
@@ -71,7 +71,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     /// Creates a file with a random name in the folder of a target.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    convenience init(beside target: URL) throws(NetworkError) {
+    package convenience init(beside target: URL) throws(NetworkError) {
         let folder = target.deletingLastPathComponent()
         try self.init(folder.appendingPathComponent(".\(UUID().uuidString).partial"))
     }
@@ -79,12 +79,12 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     deinit { close(descriptor) }
 
     /// The number of bytes.
-    var length: Int64 { Int64(max(0, lseek(descriptor, 0, SEEK_END))) }
+    package var length: Int64 { Int64(max(0, lseek(descriptor, 0, SEEK_END))) }
 
     /// Writes bytes at the end.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    func append(_ data: Data) throws(NetworkError) {
+    package func append(_ data: Data) throws(NetworkError) {
         let isWritten = data.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
@@ -101,7 +101,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     /// Cuts the file, and goes on at its end.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    func cut(to length: Int64) throws(NetworkError) {
+    package func cut(to length: Int64) throws(NetworkError) {
         guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
             throw NetworkError(.fileFailed, writing: "cut")
         }
@@ -113,7 +113,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     /// system supports it.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    func synchronize() throws(NetworkError) {
+    package func synchronize() throws(NetworkError) {
         #if canImport(Darwin)
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
@@ -126,7 +126,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     /// and opens no device.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`; the target is unchanged.
-    func commit(to target: URL) throws(NetworkError) {
+    package func commit(to target: URL) throws(NetworkError) {
         try synchronize()
         try Self.refuseReplacing(target)
         guard rename(url.path, target.path) == 0 else { throw NetworkError(.fileFailed, writing: "put in its place") }
@@ -139,7 +139,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     /// Refuses a target that is there and is no regular file: a folder, a symbolic link, a device, a pipe or a socket.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    static func refuseReplacing(_ target: URL) throws(NetworkError) {
+    package static func refuseReplacing(_ target: URL) throws(NetworkError) {
         guard target.isFileURL else { throw NetworkError(.fileFailed, reason: "the target is no file URL") }
         var status = stat()
         guard lstat(target.path, &status) == 0 else {
@@ -159,14 +159,14 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     }
 
     /// Removes the file. The target is unchanged.
-    func discard() {
+    package func discard() {
         unlink(url.path)
     }
 
     /// Reserves a name in a folder that no other file has, by an empty file: `report.pdf`, `report 2.pdf`.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    static func reserve(_ name: String, in folder: URL) throws(NetworkError) -> URL {
+    package static func reserve(_ name: String, in folder: URL) throws(NetworkError) -> URL {
         let stem = name.lastIndex(of: ".").map { name[..<$0] } ?? name[...]
         for number in 1...mostNames {
             let mark = number == 1 ? "" : " \(number)"

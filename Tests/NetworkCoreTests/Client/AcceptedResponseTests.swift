@@ -1,6 +1,7 @@
 import Foundation
 import NetworkCore
 import NetworkTesting
+import TestSupport
 import Testing
 
 @Suite("Which responses are accepted")

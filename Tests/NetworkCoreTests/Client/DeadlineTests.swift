@@ -267,7 +267,6 @@ import Testing
 
     @Test func `a transport around another one ends in time where that one does`() {
         for transport: any HTTPTransport in [URLSessionTransport(), StubTransport()] {
-            #expect(CachingTransport(transport).endsInTime == transport.endsInTime)
             #expect(HARRecorder(transport).endsInTime == transport.endsInTime)
         }
         #expect(URLSessionTransport().endsInTime)

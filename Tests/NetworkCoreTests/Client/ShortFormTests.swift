@@ -2,6 +2,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkTesting
+import TestSupport
 import Testing
 
 @testable import NetworkCore

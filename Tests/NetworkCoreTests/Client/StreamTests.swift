@@ -4,6 +4,7 @@ import Foundation
 import NetworkCore
 import NetworkTesting
 import NetworkURLSession
+import TestSupport
 import Testing
 
 @Suite("Streamed responses", .timeLimit(.minutes(10)))

@@ -2,6 +2,7 @@ import AuthInterface
 import Foundation
 import NetworkCore
 import NetworkURLSession
+import TestSupport
 import Testing
 
 /// What the samples name is the transport of another module, which is not built with this one.
@@ -12,7 +13,6 @@ private struct ArticleSamples {
     let network: any NetworkService
     let session: any AuthSession & TokenProvider
     let url: URL
-    let caches: URL
     let folder: URL
     let photo: URL
     let key: String
@@ -44,14 +44,6 @@ private struct ArticleSamples {
         show([file, report])
     }
 
-    func caching() throws {
-        let cache = try ResponseCache(folder: caches.appendingPathComponent("responses"))
-        let transport = CachingTransport(CoalescingTransport(AsyncHTTPClientTransport()), cache: cache)
-        let network = NetworkClient(baseURL: url, transport: transport).authenticated(by: session)
-        Task { await cache.deleteResponses(atEndOf: session) }
-        show(network)
-    }
-
     func observing() {
         let recorder = HARRecorder(AsyncHTTPClientTransport())
         let client = NetworkClient(
@@ -66,25 +58,8 @@ private struct ArticleSamples {
 
 @Suite struct ArticleSampleTests {
     @Test func `each Swift sample of the module's articles is compiled`() throws {
-        let file = URL(fileURLWithPath: #filePath)
-        var root = file
-        for _ in 0..<4 { root.deleteLastPathComponent() }
-        let compiled = Self.lines(of: try String(contentsOf: file, encoding: .utf8))
-        let articles = root.appendingPathComponent("Modules/NetworkCore/NetworkCore.docc")
-        var count = 0
-        for article in try FileManager.default.contentsOfDirectory(at: articles, includingPropertiesForKeys: nil) {
-            let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```swift\n")
-            for part in parts.dropFirst() {
-                let sample = Self.lines(of: try #require(part.components(separatedBy: "\n```").first))
-                count += 1
-                let isCompiled = compiled.indices.contains { compiled[$0...].starts(with: sample) }
-                #expect(isCompiled, "\(article.lastPathComponent): \(sample.first ?? "")")
-            }
-        }
-        #expect(count >= 4)
-    }
-
-    private static func lines(of text: String) -> [String] {
-        text.components(separatedBy: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        let samples = try DocumentedSamples(of: "NetworkCore", compiledIn: #filePath)
+        #expect(samples.count >= 3)
+        #expect(samples.missing == [])
     }
 }

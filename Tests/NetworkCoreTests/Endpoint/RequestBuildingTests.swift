@@ -1,5 +1,6 @@
 import Foundation
 import NetworkURLSession
+import TestSupport
 import Testing
 
 @testable import NetworkCore

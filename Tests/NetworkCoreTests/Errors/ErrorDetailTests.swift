@@ -3,6 +3,7 @@ import AuthTesting
 import Foundation
 import NetworkTesting
 import NetworkURLSession
+import TestSupport
 import Testing
 
 @testable import NetworkCore

@@ -3,6 +3,7 @@ import Foundation
 import NetworkCore
 import NetworkTesting
 import NetworkURLSession
+import TestSupport
 import Testing
 
 @Suite("NetworkError")

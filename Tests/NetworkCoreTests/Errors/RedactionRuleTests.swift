@@ -1,5 +1,6 @@
 import Foundation
 import NetworkTesting
+import TestSupport
 import Testing
 
 @testable import NetworkCore

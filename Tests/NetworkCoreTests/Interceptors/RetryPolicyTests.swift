@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import Foundation
 import NetworkTesting
+import TestSupport
 import Testing
 
 @testable import NetworkCore

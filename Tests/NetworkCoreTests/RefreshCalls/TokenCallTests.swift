@@ -3,6 +3,7 @@ import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
+import TestSupport
 import Testing
 
 /// G15: a call that asks for tokens, or ends them, carries none, and only the response of its endpoint counts.

@@ -1,6 +1,7 @@
 import AuthTesting
 import Foundation
 import NetworkURLSession
+import TestSupport
 import Testing
 
 @testable import NetworkCore

@@ -4,6 +4,7 @@ import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import NetworkURLSession
+import TestSupport
 import Testing
 
 @Suite("Event streams", .timeLimit(.minutes(10)))

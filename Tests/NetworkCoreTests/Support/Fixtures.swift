@@ -13,14 +13,6 @@ extension Endpoint where Response == Article {
     static func create(_ article: Article) -> Self { .post("articles", json: article) }
 }
 
-let baseURL = url("https://api.example.com/api/v1")
-
-/// A URL of a literal. A mistake ends the test.
-func url(_ text: String) -> URL {
-    guard let url = URL(string: text) else { preconditionFailure("no URL: \(text)") }
-    return url
-}
-
 extension Recorder: NetworkObserver where Value == NetworkEvent {
     func receive(_ event: NetworkEvent) { record(event) }
 }

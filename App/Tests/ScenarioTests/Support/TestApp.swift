@@ -4,6 +4,7 @@ import DataAPI
 import DevBackend
 import Foundation
 import NIOConcurrencyHelpers
+import NetworkCaching
 import NetworkCore
 import OAuth2Flows
 import ProgramTesting

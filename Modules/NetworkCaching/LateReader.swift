@@ -1,4 +1,5 @@
 import Foundation
+import NetworkCore
 
 /// Reads a body that is read for several callers, when all of it is there.
 final class LateReader: @unchecked Sendable {  // one reader calls `next`, one call at a time

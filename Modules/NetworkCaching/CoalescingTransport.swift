@@ -1,6 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
+public import NetworkCore
 
 /// Sends equal `GET` requests that are under way at the same time once.
 ///

@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import NetworkCaching
 import NetworkCore
 import NetworkURLSession
 import TestSupport

@@ -1,5 +1,6 @@
 import ConcurrencyPrimitives
 import Foundation
+import NetworkCore
 
 /// How fresh a response is (RFC 9111 §4.2).
 struct Freshness {

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkCore
 
 /// The files of a cache: the key of its digests, and one for each response, with a random name. Their mode is 0600.
 ///

@@ -1,5 +1,6 @@
 import ConcurrencyPrimitives
 import Foundation
+public import NetworkCore
 
 /// Keeps responses and serves them again: a private cache (RFC 9111) around another transport.
 ///

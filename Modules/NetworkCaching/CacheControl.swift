@@ -1,4 +1,5 @@
 import Foundation
+import NetworkCore
 
 /// The directives of `Cache-Control` fields (RFC 9111 §5.2).
 ///

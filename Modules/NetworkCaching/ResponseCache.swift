@@ -1,6 +1,7 @@
 public import AuthInterface
 import ConcurrencyPrimitives
 public import Foundation
+import NetworkCore
 
 /// The responses that a ``CachingTransport`` keeps, in memory or in a folder, each for one session.
 ///

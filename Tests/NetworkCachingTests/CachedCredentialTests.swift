@@ -1,10 +1,11 @@
 import AuthInterface
 import Foundation
+import NetworkCore
 import NetworkTesting
 import TestSupport
 import Testing
 
-@testable import NetworkCore
+@testable import NetworkCaching
 
 /// G17 and G23, RFC 9111 §4.1: what one caller's credential has fetched is served to no other, and is readable in no file.
 @Suite("A cache and the credentials of a request", .timeLimit(.minutes(10)))

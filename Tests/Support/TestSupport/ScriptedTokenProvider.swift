@@ -1,9 +1,9 @@
-import AuthInterface
+package import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
+package import Foundation
 
 /// A provider whose tokens a test sets, and that records its calls.
-final class ScriptedTokenProvider: TokenProvider {
+package final class ScriptedTokenProvider: TokenProvider {
     private struct State {
         var current: Result<SessionToken, AuthenticationError>
         var tokenCalls = 0
@@ -15,31 +15,31 @@ final class ScriptedTokenProvider: TokenProvider {
     private let state: Locked<State>
 
     /// A provider that returns `token` and, after a refusal, its next generation.
-    init(_ token: SessionToken = .first) {
+    package init(_ token: SessionToken = .first) {
         state = Locked(State(current: .success(token), onReplacement: { $0.next }))
     }
 
-    var tokenCalls: Int { state.withLock { $0.tokenCalls } }
-    var refusals: [TokenRefusal] { state.withLock { $0.refusals } }
-    var refused: [SessionToken] { refusals.map(\.token) }
-    var dates: [Date] { state.withLock { $0.dates } }
+    package var tokenCalls: Int { state.withLock { $0.tokenCalls } }
+    package var refusals: [TokenRefusal] { state.withLock { $0.refusals } }
+    package var refused: [SessionToken] { refusals.map(\.token) }
+    package var dates: [Date] { state.withLock { $0.dates } }
 
-    func set(_ current: Result<SessionToken, AuthenticationError>) {
+    package func set(_ current: Result<SessionToken, AuthenticationError>) {
         state.withLock { $0.current = current }
     }
 
-    func onReplacement(_ body: @escaping @Sendable (SessionToken) async throws -> SessionToken) {
+    package func onReplacement(_ body: @escaping @Sendable (SessionToken) async throws -> SessionToken) {
         state.withLock { $0.onReplacement = body }
     }
 
-    func token() async throws -> SessionToken {
+    package func token() async throws -> SessionToken {
         try state.withLock { state in
             state.tokenCalls += 1
             return try state.current.get()
         }
     }
 
-    func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
+    package func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
         let refused = refusal.token
         let body = state.withLock { state in
             state.refusals.append(refusal)
@@ -50,20 +50,20 @@ final class ScriptedTokenProvider: TokenProvider {
         return token
     }
 
-    func noteServerDate(_ date: Date) {
+    package func noteServerDate(_ date: Date) {
         state.withLock { $0.dates.append(date) }
     }
 }
 
 extension SessionToken {
-    static let first = SessionToken(
+    package static let first = SessionToken(
         value: "access-0",
         refreshToken: "refresh-0",
         session: SessionID(rawValue: "session-a"),
         generation: 0
     )
 
-    static let ofAnotherSession = SessionToken(
+    package static let ofAnotherSession = SessionToken(
         value: "access-b",
         refreshToken: "refresh-b",
         session: SessionID(rawValue: "session-b"),
@@ -71,7 +71,7 @@ extension SessionToken {
     )
 
     /// The token that a refresh of this one returns.
-    var next: SessionToken {
+    package var next: SessionToken {
         SessionToken(
             value: "access-\(generation + 1)",
             refreshToken: "refresh-\(generation + 1)",

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import Foundation
+import NetworkCaching
 import NetworkCore
 import TestSupport
 import Testing

@@ -1,10 +1,11 @@
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import NetworkCore
 import TestSupport
 import Testing
 
-@testable import NetworkCore
+@testable import NetworkCaching
 
 @Suite("CoalescingTransport: what is joined", .timeLimit(.minutes(10)))
 struct CoalescingRulesTests {

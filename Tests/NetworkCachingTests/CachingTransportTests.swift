@@ -2,11 +2,12 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import NetworkCore
 import NetworkURLSession
 import TestSupport
 import Testing
 
-@testable import NetworkCore
+@testable import NetworkCaching
 
 /// The session in a request's context.
 private let alice = SessionID(rawValue: "session-a")

@@ -1,12 +1,13 @@
 import AuthInterface
 import AuthTesting
 import Foundation
+import NetworkCore
 import NetworkTesting
 import NetworkURLSession
 import TestSupport
 import Testing
 
-@testable import NetworkCore
+@testable import NetworkCaching
 
 @Suite("ResponseCache in a folder", .timeLimit(.minutes(10)))
 struct ResponseCacheFolderTests {

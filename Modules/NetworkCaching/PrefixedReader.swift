@@ -1,4 +1,5 @@
 import Foundation
+import NetworkCore
 
 /// Reads what was read already, and then the rest.
 final class PrefixedReader: @unchecked Sendable {  // one reader calls `next`, one call at a time

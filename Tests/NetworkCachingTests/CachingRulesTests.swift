@@ -1,5 +1,6 @@
 import AuthTesting
 import Foundation
+import NetworkCaching
 import NetworkCore
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import NetworkCore
 
 /// Texts as digests that tell equal from different and nothing else, without the key: HMAC with SHA-256 (RFC 2104).
 struct KeyedHash: Sendable {
